@@ -1,0 +1,1 @@
+"""What page files import. Every name here lives in `fxtrio`."""

@@ -1,0 +1,1 @@
+"""The `fx` command."""

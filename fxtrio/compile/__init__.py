@@ -1,0 +1,1 @@
+"""`.fxl` files in; a Python module, a JSX module and a manifest entry out."""

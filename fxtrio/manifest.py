@@ -1,0 +1,192 @@
+"""The manifest: what `compile` writes into the build folder and `serve` reads.
+
+It is the only thing the two share, so a built app starts without a bundler.
+Paths of page files ("sources") are POSIX strings relative to the project
+folder, for example ``pages/blog/[id].fxl``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import cattrs
+
+from fxtrio.errors import ManifestUnreadable
+
+VERSION = 1
+FILE_NAME = "manifest.json"
+
+ViewKind = Literal["page", "error", "not-found"]
+HeadNode = list[Any]
+"""``[tag, {attribute: value}, text]``; ``text`` is "" for void elements."""
+
+
+@attrs.frozen(kw_only=True)
+class PageModule:
+    """One compiled `.fxl` file: a page, layout, template, error, not-found or loading file."""
+
+    source: str
+    """The `.fxl` file."""
+
+    code: str | None = None
+    """The generated Python file, relative to the build folder; None without a server half."""
+
+    inject: tuple[str, ...] = ()
+    """Names of `fx.runtime` the module sees without an import."""
+
+    loader: str | None = None
+    """Name of the `@server` function."""
+
+    actions: tuple[str, ...] = ()
+    """Names of the `@action` functions, in file order."""
+
+    websocket: bool = False
+    """Whether the file defines ``async def websocket(ws)``."""
+
+    to_markdown: bool = False
+    """Whether the file defines ``to_markdown(ctx)``."""
+
+    head: tuple[HeadNode, ...] = ()
+    """The elements of a static ``HEAD``, checked."""
+
+    head_function: bool = False
+    """Whether ``HEAD`` is a function of the loader's value."""
+
+    revalidate: float | None = None
+    """``CACHE = {"revalidate": n}`` (seconds); None when responses are not kept."""
+
+    memo: bool = True
+    """False for ``MEMO = False``: the HTML is rendered anew for every request."""
+
+    standalone: bool = False
+    """True for ``STANDALONE = True`` in a layout or template: outer layouts do not wrap it."""
+
+
+@attrs.frozen(kw_only=True)
+class View:
+    """Something that can be rendered: a page, error or not-found file inside its layouts."""
+
+    id: int
+    """Index in `Manifest.views`, and the page number in SSR frames."""
+
+    kind: ViewKind
+
+    module: str
+    """Source of the innermost file."""
+
+    layouts: tuple[str, ...] = ()
+    """Sources of the layouts and templates around it, outermost first."""
+
+    boundaries: tuple[int, ...] = ()
+    """Error views that may stand in for this one, nearest first."""
+
+    not_found: tuple[int, ...] = ()
+    """Not-found views that may stand in for this one, nearest first."""
+
+    streams: bool = False
+    """Whether it must be rendered as a stream (Suspense, a loading file, deferred data)."""
+
+    client: dict[str, Any] = attrs.field(factory=dict)
+    """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs)."""
+
+
+@attrs.frozen(kw_only=True)
+class PageRoute:
+    """A URL pattern that a page answers."""
+
+    pattern: str
+    """For example ``/blog/[id]``; without the base URL."""
+
+    view: int
+
+
+@attrs.frozen(kw_only=True)
+class ApiRoute:
+    """A URL pattern that a Python file of an `api` folder answers."""
+
+    pattern: str
+    source: str
+
+
+@attrs.frozen(kw_only=True)
+class Assets:
+    """The client bundle and the SSR bundle."""
+
+    base: str = "/_fx/"
+    """URL prefix of hashed files, base URL included."""
+
+    entry: str = ""
+    """URL of the client entry module."""
+
+    preload: tuple[str, ...] = ()
+    """URLs of the modules that the entry imports."""
+
+    css: tuple[str, ...] = ()
+    """URLs of the stylesheets of the entry."""
+
+    client: str = "client"
+    """Folder of the hashed files, relative to the build folder."""
+
+    server: str = "ssr/server.mjs"
+    """The SSR bundle, relative to the build folder."""
+
+
+@attrs.frozen(kw_only=True)
+class Manifest:
+    """Everything `serve` knows about a built app."""
+
+    version: int = VERSION
+    build_id: str
+    """Changes with every build whose output differs."""
+
+    mode: Literal["production", "development"]
+    base_url: str = ""
+    modules: dict[str, PageModule] = attrs.field(factory=dict)
+    views: tuple[View, ...] = ()
+    routes: tuple[PageRoute, ...] = ()
+    """In order of specificity: the first match answers."""
+
+    api: tuple[ApiRoute, ...] = ()
+    not_found: dict[str, int] = attrs.field(factory=dict)
+    """Folder pattern (``/`` or ``/blog``) to the not-found view for unmatched URLs below it."""
+
+    llms: dict[str, str] = attrs.field(factory=dict)
+    """Source folder (``pages/blog``) to the `llms.py` file that stands in it."""
+
+    markdown: dict[str, str] = attrs.field(factory=dict)
+    """Page source to the `.md` file beside it."""
+
+    assets: Assets = attrs.field(factory=Assets)
+
+
+_converter = cattrs.Converter(omit_if_default=True)
+_converter.register_structure_hook(HeadNode, lambda value, _: list(value))
+
+
+def dump_manifest(manifest: Manifest) -> bytes:
+    """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
+    text = json.dumps(_converter.unstructure(manifest), indent=1, sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def load_manifest(build: Path) -> Manifest:
+    """Read the manifest of the build folder ``build``.
+
+    Raises ManifestUnreadable when it is missing, broken or of another version.
+    """
+    path = build / FILE_NAME
+    try:
+        raw = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise ManifestUnreadable(path, "there is no build") from None
+    except ValueError as error:
+        raise ManifestUnreadable(path, f"not JSON: {error}") from error
+    if not isinstance(raw, dict) or raw.get("version", VERSION) != VERSION:
+        raise ManifestUnreadable(path, "it was written by another version of fxtrio")
+    try:
+        return _converter.structure(raw, Manifest)
+    except cattrs.BaseValidationError as error:
+        raise ManifestUnreadable(path, "; ".join(cattrs.transform_error(error))) from error

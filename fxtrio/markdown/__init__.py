@@ -1,0 +1,1 @@
+"""Pages as Markdown, and `/llms.txt`, for agents."""

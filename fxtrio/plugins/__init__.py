@@ -1,0 +1,1 @@
+"""The plugin protocol and the plugins that come with fxtrio."""

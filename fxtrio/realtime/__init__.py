@@ -1,0 +1,1 @@
+"""Channels, brokers and WebSocket helpers."""

@@ -1,0 +1,1 @@
+"""One request: bytes → route → loaders → render → response."""

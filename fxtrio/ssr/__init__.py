@@ -1,0 +1,1 @@
+"""Node workers that render pages: frames, worker, pool."""
