@@ -1,0 +1,36 @@
+"""The settings of an app: `fx.config.json`, `FX_…` variables and keyword arguments.
+
+`load_config(root)` gives a frozen `Config`; everything else takes one and never reads
+the environment itself.
+"""
+
+from fxtrio.config.load import CONFIG_FILE, load_config
+from fxtrio.config.model import (
+    Config,
+    CsrfConfig,
+    LimitsConfig,
+    LlmsConfig,
+    ObservabilityConfig,
+    PluginConfig,
+    RealtimeConfig,
+    RouteMiddlewareConfig,
+    SsrConfig,
+    TasksConfig,
+    TimeoutsConfig,
+)
+
+__all__ = [
+    "CONFIG_FILE",
+    "Config",
+    "CsrfConfig",
+    "LimitsConfig",
+    "LlmsConfig",
+    "ObservabilityConfig",
+    "PluginConfig",
+    "RealtimeConfig",
+    "RouteMiddlewareConfig",
+    "SsrConfig",
+    "TasksConfig",
+    "TimeoutsConfig",
+    "load_config",
+]

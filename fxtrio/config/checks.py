@@ -1,0 +1,116 @@
+"""Converters and validators of settings. A refusal is a ValueError whose text follows "must …".
+
+Called by attrs when a `Config` is made, and one by one by `fxtrio.config.read`, which
+wants every mistake and not only the first.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+
+_UNITS = {"": 1, "B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+_SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB|)")
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_URL_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
+
+Check = Callable[[Any, "attrs.Attribute[Any]", Any], None]
+
+
+def to_bytes(value: int | str) -> int:
+    """Return a size in bytes from a whole number or text such as ``"64MiB"``."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"must be a number of bytes or text such as '64MiB', not {value!r}")
+    if isinstance(value, int):
+        return value
+    found = _SIZE.fullmatch(value.strip())
+    if found is None:
+        raise ValueError(f"must be a number of bytes or text such as '64MiB', not {value!r}")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def to_base_url(value: str) -> str:
+    """Return ``value`` without a slash at its end, so that "/" is the same as ""."""
+    return value.rstrip("/") if isinstance(value, str) else value
+
+
+def at_least(least: float) -> Check:
+    """Refuse values below ``least``."""
+
+    def check(_: Any, __: attrs.Attribute[Any], value: Any) -> None:
+        if not value >= least:
+            raise ValueError(f"must be at least {least}, not {value!r}")
+
+    return check
+
+
+def positive_seconds(_: Any, __: attrs.Attribute[Any], value: float) -> None:
+    """Refuse a time that is not above zero; infinity turns a deadline off."""
+    if not value > 0 or math.isnan(value):
+        raise ValueError(f"must be more than 0 seconds, not {value!r}")
+
+
+def base_url(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse what is neither empty nor an absolute path without dots, query or escapes."""
+    plain = _URL_PATH.fullmatch(value) and not {".", ".."} & set(value.split("/"))
+    if value and not plain:
+        raise ValueError(f"must be empty or a path such as '/app', not {value!r}")
+
+
+def folder(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse a folder that is not inside the project."""
+    parts = value.split("/")
+    if not value or "\\" in value or {"", ".", ".."} & set(parts):
+        raise ValueError(f"must be a folder inside the project such as 'pages', not {value!r}")
+
+
+def language(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse what is not shaped like a language tag (BCP 47)."""
+    if not _LANGUAGE.fullmatch(value):
+        raise ValueError(f"must be a language tag such as 'en' or 'pt-BR', not {value!r}")
+
+
+def dotted(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse names that cannot be ``package.module.name`` or ``package.module:name``."""
+    for name in value:
+        if not _DOTTED.fullmatch(name):
+            raise ValueError(f"must hold names such as 'app.guards.signed_in', not {name!r}")
+
+
+def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse entries that are not ``scheme://host`` or ``scheme://host:port``."""
+    for origin in value:
+        try:
+            parts = urlsplit(origin)
+            well_formed = bool(parts.hostname) and origin == f"{parts.scheme}://{parts.netloc}"
+            well_formed = well_formed and "@" not in parts.netloc and parts.port != 0
+        except ValueError:  # a port that is no number, a broken IPv6 address
+            well_formed = False
+        if not well_formed or parts.scheme not in ("http", "https"):
+            raise ValueError(f"must hold origins such as 'https://example.org', not {origin!r}")
+
+
+def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse entries that do not begin with a slash."""
+    for path in value:
+        if not path.startswith("/"):
+            raise ValueError(f"must hold paths that begin with '/', not {path!r}")
+
+
+def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse brokers other than ``memory`` and Redis URLs."""
+    schemes = ("redis://", "rediss://", "unix://")
+    if value != "memory" and not value.startswith(schemes):
+        raise ValueError(f"must be 'memory' or a URL such as 'redis://localhost', not {value!r}")
+
+
+def secrets(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse keys that are too short to sign with. Never quotes them."""
+    if any(len(key) < 16 for key in value):
+        raise ValueError("must hold keys of at least 16 characters")

@@ -1,0 +1,150 @@
+"""Reads the three layers of settings and joins them: file < environment < keywords."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fxtrio.config.model import Config, PluginConfig
+from fxtrio.config.read import Values, attributes, read_layer, read_text
+from fxtrio.errors import ConfigInvalid, ConfigProblem
+
+CONFIG_FILE = "fx.config.json"
+SECRET_VARIABLE = "FX_SECRET_KEY"
+_PREFIX = "FX_"
+
+
+def load_config(
+    root: Path, *, environ: Mapping[str, str] | None = None, **overrides: Any
+) -> Config:
+    """Return the settings of the app in the folder ``root``.
+
+    Later wins: ``fx.config.json`` (camelCase, may be missing), ``environ`` (by default
+    the process's: ``FX_BASE_URL``, ``FX_SSR__WORKERS``), ``overrides`` (snake_case:
+    ``ssr={"workers": 2}`` or ``ssr__workers=2``). Sections are joined key by key, lists
+    are replaced.
+
+    Raises ConfigInvalid with every problem of all three.
+    """
+    environ = os.environ if environ is None else environ
+    layers = [
+        _read_file(root / CONFIG_FILE),
+        _read_environment(environ),
+        read_layer(_unfold(overrides), place="keyword argument", spelling="snake"),
+    ]
+    problems = [problem for _, found in layers for problem in found]
+    if problems:
+        raise ConfigInvalid(tuple(problems))
+    joined: Values = {"name": root.resolve().name}
+    for values, _ in layers:
+        joined = _join(joined, values)
+    return _build(joined)
+
+
+def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return {}, []
+    except (OSError, UnicodeDecodeError) as error:
+        return {}, [ConfigProblem(place=str(path), key="", cause=f"cannot be read: {error}")]
+    try:
+        raw = json.loads(text, object_pairs_hook=_without_duplicates)
+    except json.JSONDecodeError as error:
+        place = f"{path}:{error.lineno}:{error.colno}"
+        return {}, [ConfigProblem(place=place, key="", cause=f"is not JSON: {error.msg}")]
+    except ValueError as error:
+        return {}, [ConfigProblem(place=str(path), key="", cause=str(error))]
+    return read_layer(raw, place=str(path), spelling="camel")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"sets {key!r} twice in one object")
+        found[key] = value
+    return found
+
+
+def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigProblem]]:
+    values: Values = {}
+    problems: list[ConfigProblem] = []
+    secret = environ.get(SECRET_VARIABLE)
+    if secret is not None:
+        keys = [key.strip() for key in secret.split(",") if key.strip()]
+        found, refused = read_layer({"secret_keys": keys}, place=SECRET_VARIABLE, spelling="snake")
+        values = _join(values, found)
+        # The value is a secret: the problem names the variable and not the setting.
+        problems += [attrs.evolve(problem, key="") for problem in refused]
+    names = _variables()
+    for variable in sorted(environ):
+        if variable in names:
+            path, target = names[variable]
+            raw = read_text(target, environ[variable])
+            for part in reversed(path):
+                raw = {part: raw}
+            found, refused = read_layer(raw, place=variable, spelling="snake")
+            values = _join(values, found)
+            problems += [attrs.evolve(problem, key="") for problem in refused]
+        elif variable.startswith(_PREFIX) and variable != SECRET_VARIABLE:
+            # Other tools may have FX_ variables too; only a near miss is a mistake.
+            near = difflib.get_close_matches(variable, names, n=1, cutoff=0.85)
+            if near:
+                cause = f"is not a setting. Did you mean {near[0]!r}?"
+                problems.append(ConfigProblem(place=variable, key="", cause=cause))
+    return values, problems
+
+
+def _variables() -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return every environment variable with its path of attribute names and its type."""
+    found: dict[str, tuple[tuple[str, ...], Any]] = {}
+    for name, attribute in attributes(Config).items():
+        if name == "secret_keys":
+            continue
+        found[_PREFIX + name.upper()] = ((name,), attribute.type)
+        if attribute.type is not None and attrs.has(attribute.type):
+            for inner, setting in attributes(attribute.type).items():
+                variable = f"{_PREFIX}{name.upper()}__{inner.upper()}"
+                found[variable] = ((name, inner), setting.type)
+    return found
+
+
+def _unfold(overrides: Mapping[str, Any]) -> Values:
+    """Turn ``ssr__workers=2`` into ``{"ssr": {"workers": 2}}``; models into dicts."""
+    unfolded: Values = {}
+    for key, value in overrides.items():
+        if attrs.has(type(value)):
+            value = attrs.asdict(value, recurse=False)
+        for part in reversed(key.split("__")):
+            value, key = {part: value}, part
+        unfolded = _join(unfolded, value)
+    return unfolded
+
+
+def _join(under: Values, over: Mapping[str, Any]) -> Values:
+    joined = dict(under)
+    for key, value in over.items():
+        below = joined.get(key)
+        if isinstance(below, dict) and isinstance(value, dict):
+            value = _join(below, value)
+        joined[key] = value
+    return joined
+
+
+def _build(values: Values) -> Config:
+    built: dict[str, Any] = {}
+    for name, value in values.items():
+        target = attributes(Config)[name].type
+        if name == "plugins":
+            value = tuple(PluginConfig(**plugin) for plugin in value)
+        elif target is not None and attrs.has(target):
+            value = target(**value)
+        built[name] = value
+    return Config(**built)

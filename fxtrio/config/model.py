@@ -1,0 +1,257 @@
+"""What can be set, as frozen classes. In JSON the keys are the same words in camelCase.
+
+Times are seconds. Sizes are bytes, given as whole numbers or as text such as ``"64MiB"``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import attrs
+
+from fxtrio.config import checks
+
+
+@attrs.frozen(kw_only=True)
+class RouteMiddlewareConfig:
+    """The ``routeMiddleware`` section: hooks that guard every form of a route alike."""
+
+    pages: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of pages (HTML, navigation payload and Markdown), outermost first."""
+
+    actions: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of actions, outermost first."""
+
+    apis: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of the endpoints in `api` folders, outermost first."""
+
+    websockets: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of WebSocket handlers, outermost first."""
+
+
+@attrs.frozen(kw_only=True)
+class PluginConfig:
+    """One entry of ``plugins``; a string is short for ``{"name": …}``."""
+
+    name: str
+    """A plugin of the framework (``auth``, ``db``) or a dotted name of your own."""
+
+    settings: dict[str, Any] = attrs.field(factory=dict)
+    """Handed to the plugin, which checks them."""
+
+
+@attrs.frozen(kw_only=True)
+class CsrfConfig:
+    """The ``csrf`` section; ``true`` and ``false`` are short for ``{"enabled": …}``."""
+
+    enabled: bool = True
+    """Whether unsafe requests must prove that they come from the app's own pages."""
+
+    mode: Literal["standard", "strict"] = "standard"
+    """``strict`` asks for the token as well as the origin."""
+
+    trusted_origins: tuple[str, ...] = attrs.field(default=(), validator=checks.origins)
+    """Other origins whose requests are welcome: ``scheme://host[:port]``."""
+
+    exempt_paths: tuple[str, ...] = attrs.field(default=(), validator=checks.url_paths)
+    """Paths that are not checked, and everything below them (whole segments)."""
+
+
+@attrs.frozen(kw_only=True)
+class SsrConfig:
+    """The ``ssr`` section: rendering in Node."""
+
+    workers: int = attrs.field(default=1, validator=checks.at_least(1))
+    """Node processes for each server process (count)."""
+
+    memo: bool = True
+    """Whether HTML is kept for equal props; `MEMO = False` turns it off for one page."""
+
+    memo_bytes: int = attrs.field(
+        default=64 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
+    )
+    """Most HTML kept for each server process (bytes)."""
+
+    memo_age: float = attrs.field(default=60.0, validator=checks.positive_seconds)
+    """Longest time that HTML is kept (seconds)."""
+
+    max_pending: int = attrs.field(default=1000, validator=checks.at_least(1))
+    """Renders that may wait; one more is answered with 503 (count)."""
+
+    heap_mb: int = attrs.field(default=512, validator=checks.at_least(32))
+    """Heap limit of one Node process (MiB)."""
+
+
+@attrs.frozen(kw_only=True)
+class TimeoutsConfig:
+    """The ``timeouts`` section. All in seconds."""
+
+    request: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    """A whole request: loaders, render and response."""
+
+    loader: float = attrs.field(default=10.0, validator=checks.positive_seconds)
+    """One loader; `@server(timeout=…)` sets it for one function."""
+
+    action: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    """One action; `@action(timeout=…)` sets it for one function."""
+
+    render: float = attrs.field(default=5.0, validator=checks.positive_seconds)
+    """One render in Node, after which its process is replaced."""
+
+    shutdown: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    """The whole shutdown, `tasks.drainTimeout` included."""
+
+    header: float = attrs.field(default=10.0, validator=checks.positive_seconds)
+    """From the first byte of a request to the end of its headers."""
+
+    body: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    """Longest pause of a client in the middle of a request body."""
+
+    keep_alive: float = attrs.field(default=15.0, validator=checks.positive_seconds)
+    """How long an idle connection stays open."""
+
+    write: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    """Longest wait for a client that takes nothing of its response."""
+
+
+@attrs.frozen(kw_only=True)
+class LimitsConfig:
+    """The ``limits`` section: what one client may send."""
+
+    body: int = attrs.field(
+        default=10 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
+    )
+    """Largest request body, chunked ones too; 413 above it (bytes)."""
+
+    headers: int = attrs.field(
+        default=64 * 1024, converter=checks.to_bytes, validator=checks.at_least(1024)
+    )
+    """Largest header section; 431 above it (bytes)."""
+
+    header_count: int = attrs.field(default=128, validator=checks.at_least(8))
+    """Most header lines of a request; 431 above it (count)."""
+
+    target: int = attrs.field(
+        default=16 * 1024, converter=checks.to_bytes, validator=checks.at_least(256)
+    )
+    """Longest request target, path and query; 414 above it (bytes)."""
+
+    connections: int = attrs.field(default=10_000, validator=checks.at_least(1))
+    """Most open connections of a server process; more wait to be accepted (count)."""
+
+
+@attrs.frozen(kw_only=True)
+class TasksConfig:
+    """The ``tasks`` section: background work."""
+
+    workers: int = attrs.field(default=4, validator=checks.at_least(1))
+    """Jobs that run at the same time (count)."""
+
+    capacity: int = attrs.field(default=1000, validator=checks.at_least(1))
+    """Jobs that may wait; one more raises TaskQueueFull (count)."""
+
+    drain_timeout: float = attrs.field(default=10.0, validator=checks.at_least(0))
+    """How long jobs may go on after intake has stopped (seconds)."""
+
+
+@attrs.frozen(kw_only=True)
+class RealtimeConfig:
+    """The ``realtime`` section: channels and WebSockets."""
+
+    broker: str = attrs.field(default="memory", validator=checks.broker)
+    """``memory``, or a Redis URL to reach every process and machine."""
+
+    overflow: Literal["close", "drop_oldest"] = "close"
+    """What happens to a subscriber whose outbox is full: closed with 1013, or loses its oldest."""
+
+    outbox: int = attrs.field(default=256, validator=checks.at_least(1))
+    """Messages that may wait for one subscriber (count)."""
+
+    max_message: int = attrs.field(
+        default=1024**2, converter=checks.to_bytes, validator=checks.at_least(1)
+    )
+    """Largest WebSocket message of a client; closed with 1009 above it (bytes)."""
+
+
+@attrs.frozen(kw_only=True)
+class ObservabilityConfig:
+    """The ``observability`` section: request ids and logs."""
+
+    enabled: bool = True
+    """Whether requests have an id, in `X-Request-Id` and in log lines."""
+
+    trust_incoming_request_id: bool = False
+    """Whether a well-formed `X-Request-Id` of the client is kept."""
+
+    access_log: Literal["off", "text", "json"] = "off"
+    """The form of one log line for each request, on the logger ``fx.access``."""
+
+
+@attrs.frozen(kw_only=True)
+class LlmsConfig:
+    """The ``llms`` section; ``true`` and ``false`` are short for ``{"enabled": …}``."""
+
+    enabled: bool = False
+    """Whether pages have a Markdown form and the app an ``/llms.txt``."""
+
+    auto_convert: bool = True
+    """Whether HTML is converted for pages without a Markdown source of their own."""
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    """All settings of an app. Made by `load_config`; every value has been checked."""
+
+    name: str = ""
+    """The app's name, for ``/llms.txt``; `load_config` falls back to the project folder's."""
+
+    base_url: str = attrs.field(default="", converter=checks.to_base_url, validator=checks.base_url)
+    """Path under which everything is served: empty, or ``/app`` without a slash at the end."""
+
+    pages_dir: str = attrs.field(default="pages", validator=checks.folder)
+    """Folder of the page files, relative to the project folder."""
+
+    public_dir: str = attrs.field(default="public", validator=checks.folder)
+    """Folder of the files served as they are, relative to the project folder."""
+
+    lang: str = attrs.field(default="en", validator=checks.language)
+    """The ``lang`` attribute of ``<html>``."""
+
+    middleware: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """ASGI middleware classes around the whole app, outermost first."""
+
+    route_middleware: RouteMiddlewareConfig = attrs.field(factory=RouteMiddlewareConfig)
+    """Hooks around single routes."""
+
+    plugins: tuple[PluginConfig, ...] = ()
+    """Opened in this order, closed in reverse."""
+
+    csp: Literal["report-only", "enforce", "off"] = "report-only"
+    """What browsers do about breaches of the Content-Security-Policy."""
+
+    csrf: CsrfConfig = attrs.field(factory=CsrfConfig)
+    """Protection of unsafe requests."""
+
+    ssr: SsrConfig = attrs.field(factory=SsrConfig)
+    """Rendering in Node."""
+
+    timeouts: TimeoutsConfig = attrs.field(factory=TimeoutsConfig)
+    """Deadlines."""
+
+    limits: LimitsConfig = attrs.field(factory=LimitsConfig)
+    """What one client may send."""
+
+    tasks: TasksConfig = attrs.field(factory=TasksConfig)
+    """Background work."""
+
+    realtime: RealtimeConfig = attrs.field(factory=RealtimeConfig)
+    """Channels and WebSockets."""
+
+    observability: ObservabilityConfig = attrs.field(factory=ObservabilityConfig)
+    """Request ids and logs."""
+
+    llms: LlmsConfig = attrs.field(factory=LlmsConfig)
+    """Markdown for agents."""
+
+    secret_keys: tuple[str, ...] = attrs.field(default=(), repr=False, validator=checks.secrets)
+    """From ``FX_SECRET_KEY``, never from the file: the first signs, all verify."""

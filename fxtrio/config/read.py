@@ -1,0 +1,210 @@
+"""One layer of settings (the file, the environment, keywords) → checked values and problems.
+
+Pure. Called by `fxtrio.config.load` once for each layer, so that a problem can name the
+place where it was made.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any, Literal, get_args, get_origin
+
+import attrs
+import cattrs
+
+from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
+from fxtrio.errors import ConfigProblem
+
+Values = dict[str, Any]
+"""Checked values by attribute name; a section is a dict of its own."""
+
+FILE_ONLY_KEYS = {"$schema"}
+_SWITCHES: tuple[type, ...] = (CsrfConfig, LlmsConfig)
+
+
+def camel(name: str) -> str:
+    """Return the JSON key of the attribute ``name``: ``base_url`` → ``baseUrl``."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+@cache
+def attributes(cls: type) -> dict[str, attrs.Attribute[Any]]:
+    """Return the attributes of ``cls`` by name, their types resolved."""
+    attrs.resolve_types(cls)
+    return {attribute.name: attribute for attribute in attrs.fields(cls)}
+
+
+def read_layer(
+    raw: Mapping[str, Any], *, place: str, spelling: Literal["camel", "snake"]
+) -> tuple[Values, list[ConfigProblem]]:
+    """Check the settings of one layer.
+
+    ``spelling`` is how the layer writes its keys. A value with a problem is left out of
+    the values; problems come in the order of the keys.
+    """
+    reader = _Reader(place=place, spelling=spelling)
+    values = reader.section(Config, raw, prefix="")
+    return values, reader.problems
+
+
+def read_text(target: Any, text: str) -> Any:
+    """Return the value that the environment variable's ``text`` means for a setting.
+
+    ``target`` is the type of the setting. What cannot be read is returned as it is, so
+    that the check names it.
+    """
+    if target is str or _is_literal(target):
+        return text
+    if target is bool or attrs.has(target):
+        lowered = text.strip().lower()
+        if lowered in ("1", "true", "yes", "on"):
+            return True
+        if lowered in ("0", "false", "no", "off", ""):
+            return False
+    if _is_tuple(target) and not text.lstrip().startswith("["):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if target in (int, float):
+        for number in (int, float):
+            try:
+                return number(text)
+            except ValueError:
+                continue
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@attrs.define
+class _Reader:
+    place: str
+    spelling: Literal["camel", "snake"]
+    problems: list[ConfigProblem] = attrs.field(factory=list)
+
+    def section(self, cls: type, raw: Any, *, prefix: str) -> Values:
+        if isinstance(raw, bool) and cls in _SWITCHES:
+            raw = {"enabled": raw}
+        if not isinstance(raw, Mapping):
+            switch = "true, false or " if cls in _SWITCHES else ""
+            self._report(prefix, f"must be {switch}an object, not {raw!r}")
+            return {}
+        known = {self._spell(name): at for name, at in attributes(cls).items()}
+        if cls is Config and self.spelling == "camel":
+            del known["secretKeys"]
+        values: Values = {}
+        for key, value in raw.items():
+            path = f"{prefix}.{key}" if prefix else str(key)
+            if key in known:
+                self._attribute(known[key], value, path, values)
+            elif prefix or key not in FILE_ONLY_KEYS:
+                self._unknown(path, str(key), known)
+        return values
+
+    def _attribute(
+        self, attribute: attrs.Attribute[Any], raw: Any, path: str, values: Values
+    ) -> None:
+        if attrs.has(attribute.type or object):
+            assert attribute.type is not None
+            values[attribute.name] = self.section(attribute.type, raw, prefix=path)
+        elif attribute.name == "plugins":
+            values[attribute.name] = self._plugins(raw, path)
+        else:
+            try:
+                value = _structure(attribute, raw)
+                if attribute.validator is not None:
+                    attribute.validator(None, attribute, value)
+            except ValueError as error:
+                self._report(path, str(error))
+            else:
+                values[attribute.name] = value
+
+    def _plugins(self, raw: Any, path: str) -> list[Values]:
+        if not isinstance(raw, list | tuple):
+            self._report(path, f"must be a list, not {raw!r}")
+            return []
+        plugins = []
+        for index, entry in enumerate(raw):
+            here = f"{path}.{index}"
+            if isinstance(entry, PluginConfig):
+                entry = attrs.asdict(entry)
+            if isinstance(entry, str):
+                entry = {"name": entry}
+            plugins.append(self.section(PluginConfig, entry, prefix=here))
+            if isinstance(entry, Mapping) and "name" not in entry:
+                self._report(here, "must have a 'name'")
+        return plugins
+
+    def _unknown(self, path: str, key: str, known: Mapping[str, Any]) -> None:
+        if key == "secretKeys":
+            self._report(path, "is not read from a file. Set FX_SECRET_KEY instead")
+            return
+        near = difflib.get_close_matches(key.lower(), {k.lower() for k in known}, n=1)
+        hint = next((f" Did you mean {k!r}?" for k in known if [k.lower()] == near), "")
+        names = "" if hint else f" Known here: {', '.join(sorted(known))}."
+        self._report(path, f"is not a setting.{hint}{names}")
+
+    def _spell(self, name: str) -> str:
+        return camel(name) if self.spelling == "camel" else name
+
+    def _report(self, key: str, cause: str) -> None:
+        self.problems.append(ConfigProblem(place=self.place, key=key, cause=cause))
+
+
+def _structure(attribute: attrs.Attribute[Any], raw: Any) -> Any:
+    """Return ``raw`` as the attribute's type; raises ValueError with "must be …"."""
+    if attribute.converter is None:
+        target: Any = attribute.type
+        return _converter().structure(raw, target)
+    if attribute.type is str and not isinstance(raw, str):
+        raise ValueError(f"must be text, not {raw!r}")
+    return attribute.converter(raw)  # type: ignore[operator]  # never a Converter object here
+
+
+@cache
+def _converter() -> cattrs.Converter:
+    """Make a converter that never turns one JSON type into another, except int to float."""
+    converter = cattrs.Converter(detailed_validation=False)
+    converter.register_structure_hook(int, partial(_exactly, (int,), "a whole number"))
+    converter.register_structure_hook(float, partial(_exactly, (int, float), "a number"))
+    converter.register_structure_hook(bool, partial(_exactly, (bool,), "true or false"))
+    converter.register_structure_hook(str, partial(_exactly, (str,), "text"))
+    converter.register_structure_hook_func(_is_mapping, partial(_exactly, (dict,), "an object"))
+    converter.register_structure_hook_func(_is_tuple, _text_list)
+    converter.register_structure_hook_func(_is_literal, _one_of)
+    return converter
+
+
+def _is_mapping(target: Any) -> bool:
+    return get_origin(target) is dict
+
+
+def _is_tuple(target: Any) -> bool:
+    return get_origin(target) is tuple
+
+
+def _is_literal(target: Any) -> bool:
+    return get_origin(target) is Literal
+
+
+def _exactly(accepted: tuple[type, ...], words: str, value: Any, target: Any) -> Any:
+    wrong_bool = isinstance(value, bool) and bool not in accepted
+    if wrong_bool or not isinstance(value, accepted):
+        raise ValueError(f"must be {words}, not {value!r}")
+    return target(value) if isinstance(target, type) else value
+
+
+def _text_list(value: Any, _: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"must be a list of text, not {value!r}")
+    return tuple(value)
+
+
+def _one_of(value: Any, target: Any) -> Any:
+    choices = get_args(target)
+    if value not in choices:
+        raise ValueError(f"must be {' or '.join(map(repr, choices))}, not {value!r}")
+    return value

@@ -1,0 +1,313 @@
+"""Settings: three layers, every mistake reported at once, with the place and the path."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fxtrio.config import Config, load_config
+from fxtrio.config.checks import to_bytes
+from fxtrio.config.read import attributes, camel
+from fxtrio.errors import ConfigInvalid
+
+
+def write(root: Path, content: Any) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    (root / "fx.config.json").write_text(text, encoding="utf-8")
+
+
+def refusals(
+    root: Path, environ: dict[str, str] | None = None, **overrides: Any
+) -> list[tuple[str, str]]:
+    """Return (key, cause) of every problem; fails when the settings are fine."""
+    with pytest.raises(ConfigInvalid) as caught:
+        load_config(root, environ=environ or {}, **overrides)
+    return [(problem.key, problem.cause) for problem in caught.value.problems]
+
+
+def test_without_a_file_every_setting_has_its_default_and_the_name_is_the_folders(
+    tmp_path: Path,
+) -> None:
+    config = load_config(tmp_path, environ={})
+
+    assert config == Config(name=tmp_path.name)
+    assert (config.ssr.workers, config.limits.body, config.timeouts.loader) == (1, 10485760, 10.0)
+
+
+def test_the_file_uses_camel_case_and_sections(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "$schema": "https://example.org/fx.json",
+            "name": "Shop",
+            "baseUrl": "/shop/",
+            "routeMiddleware": {"pages": ["app.guards.signed_in"]},
+            "plugins": ["auth", {"name": "app.mail:plugin", "settings": {"from": "a@b.c"}}],
+            "csrf": {"trustedOrigins": ["https://pay.example:8443"]},
+            "limits": {"body": "1 MiB"},
+            "timeouts": {"keepAlive": 5},
+            "llms": True,
+        },
+    )
+
+    config = load_config(tmp_path, environ={})
+
+    assert config.base_url == "/shop"
+    assert config.route_middleware.pages == ("app.guards.signed_in",)
+    assert [plugin.name for plugin in config.plugins] == ["auth", "app.mail:plugin"]
+    assert config.plugins[1].settings == {"from": "a@b.c"}
+    assert config.csrf.enabled and config.csrf.trusted_origins == ("https://pay.example:8443",)
+    assert (config.limits.body, config.timeouts.keep_alive) == (1024**2, 5.0)
+    assert config.llms.enabled and config.llms.auto_convert
+
+
+def test_keywords_win_over_the_environment_which_wins_over_the_file(tmp_path: Path) -> None:
+    write(tmp_path, {"ssr": {"workers": 2, "heapMb": 100, "maxPending": 5}})
+    environ = {"FX_SSR__WORKERS": "3", "FX_SSR__HEAP_MB": "200"}
+
+    config = load_config(tmp_path, environ=environ, ssr__workers=4)
+
+    assert (config.ssr.workers, config.ssr.heap_mb, config.ssr.max_pending) == (4, 200, 5)
+
+
+def test_keywords_may_be_nested_flat_or_models(tmp_path: Path) -> None:
+    defaults = load_config(tmp_path, environ={})
+
+    nested = load_config(tmp_path, environ={}, tasks={"workers": 2}, tasks__capacity=3)
+    model = load_config(tmp_path, environ={}, tasks=attrs.evolve(defaults.tasks, workers=7))
+
+    assert (nested.tasks.workers, nested.tasks.capacity) == (2, 3)
+    assert model.tasks.workers == 7
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "path", "expected"),
+    [
+        ("FX_BASE_URL", "/app", ("base_url",), "/app"),
+        ("FX_NAME", "42", ("name",), "42"),
+        ("FX_CSRF", "false", ("csrf", "enabled"), False),
+        ("FX_CSRF__MODE", "strict", ("csrf", "mode"), "strict"),
+        ("FX_SSR__MEMO", "off", ("ssr", "memo"), False),
+        ("FX_SSR__MEMO_AGE", "1.5", ("ssr", "memo_age"), 1.5),
+        ("FX_LIMITS__BODY", "2KiB", ("limits", "body"), 2048),
+        ("FX_LIMITS__BODY", "7", ("limits", "body"), 7),
+        ("FX_MIDDLEWARE", "a.B, c:D", ("middleware",), ("a.B", "c:D")),
+        ("FX_MIDDLEWARE", '["a.B"]', ("middleware",), ("a.B",)),
+        ("FX_LLMS", '{"enabled": true, "auto_convert": false}', ("llms", "auto_convert"), False),
+    ],
+)
+def test_environment_variables_are_read_by_the_type_of_their_setting(
+    tmp_path: Path, variable: str, text: str, path: tuple[str, ...], expected: object
+) -> None:
+    value: Any = load_config(tmp_path, environ={variable: text})
+    for name in path:
+        value = getattr(value, name)
+
+    assert value == expected
+    assert type(value) is type(expected)
+
+
+def test_all_mistakes_of_a_file_are_reported_together(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "ssr": {"workers": 0, "memoByts": 1},
+            "base_url": "/x",
+            "csp": "on",
+            "limits": {"body": "10 megabytes"},
+        },
+    )
+
+    assert refusals(tmp_path) == [
+        ("ssr.workers", "must be at least 1, not 0"),
+        ("ssr.memoByts", "is not a setting. Did you mean 'memoBytes'?"),
+        ("base_url", "is not a setting. Did you mean 'baseUrl'?"),
+        ("csp", "must be 'report-only' or 'enforce' or 'off', not 'on'"),
+        (
+            "limits.body",
+            "must be a number of bytes or text such as '64MiB', not '10 megabytes'",
+        ),
+    ]
+
+
+def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_path: Path) -> None:
+    write(tmp_path, {"lang": ""})
+
+    with pytest.raises(ConfigInvalid) as caught:
+        load_config(tmp_path, environ={"FX_TASKS__WORKERS": "many"}, tasks__wrokers=2)
+
+    assert str(caught.value).splitlines() == [
+        f"{tmp_path / 'fx.config.json'}: lang must be a language tag such as 'en' or 'pt-BR', "
+        "not ''.",
+        "FX_TASKS__WORKERS: must be a whole number, not 'many'.",
+        "keyword argument: tasks.wrokers is not a setting. Did you mean 'workers'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "cause"),
+    [
+        ({"ssr": {"workers": 1.5}}, "ssr.workers", "must be a whole number, not 1.5"),
+        ({"ssr": {"workers": True}}, "ssr.workers", "must be a whole number, not True"),
+        ({"ssr": {"workers": "2"}}, "ssr.workers", "must be a whole number, not '2'"),
+        ({"ssr": {"memo": 1}}, "ssr.memo", "must be true or false, not 1"),
+        ({"ssr": 3}, "ssr", "must be an object, not 3"),
+        ({"csrf": "no"}, "csrf", "must be true, false or an object, not 'no'"),
+        ({"timeouts": {"body": 0}}, "timeouts.body", "must be more than 0 seconds, not 0.0"),
+        ({"middleware": "a.b"}, "middleware", "must be a list of text, not 'a.b'"),
+        (
+            {"middleware": ["nodots"]},
+            "middleware",
+            "must hold names such as 'app.guards.signed_in', not 'nodots'",
+        ),
+        ({"plugins": {}}, "plugins", "must be a list, not {}"),
+        ({"plugins": [{"settings": {}}]}, "plugins.0", "must have a 'name'"),
+        ({"plugins": ["db", 3]}, "plugins.1", "must be an object, not 3"),
+        (
+            {"plugins": [{"name": "db", "settings": 1}]},
+            "plugins.0.settings",
+            "must be an object, not 1",
+        ),
+        (
+            {"baseUrl": "app"},
+            "baseUrl",
+            "must be empty or a path such as '/app', not 'app'",
+        ),
+        ({"baseUrl": 5}, "baseUrl", "must be text, not 5"),
+        (
+            {"pagesDir": "../pages"},
+            "pagesDir",
+            "must be a folder inside the project such as 'pages', not '../pages'",
+        ),
+        (
+            {"csrf": {"trustedOrigins": ["https://a.example/x"]}},
+            "csrf.trustedOrigins",
+            "must hold origins such as 'https://example.org', not 'https://a.example/x'",
+        ),
+        (
+            {"realtime": {"broker": "kafka://x"}},
+            "realtime.broker",
+            "must be 'memory' or a URL such as 'redis://localhost', not 'kafka://x'",
+        ),
+        (
+            {"secretKeys": ["x" * 40]},
+            "secretKeys",
+            "is not read from a file. Set FX_SECRET_KEY instead",
+        ),
+    ],
+)
+def test_a_wrong_value_is_quoted_with_its_path(
+    tmp_path: Path, content: object, key: str, cause: str
+) -> None:
+    write(tmp_path, content)
+
+    assert refusals(tmp_path) == [(key, cause)]
+
+
+def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:
+    write(tmp_path, '{"ssr": {"workers": 2},\n "csp": }')
+
+    with pytest.raises(ConfigInvalid, match=r"fx\.config\.json:2:9: is not JSON"):
+        load_config(tmp_path, environ={})
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, '{"name": "a", "name": "b"}')
+
+    assert refusals(tmp_path) == [("", "sets 'name' twice in one object")]
+
+
+def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "fx.config.json").write_bytes(b'{"name": "\xff"}')
+
+    [(_, cause)] = refusals(tmp_path)
+
+    assert cause.startswith("cannot be read: ")
+
+
+def test_secret_keys_come_from_the_environment_in_order(tmp_path: Path) -> None:
+    config = load_config(tmp_path, environ={"FX_SECRET_KEY": f"{'new' * 10}, {'old' * 10}"})
+
+    assert config.secret_keys == ("new" * 10, "old" * 10)
+    assert "newnew" not in repr(config)
+
+
+def test_a_short_secret_key_is_refused_without_being_shown(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid) as caught:
+        load_config(tmp_path, environ={"FX_SECRET_KEY": "hunter2"})
+
+    assert str(caught.value) == "FX_SECRET_KEY: must hold keys of at least 16 characters."
+
+
+def test_a_misspelt_variable_is_a_mistake_but_variables_of_other_tools_are_not(
+    tmp_path: Path,
+) -> None:
+    assert refusals(tmp_path, {"FX_SSR__WORKER": "2"}) == [
+        ("", "is not a setting. Did you mean 'FX_SSR__WORKERS'?")
+    ]
+    load_config(tmp_path, environ={"FX_TOOLCHAIN": "/opt/x", "FXRATE": "1"})
+
+
+def test_every_setting_can_be_given_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
+    content: dict[str, Any] = {}
+    environ: dict[str, str] = {}
+    for name, attribute in attributes(Config).items():
+        default = getattr(Config(), name)
+        if name in ("secret_keys", "plugins"):
+            continue
+        if attrs.has(type(default)):
+            section: Any = attribute.type
+            for inner in attributes(section):
+                value = getattr(default, inner)
+                content.setdefault(camel(name), {})[camel(inner)] = value
+                text = value if isinstance(value, str) else json.dumps(value)
+                environ[f"FX_{name.upper()}__{inner.upper()}"] = text
+        else:
+            content[camel(name)] = default
+            environ[f"FX_{name.upper()}"] = (
+                default if isinstance(default, str) else json.dumps(default)
+            )
+    expected = Config()
+
+    write(tmp_path, content)
+    assert load_config(tmp_path, environ={}) == expected
+    (tmp_path / "fx.config.json").unlink()
+    assert load_config(tmp_path, environ=environ) == expected
+
+
+@given(st.integers(0, 10**6), st.sampled_from([("", 0), ("B", 0), ("KiB", 1), ("MiB", 2)]))
+def test_sizes_are_numbers_with_a_binary_unit(number: int, unit: tuple[str, int]) -> None:
+    name, power = unit
+
+    assert to_bytes(f"{number}{name}") == number * 1024**power
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([camel(name) for name in attributes(Config)]) | st.text(max_size=6),
+        json_values | st.dictionaries(st.sampled_from(["enabled", "workers", "body"]), json_values),
+    )
+)
+def test_any_json_object_gives_settings_or_problems_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
+) -> None:
+    root = tmp_path_factory.getbasetemp()
+    write(root, content)
+
+    try:
+        load_config(root, environ={})
+    except ConfigInvalid as error:
+        assert error.problems
