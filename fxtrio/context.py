@@ -1,0 +1,99 @@
+"""The running app, and the one context variable that leads to it.
+
+`App` is the handle the lifespan makes once everything it names is open. The
+serving code sets `current` to a `RequestContext` at the start of each request
+and WebSocket, in the task that serves it: what a lifespan sets is not seen by
+handlers. Everything started from there inherits a copy (loaders, worker threads,
+jobs), so `get_app()` finds the right app in all of them, however many apps one
+process runs.
+
+One variable holds app and request id together, so entering a request is one
+`set`, and a log line of a job shows the id of the request that enqueued it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from starlette.datastructures import State
+
+    from fxtrio.config import Config
+    from fxtrio.realtime import Broker
+    from fxtrio.tasks import TaskQueue
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class App:
+    """A running app. Valid until the lifespan that made it ends."""
+
+    config: Config
+    """The settings the app was started with."""
+
+    tasks: TaskQueue
+    """Background jobs, also at ``app.state.fx_tasks``."""
+
+    broker: Broker
+    """The default broker of channels, also at ``app.state.fx_broker``."""
+
+    state: State
+    """``app.state`` of the ASGI application."""
+
+    plugins: dict[str, Any] = attrs.field(factory=dict)
+    """What each open plugin yielded, by plugin name, in the order they opened.
+
+    The lifespan adds to it, so a plugin sees the ones opened before it.
+    """
+
+
+@attrs.frozen(eq=False)
+class RequestContext:
+    """What work done for one request or WebSocket belongs to."""
+
+    app: App
+
+    request_id: str | None = None
+    """The id in ``X-Request-Id``; None when observability is off."""
+
+
+current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
+"""What the running code belongs to; None outside a running app."""
+
+
+def get_app() -> App | None:
+    """Return the app the running code belongs to, or None outside a running app."""
+    context = current.get()
+    return None if context is None else context.app
+
+
+def get_request_id() -> str | None:
+    """Return the id of the request the running code works for, if it has one."""
+    context = current.get()
+    return None if context is None else context.request_id
+
+
+@contextmanager
+def entered(app: App, request_id: str | None = None) -> Iterator[RequestContext]:
+    """Let the block's code, and what it starts, belong to ``app`` and ``request_id``."""
+    context = RequestContext(app, request_id)
+    token = current.set(context)
+    try:
+        yield context
+    finally:
+        current.reset(token)
+
+
+def add_request_id(record: logging.LogRecord) -> bool:
+    """Set ``record.request_id`` ("-" without one). A filter for logging handlers.
+
+    Give it to a handler, ``handler.addFilter(add_request_id)``, and its format may
+    use ``%(request_id)s``.
+    """
+    record.request_id = get_request_id() or "-"
+    return True
