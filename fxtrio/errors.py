@@ -148,3 +148,103 @@ class BodyTooLarge(ActionError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body is larger than {limit} bytes.", 413)
         self.limit = limit
+
+
+class PageCodeInvalid(FxtrioError):
+    """The server half of a page file cannot be used as it stands."""
+
+    def __init__(self, place: str, cause: str) -> None:
+        super().__init__(f"{place}: {cause}.")
+        self.place = place
+
+
+class LoaderResultInvalid(FxtrioError):
+    """A loader returned neither a dict nor a tuple of a dict and a status."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
+            "Return a dict, or a tuple of a dict and an HTTP status."
+        )
+        self.place = place
+
+
+class DeadlinePassed(FxtrioError):
+    """Work took longer than the deadline that was promised for it; answered with 504."""
+
+    def __init__(self, place: str, seconds: float) -> None:
+        super().__init__(f"{place}: took longer than {seconds:g} s. Raise its timeout or do less.")
+        self.place = place
+        self.seconds = seconds
+
+
+class MarkdownHookMistaken(FxtrioError):
+    """A Markdown hook returned something else than a str or None."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
+            "Return a str to serve, or None to decline."
+        )
+        self.place = place
+        self.value = value
+
+
+@attrs.define(eq=False)
+class RouteConflict(FxtrioError):
+    """Two files answer the same URLs. Found while routes are planned."""
+
+    kept: str
+    """Source of the file that came first."""
+
+    source: str
+    """Source of the file that clashes with it."""
+
+    pattern: str
+
+    def __str__(self) -> str:
+        """Name both files."""
+        return (
+            f"{self.source}: answers {self.pattern!r}, which {self.kept} already answers. "
+            "Rename one file, or move its code into the other."
+        )
+
+
+@attrs.define(eq=False)
+class RouteNameInvalid(FxtrioError):
+    """A file or folder of the pages folder has a name that is no part of a URL pattern."""
+
+    source: str
+    name: str
+    cause: str
+
+    def __str__(self) -> str:
+        """Quote the part of the path that is wrong."""
+        return f"{self.source}: {self.name!r} {self.cause}."
+
+
+@attrs.define(eq=False)
+class PagesFolderMissing(FxtrioError):
+    """The project has no pages folder."""
+
+    folder: Path
+
+    def __str__(self) -> str:
+        """Say how to get one."""
+        return f"{self.folder}: no such folder. Create it, or set 'pagesDir' in fx.config.json."
+
+
+@attrs.define(eq=False)
+class HeadRefused(FxtrioError):
+    """A ``HEAD`` value holds something that does not belong into a document's head."""
+
+    cause: str
+    line: int
+    """In the HTML, 1-based."""
+
+    column: int
+    """In the line, 1-based."""
+
+    def __str__(self) -> str:
+        """Point into the HTML."""
+        return f"HEAD, line {self.line}, column {self.column}: {self.cause}. Remove it."

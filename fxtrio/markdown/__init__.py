@@ -1,1 +1,33 @@
-"""Pages as Markdown, and `/llms.txt`, for agents."""
+"""Markdown for agents: pages as ``.md``, and ``/llms.txt``.
+
+Called by `fxtrio.serve` when ``llms`` is enabled; knows nothing of routes, modules or
+files, which come in as `MarkdownSources` and callables.
+"""
+
+from fxtrio.markdown.accept import prefers_markdown
+from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext, MarkdownContext
+from fxtrio.markdown.convert import convert_html
+from fxtrio.markdown.hooks import MarkdownHook
+from fxtrio.markdown.ladder import MarkdownSources, nearest_llms, resolve_markdown
+from fxtrio.markdown.llms import list_pages, render_default, render_llms_txt, title_of
+from fxtrio.markdown.paths import MEDIA_TYPE, llms_link, markdown_path, page_path
+
+__all__ = [
+    "MEDIA_TYPE",
+    "LlmsPageInfo",
+    "LlmsTxtContext",
+    "MarkdownContext",
+    "MarkdownHook",
+    "MarkdownSources",
+    "convert_html",
+    "list_pages",
+    "llms_link",
+    "markdown_path",
+    "nearest_llms",
+    "page_path",
+    "prefers_markdown",
+    "render_default",
+    "render_llms_txt",
+    "resolve_markdown",
+    "title_of",
+]

@@ -1,0 +1,93 @@
+"""What Markdown hooks receive. Made by `fxtrio.serve` for each request.
+
+The classes are frozen; what a page's loader and render gave is kept for the length
+of the request, so that two hooks that ask cost one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import attrs
+import trio
+from starlette.requests import Request
+
+
+class _Once:
+    """Runs ``get`` when first asked, and gives the same value from then on.
+
+    A failure is not kept. Callers at the same time share one run.
+    """
+
+    def __init__(self, get: Callable[[], Awaitable[Any]]) -> None:
+        self._get = get
+        self._values: list[Any] = []
+        self._lock = trio.Lock()
+
+    async def value(self) -> Any:
+        async with self._lock:
+            if not self._values:
+                self._values.append(await self._get())
+            return self._values[0]
+
+
+@attrs.frozen(eq=False)
+class MarkdownContext:
+    """Passed to ``to_markdown`` and ``wrap_markdown``."""
+
+    request: Request
+    """The request; ``request.path_params`` holds the parameters of the route."""
+
+    path: str
+    """The page's path, always without ``.md``."""
+
+    _loader: _Once = attrs.field(alias="load", converter=_Once, repr=False, kw_only=True)
+    _html: _Once = attrs.field(alias="render", converter=_Once, repr=False, kw_only=True)
+
+    async def run_loader(self) -> Any:
+        """Run only the page's loader and return its data; ``{}`` when it has none.
+
+        Runs once for a request: later calls return the same object. Raises what the
+        loader raises.
+        """
+        return await self._loader.value()
+
+    async def render_html(self) -> str:
+        """Run the loaders, render on the server, and return the HTML of the body.
+
+        Happens once for a request, and only when asked for. Raises what loaders and
+        renderer raise.
+        """
+        html: str = await self._html.value()
+        return html
+
+
+@attrs.frozen
+class LlmsPageInfo:
+    """A page in ``/llms.txt``."""
+
+    path: str
+    """For example ``/blog``."""
+
+    md_url: str
+    """The path of its Markdown: ``/blog.md``, for the root ``/index.md``."""
+
+    title: str
+    """For people: ``Getting Started`` for ``/getting-started``."""
+
+
+@attrs.frozen(eq=False)
+class LlmsTxtContext:
+    """Passed to ``llms_txt``."""
+
+    request: Request
+
+    pages: tuple[LlmsPageInfo, ...]
+    """The app's pages whose path has no parameters, in the order of their paths."""
+
+    _default: Callable[[], str] = attrs.field(alias="default", repr=False, kw_only=True)
+
+    def render_default(self) -> str:
+        """Return the generated ``/llms.txt``."""
+        return self._default()

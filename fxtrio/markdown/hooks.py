@@ -1,0 +1,35 @@
+"""Application hooks: called whether sync or async, their answers checked."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from fxtrio.errors import MarkdownHookMistaken
+
+
+@attrs.frozen
+class MarkdownHook:
+    """A ``to_markdown``, ``wrap_markdown`` or ``llms_txt`` of the application."""
+
+    place: str
+    """Where it stands, for errors: ``pages/llms.py: to_markdown()``."""
+
+    function: Callable[..., Any]
+    """May return an awaitable or be plain; plain ones run in the event loop."""
+
+    async def ask(self, *arguments: object) -> str | None:
+        """Return its text, or None when it declines.
+
+        Whatever it raises passes unchanged: a `LoaderError` keeps its status, all else
+        is the caller's 500. Raises MarkdownHookMistaken when it returns anything else.
+        """
+        answer = self.function(*arguments)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if answer is None or isinstance(answer, str):
+            return answer
+        raise MarkdownHookMistaken(self.place, answer)

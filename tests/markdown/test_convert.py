@@ -1,0 +1,93 @@
+"""HTML of pages as Markdown."""
+
+from __future__ import annotations
+
+import html
+import logging
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fxtrio.markdown import convert
+from fxtrio.markdown.convert import LARGE, convert_html
+
+
+async def test_headings_links_lists_and_code_keep_their_form() -> None:
+    markdown = await convert_html(
+        '<nav><a href="/">Home</a></nav><h2>Use</h2><ul><li>a</li><li>b</li></ul>'
+        '<pre><code class="language-py">a_b = 1 * 2\n</code></pre>'
+    )
+    assert markdown == "[Home](/)\n\n## Use\n\n- a\n- b\n\n```py\na_b = 1 * 2\n```\n"
+
+
+async def test_a_table_stays_a_table() -> None:
+    markdown = await convert_html(
+        "<table><thead><tr><th>Id</th><th>A|B</th></tr></thead>"
+        "<tbody><tr><td>1</td><td>x</td></tr></tbody></table>"
+    )
+    rows = [line.replace(" ", "") for line in markdown.splitlines()]
+    assert rows[0] == r"|Id|A\|B|"
+    assert set(rows[1]) == {"|", "-"}
+    assert rows[2] == "|1|x|"
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("2 * 3 * 4", r"2 \* 3 \* 4"),
+        ("snake_case_name", r"snake\_case\_name"),
+        ("# not a heading", r"\# not a heading"),
+        ("1. not a list", r"1\. not a list"),
+        ("[not](a link)", r"\[not\](a link)"),
+        ("a `tick`", r"a \`tick\`"),
+        ("<b>", r"\<b\>"),
+    ],
+)
+async def test_text_that_looks_like_markdown_stays_text(text: str, markdown: str) -> None:
+    assert await convert_html(f"<p>{html.escape(text)}</p>") == markdown + "\n"
+
+
+async def test_scripts_styles_templates_drawings_and_comments_are_left_out() -> None:
+    markdown = await convert_html(
+        "<!--$--><p>a</p><!--/$--><script>alert(1)</script><style>p{}</style>"
+        "<template><p>t</p></template><svg><title>icon</title></svg>"
+    )
+    assert markdown == "a\n"
+
+
+async def test_nothing_gives_nothing() -> None:
+    assert await convert_html("") == ""
+
+
+async def test_large_pages_are_converted_in_a_thread_and_small_ones_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads = []
+    plain = convert._convert
+
+    def noticing(html: str) -> str:
+        threads.append(threading.current_thread())
+        return plain(html)
+
+    monkeypatch.setattr(convert, "_convert", noticing)
+    await convert_html("<p>a</p>")
+    long = await convert_html(f"<p>{'word ' * LARGE}</p>")
+    assert len(long) > LARGE
+    assert threads[0] is threading.current_thread()
+    assert threads[1] is not threading.current_thread()
+
+
+async def test_html_nested_too_deeply_is_reported_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING, "fx.markdown"):
+        await convert_html("<div>" * 1500 + "deep" + "</div>" * 1500)
+    assert "Converting HTML to Markdown" in caplog.text
+
+
+@settings(max_examples=50)
+@given(st.text(st.sampled_from(list("ab<>&*_#[]()|`~-+1. \n")), max_size=40))
+def test_any_text_can_be_converted(text: str) -> None:
+    assert isinstance(convert._convert(f"<p>{html.escape(text)}</p><p>end</p>"), str)
