@@ -1,0 +1,26 @@
+"""Files of the pages folder → URL patterns, and URL paths → routes.
+
+`scan` lists and plans the files when an app is built; `Router` matches paths when it is
+served. Both read patterns such as ``/blog/[id]`` in the same way.
+"""
+
+from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
+from fxtrio.routes.plan import plan, scan
+from fxtrio.routes.router import Router, folder_router
+from fxtrio.routes.tree import ApiFile, BoundaryFile, LayoutFile, PageFile, PageTree
+
+__all__ = [
+    "ApiFile",
+    "BoundaryFile",
+    "Kind",
+    "LayoutFile",
+    "PageFile",
+    "PageTree",
+    "Router",
+    "Segment",
+    "folder_router",
+    "parse_pattern",
+    "plan",
+    "scan",
+    "specificity",
+]

@@ -1,0 +1,209 @@
+"""Lists the files of the pages folder (`scan`) and works out what they mean (`plan`).
+
+`plan` is pure and reports every problem at once; `compile` calls `scan`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import attrs
+
+from fxtrio.config import Config
+from fxtrio.errors import FxtrioError, PagesFolderMissing, RouteConflict, RouteNameInvalid
+from fxtrio.routes.pattern import (
+    Kind,
+    Segment,
+    check_segments,
+    join_pattern,
+    parse_segment,
+    shape,
+    specificity,
+)
+from fxtrio.routes.tree import ApiFile, BoundaryFile, LayoutFile, PageFile, PageTree
+
+PAGE_SUFFIX = ".fxl"
+SPECIAL_NAMES = ("layout", "template", "error", "not-found", "loading")
+_NOT_HIDDEN = ".well-known"
+
+Folder = tuple[str, ...]
+"""Names of folders, from the pages folder down; empty for the pages folder itself."""
+
+
+def scan(root: Path, config: Config) -> PageTree:
+    """Return the page tree of the project in ``root``.
+
+    Symbolic links to files are followed, those to folders are not. A missing pages
+    folder is one of the tree's problems.
+    """
+    pages = root / config.pages_dir
+    if not pages.is_dir():
+        return PageTree(problems=(PagesFolderMissing(pages),))
+    files = []
+    for path, folders, names in os.walk(pages):
+        folders[:] = sorted(folder for folder in folders if not _ignored(folder))
+        folder = Path(path).relative_to(pages)
+        files += [(folder / name).as_posix() for name in names if not _ignored(name)]
+    return plan(files, pages_dir=config.pages_dir)
+
+
+def plan(files: Iterable[str], *, pages_dir: str = "pages") -> PageTree:
+    """Return what ``files`` (POSIX paths relative to the pages folder) mean together."""
+    planner = _Planner(pages_dir)
+    parts = sorted(tuple(file.split("/")) for file in files)
+    for *folder, name in parts:
+        planner.place(tuple(folder), name)
+    return planner.finish()
+
+
+def _ignored(name: str) -> bool:
+    """Whether a file or folder is private or hidden."""
+    return name.startswith("_") or (name.startswith(".") and name != _NOT_HIDDEN)
+
+
+@attrs.define
+class _Planner:
+    pages_dir: str
+    _pages: list[tuple[Folder, str, str]] = attrs.field(factory=list)
+    """(folder, source, pattern), in the order of the files."""
+    _api: list[ApiFile] = attrs.field(factory=list)
+    _special: dict[tuple[Folder, str], str] = attrs.field(factory=dict)
+    _llms: dict[str, str] = attrs.field(factory=dict)
+    _markdown: set[str] = attrs.field(factory=set)
+    _shapes: dict[tuple[tuple[int, str], ...], str] = attrs.field(factory=dict)
+    _problems: list[FxtrioError] = attrs.field(factory=list)
+
+    def place(self, folder: Folder, name: str) -> None:
+        """Put one file where it belongs."""
+        if any(map(_ignored, (*folder, name))):
+            return
+        source = "/".join((self.pages_dir, *folder, name))
+        stem, dot, extension = name.rpartition(".")
+        suffix = dot + extension
+        in_api = "api" in folder
+        if suffix == PAGE_SUFFIX and in_api:
+            self._refuse(source, name, "is a page in an api folder. Move it, or write a .py file")
+        elif suffix == PAGE_SUFFIX and stem in SPECIAL_NAMES:
+            self._special[folder, stem] = source
+            self._segments(source, folder)
+        elif suffix == PAGE_SUFFIX:
+            pattern = self._claim(source, folder, stem)
+            if pattern is not None:
+                self._pages.append((folder, source, pattern))
+        elif suffix == ".py" and in_api:
+            pattern = self._claim(source, folder, stem)
+            if pattern is not None:
+                self._api.append(ApiFile(source, pattern))
+        elif name == "llms.py":
+            self._llms["/".join((self.pages_dir, *folder))] = source
+        elif suffix == ".md":
+            self._markdown.add(source)
+
+    def finish(self) -> PageTree:
+        """Return the tree of all placed files."""
+        pages = [
+            PageFile(
+                source=source,
+                pattern=pattern,
+                layouts=self._layouts(folder),
+                errors=self._errors(folder),
+                not_found=self._not_found(folder),
+                loading=self._nearest(folder, "loading"),
+            )
+            for folder, source, pattern in self._pages
+        ]
+        beside = {page.source: page.source.removesuffix(PAGE_SUFFIX) + ".md" for page in pages}
+        return PageTree(
+            pages=tuple(sorted(pages, key=lambda page: specificity(page.pattern))),
+            api=tuple(sorted(self._api, key=lambda api: specificity(api.pattern))),
+            not_found=self._folders_not_found(),
+            llms=self._llms,
+            markdown={page: file for page, file in beside.items() if file in self._markdown},
+            problems=tuple(self._problems),
+        )
+
+    def _claim(self, source: str, folder: Folder, stem: str) -> str | None:
+        """Return the pattern of a page or endpoint; None with a problem reported."""
+        names = folder if stem == "index" else (*folder, stem)
+        if stem.startswith("(") and stem.endswith(")"):
+            self._refuse(source, stem, "is a file. Only folders can be groups in parentheses")
+            return None
+        segments = self._segments(source, names)
+        if segments is None:
+            return None
+        if segments == (Segment(Kind.LITERAL, "index"),):
+            cause = "answers '/index', which stands for '/' in actions and Markdown. Rename it"
+            self._refuse(source, "index", cause)
+            return None
+        kept = self._shapes.setdefault(shape(segments), source)
+        if kept != source:
+            self._problems.append(RouteConflict(kept, source, join_pattern(segments)))
+            return None
+        return join_pattern(segments)
+
+    def _segments(self, source: str, names: Folder) -> tuple[Segment, ...] | None:
+        """Return the URL segments of ``names`` without groups; None with a problem reported."""
+        segments: tuple[Segment, ...] = ()
+        for name in names:
+            if name.startswith("(") and name.endswith(")") and len(name) > 2:
+                continue
+            try:
+                segments = (*segments, parse_segment(name))
+                check_segments(segments)
+            except ValueError as error:
+                self._refuse(source, name, str(error))
+                return None
+        return segments
+
+    def _refuse(self, source: str, name: str, cause: str) -> None:
+        self._problems.append(RouteNameInvalid(source, name, cause))
+
+    def _layouts(self, folder: Folder) -> tuple[LayoutFile, ...]:
+        found: list[LayoutFile] = []
+        for outer in _outermost_first(folder):
+            for stem in ("layout", "template"):
+                source = self._special.get((outer, stem))
+                if source is not None:
+                    found.append(LayoutFile(source, is_template=stem == "template"))
+        return tuple(found)
+
+    def _errors(self, folder: Folder) -> tuple[BoundaryFile, ...]:
+        chain: tuple[BoundaryFile, ...] = ()
+        for outer in _outermost_first(folder):
+            source = self._special.get((outer, "error"))
+            if source is not None:
+                layouts = self._layouts(outer)
+                if not outer and layouts:
+                    chain = (BoundaryFile(source),)
+                chain = (BoundaryFile(source, layouts, chain), *chain)
+        return chain
+
+    def _not_found(self, folder: Folder) -> tuple[BoundaryFile, ...]:
+        return tuple(
+            BoundaryFile(source, self._layouts(outer), self._errors(outer))
+            for outer in reversed(_outermost_first(folder))
+            if (source := self._special.get((outer, "not-found"))) is not None
+        )
+
+    def _nearest(self, folder: Folder, stem: str) -> str | None:
+        sources = (self._special.get((outer, stem)) for outer in _outermost_first(folder))
+        return next((source for source in reversed([*sources]) if source is not None), None)
+
+    def _folders_not_found(self) -> dict[str, BoundaryFile]:
+        """Of folders with the same URL, the one with fewest groups answers for it."""
+        found: dict[str, BoundaryFile] = {}
+        folders = sorted((folder for folder, stem in self._special if stem == "not-found"), key=len)
+        for folder in folders:
+            names = tuple(name for name in folder if not name.startswith("("))
+            try:
+                pattern = join_pattern(tuple(map(parse_segment, names)))
+            except ValueError:  # reported when the file was placed
+                continue
+            found.setdefault(pattern, self._not_found(folder)[0])
+        return found
+
+
+def _outermost_first(folder: Folder) -> list[Folder]:
+    return [folder[:depth] for depth in range(len(folder) + 1)]
