@@ -163,12 +163,12 @@ class Manifest:
 
 
 _converter = cattrs.Converter(omit_if_default=True)
-_converter.register_structure_hook(HeadNode, lambda value, _: list(value))
 
 
 def dump_manifest(manifest: Manifest) -> bytes:
     """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
-    text = json.dumps(_converter.unstructure(manifest), indent=1, sort_keys=True)
+    raw = {**_converter.unstructure(manifest), "version": manifest.version}
+    text = json.dumps(raw, indent=1, sort_keys=True)
     return text.encode() + b"\n"
 
 
@@ -184,7 +184,7 @@ def load_manifest(build: Path) -> Manifest:
         raise ManifestUnreadable(path, "there is no build") from None
     except ValueError as error:
         raise ManifestUnreadable(path, f"not JSON: {error}") from error
-    if not isinstance(raw, dict) or raw.get("version", VERSION) != VERSION:
+    if not isinstance(raw, dict) or raw.get("version") != VERSION:
         raise ManifestUnreadable(path, "it was written by another version of fxtrio")
     try:
         return _converter.structure(raw, Manifest)

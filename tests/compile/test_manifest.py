@@ -1,0 +1,67 @@
+"""The manifest file: what is written is what is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fxtrio.errors import ManifestUnreadable
+from fxtrio.manifest import (
+    FILE_NAME,
+    Assets,
+    Manifest,
+    PageModule,
+    PageRoute,
+    View,
+    dump_manifest,
+    load_manifest,
+)
+
+MANIFEST = Manifest(
+    build_id="abc",
+    mode="production",
+    base_url="/app",
+    modules={
+        "pages/index.fxl": PageModule(
+            source="pages/index.fxl",
+            code="server/pages/index.fxl.py",
+            inject=("server", "LoaderError"),
+            loader="load",
+            head=(["title", {}, "T"], ["meta", {"name": "a"}, ""]),
+            revalidate=1.5,
+        )
+    },
+    views=(View(id=0, kind="page", module="pages/index.fxl", client={"css": ["/a.css"]}),),
+    routes=(PageRoute(pattern="/", view=0),),
+    not_found={"/": 0},
+    assets=Assets(entry="/_fx/e.js"),
+)
+
+
+def test_a_written_manifest_reads_back_equal(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(dump_manifest(MANIFEST))
+    assert load_manifest(tmp_path) == MANIFEST
+
+
+def test_the_version_is_always_written() -> None:
+    assert json.loads(dump_manifest(MANIFEST))["version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (None, "there is no build"),
+        (b"{", "not JSON"),
+        (b"[]", "another version"),
+        (b'{"build_id": "a"}', "another version"),
+        (b'{"version": 2}', "another version"),
+        (b'{"version": 1}', "required field missing"),
+    ],
+)
+def test_what_is_no_manifest_is_refused(tmp_path: Path, content: bytes | None, cause: str) -> None:
+    if content is not None:
+        (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(ManifestUnreadable, match=cause):
+        load_manifest(tmp_path)
