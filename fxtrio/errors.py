@@ -248,3 +248,54 @@ class HeadRefused(FxtrioError):
     def __str__(self) -> str:
         """Point into the HTML."""
         return f"HEAD, line {self.line}, column {self.column}: {self.cause}. Remove it."
+
+
+class TaskQueueError(FxtrioError):
+    """A job was not taken by the task queue."""
+
+
+class TaskQueueFull(TaskQueueError):
+    """As many jobs wait for a worker as the queue may hold."""
+
+    def __init__(self, job: str, capacity: int) -> None:
+        super().__init__(
+            f"{job}: not enqueued, {capacity} jobs already wait for a worker. "
+            "Try again later, or raise 'tasks.capacity' or 'tasks.workers'."
+        )
+        self.job = job
+        self.capacity = capacity
+
+
+class TaskQueueNotRunning(TaskQueueError):
+    """A job was enqueued outside a running app, or after its shutdown had begun."""
+
+    def __init__(self, job: str) -> None:
+        super().__init__(
+            f"{job}: not enqueued, no task queue is running here. Enqueue from a loader, "
+            "an action, a WebSocket handler or a job, while the app runs."
+        )
+        self.job = job
+
+
+class ActionResultInvalid(FxtrioError):
+    """An action returned neither a dict nor a response."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: returned {value!r:.80} ({type(value).__name__}). Return a dict."
+        )
+
+
+@attrs.define(eq=False)
+class StarterClash(FxtrioError):
+    """`fx init` would overwrite files."""
+
+    folder: Path
+    files: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Name the files."""
+        return (
+            f"{self.folder}: {', '.join(self.files)} exist already. "
+            "Choose another name, or move them away."
+        )

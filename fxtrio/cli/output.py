@@ -1,0 +1,55 @@
+"""What commands print with, and the options they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that never breaks lines by itself when its output is not a terminal."""
+    made = Console(stderr=stderr, highlight=False, markup=False)
+    if not made.is_terminal:
+        made.soft_wrap = True
+    return made
+
+
+def print_errors(errors: Iterable[BaseException]) -> None:
+    """Print each error to stderr without its traceback.
+
+    Every line is a problem of its own, but for those that begin with a space.
+    """
+    out = console(stderr=True)
+    for error in errors:
+        for line in str(error).splitlines():
+            label = Text("" if line[:1].isspace() else "error ", style="bold red")
+            out.print(label, Text(line), sep="", soft_wrap=True)
+
+
+def print_done(message: str) -> None:
+    """Print one line about what has been done."""
+    console().print(Text("✓ ", style="bold green"), Text(message), sep="", soft_wrap=True)
+
+
+def root_option(function: Function) -> Function:
+    """Add ``--root``: the project folder, handed over as an absolute ``root`` path."""
+    return click.option(
+        "--root",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=".",
+        show_default="the current folder",
+        callback=lambda _, __, value: value.resolve(),
+        help="The project folder.",
+    )(function)
+
+
+def json_option(function: Function) -> Function:
+    """Add ``--json``, handed over as ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)

@@ -1,0 +1,63 @@
+"""`fx routes`: what answers which URL, in the order in which it is tried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from fxtrio.cli.output import console, json_option, print_errors, root_option
+from fxtrio.config import load_config
+from fxtrio.routes import PageTree, scan
+
+
+@click.command
+@root_option
+@json_option
+def command(root: Path, as_json: bool) -> None:
+    """List the routes of the pages folder.
+
+    Nothing is built. The most specific route stands first: the first that matches answers.
+    """
+    config = load_config(root)
+    tree = scan(root, config)
+    rows = _rows(tree, config.base_url)
+    if as_json:
+        problems = [str(problem) for problem in tree.problems]
+        click.echo(json.dumps({"routes": rows, "problems": problems}, indent=2))
+    elif rows:
+        console().print(_table(rows))
+    print_errors([] if as_json else tree.problems)
+    raise SystemExit(1 if tree.problems else 0)
+
+
+def _rows(tree: PageTree, base_url: str) -> list[dict[str, Any]]:
+    pages = [
+        {
+            "kind": "page",
+            "pattern": (base_url + page.pattern).rstrip("/") or "/",
+            "source": page.source,
+            "layouts": [layout.source for layout in page.layouts],
+            "errors": [boundary.source for boundary in page.errors if boundary.layouts]
+            or [boundary.source for boundary in page.errors],
+            "loading": page.loading,
+        }
+        for page in tree.pages
+    ]
+    apis = [
+        {"kind": "api", "pattern": base_url + api.pattern, "source": api.source} for api in tree.api
+    ]
+    return pages + apis
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("Route", "Kind", "File", "Layouts"):
+        table.add_column(name, no_wrap=True)
+    for row in rows:
+        layouts = ", ".join(source.split("/", 1)[1] for source in row.get("layouts", ()))
+        table.add_row(row["pattern"], row["kind"], row["source"], layouts)
+    return table

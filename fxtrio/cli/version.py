@@ -1,0 +1,44 @@
+"""`fx version`: what runs here, for bug reports."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+
+import click
+
+from fxtrio import __version__
+from fxtrio.cli.output import console, json_option
+
+
+@click.command
+@json_option
+def command(as_json: bool) -> None:
+    """Print the versions of fxtrio and of what it runs on."""
+    versions = {
+        "fxtrio": __version__,
+        "python": platform.python_version(),
+        "trio": version("trio"),
+        "starlette": version("starlette"),
+        "hypercorn": version("hypercorn"),
+        "node": _node_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "executable": sys.executable,
+    }
+    if as_json:
+        click.echo(json.dumps(versions, indent=2))
+        return
+    for name, value in versions.items():
+        console().print(f"{name:<11}{value}", soft_wrap=True)
+
+
+def _node_version() -> str:
+    node = shutil.which("node")
+    if node is None:
+        return "not found"
+    done = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=10)
+    return done.stdout.strip().removeprefix("v") or "not working"

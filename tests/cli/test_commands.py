@@ -1,0 +1,134 @@
+"""The commands that only look: help, version, routes, config, secret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fxtrio import __version__
+from fxtrio.cli import main
+from fxtrio.cli.group import COMMANDS
+
+
+def fx(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name in ("layout.fxl", "index.fxl", "blog/[id].fxl", "api/users.py"):
+        file = tmp_path / "pages" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    return tmp_path
+
+
+def test_help_lists_every_command_with_what_it_does() -> None:
+    result = fx("--help")
+
+    assert result.exit_code == 0
+    listed = [line.split() for line in result.output.splitlines() if line.startswith("  ")]
+    described = {words[0] for words in listed if len(words) > 2}
+    assert set(COMMANDS) <= described
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    result = fx(name, "-h")
+
+    assert result.exit_code == 0
+    assert f"Usage: main {name}" in result.output
+    assert len(result.output.splitlines()[2].strip()) > 10
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    result = fx("buidl")
+
+    assert result.exit_code == 2
+    assert "buidl" in result.output
+
+
+def test_versions_name_the_framework_and_node() -> None:
+    assert fx("--version").output == f"fx, version {__version__}\n"
+    versions = json.loads(fx("version", "--json").output)
+    assert versions["fxtrio"] == __version__
+    assert {"python", "trio", "node"} <= versions.keys()
+    assert f"fxtrio     {__version__}" in fx("version").output
+
+
+def test_routes_are_listed_in_order_of_specificity(project: Path) -> None:
+    (project / "fx.config.json").write_text('{"baseUrl": "/app"}')
+
+    result = fx("routes", "--root", str(project))
+
+    assert result.exit_code == 0
+    rows = [line.split() for line in result.output.splitlines()]
+    assert rows == [
+        ["Route", "Kind", "File", "Layouts"],
+        ["/app", "page", "pages/index.fxl", "layout.fxl"],
+        ["/app/blog/[id]", "page", "pages/blog/[id].fxl", "layout.fxl"],
+        ["/app/api/users", "api", "pages/api/users.py"],
+    ]
+
+
+def test_routes_as_json_hold_what_applies_to_a_page(project: Path) -> None:
+    (project / "pages/error.fxl").write_text("")
+
+    result = json.loads(fx("routes", "--root", str(project), "--json").output)
+
+    assert result["problems"] == []
+    assert result["routes"][0] == {
+        "kind": "page",
+        "pattern": "/",
+        "source": "pages/index.fxl",
+        "layouts": ["pages/layout.fxl"],
+        "errors": ["pages/error.fxl"],
+        "loading": None,
+    }
+
+
+def test_conflicts_of_routes_are_errors(project: Path) -> None:
+    (project / "pages/blog/[slug].fxl").write_text("")
+
+    result = fx("routes", "--root", str(project))
+
+    assert result.exit_code == 1
+    assert "error pages/blog/[slug].fxl: answers '/blog/[slug]', which" in result.stderr
+    assert fx("routes", "--root", str(project), "--json").exit_code == 1
+
+
+def test_mistakes_in_the_settings_are_printed_without_a_traceback(project: Path) -> None:
+    (project / "fx.config.json").write_text('{"ssr": {"workers": 0}, "colour": 1}')
+
+    result = fx("routes", "--root", str(project))
+
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert [line.startswith(f"error {project}/fx.config.json: ") for line in lines] == [True, True]
+    assert "Traceback" not in result.stderr
+
+
+def test_settings_are_printed_with_what_differs_from_the_defaults(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "fx.config.json").write_text('{"name": "Shop"}')
+    monkeypatch.setenv("FX_SSR__WORKERS", "3")
+    monkeypatch.setenv("FX_SECRET_KEY", "very-secret-very-secret")
+
+    result = fx("config", "--root", str(project))
+    changed = [line.split() for line in result.output.splitlines() if line.startswith("*")]
+    values = json.loads(fx("config", "--root", str(project), "--json").output)
+
+    assert changed == [["*", "name", '"Shop"'], ["*", "ssr.workers", "3"]]
+    assert (values["ssr"]["workers"], values["timeouts"]["keepAlive"]) == (3, 15.0)
+    assert "very-secret" not in result.output + json.dumps(values)
+
+
+def test_secrets_are_long_and_never_the_same() -> None:
+    first, second = fx("secret").output.strip(), fx("secret").output.strip()
+
+    assert first != second
+    assert len(first) >= 40
