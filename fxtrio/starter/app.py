@@ -1,0 +1,7 @@
+"""The ASGI application, for any server that runs on trio: hypercorn --worker-class trio app:app."""
+
+from pathlib import Path
+
+from fxtrio.app import create_app
+
+app = create_app(Path(__file__).parent)
