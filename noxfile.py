@@ -1,0 +1,105 @@
+"""What contributors and CI run: `nox -s demo`, `nox -s ci`, or one of the sessions alone."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.5"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["lint", "types", "js", "tests"]
+
+ROOT = Path(__file__).parent
+GUESTBOOK = ROOT / "examples" / "guestbook"
+PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "noxfile.py")
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Build and serve the guestbook example on http://127.0.0.1:8000."""
+    session.install("-e", ".[pydantic,auth]")
+    session.run("fx", "build", "--root", str(GUESTBOOK))
+    session.run(
+        "fx",
+        "serve",
+        "--root",
+        str(GUESTBOOK),
+        *session.posargs,
+        env={"FX_SECRET_KEY": secrets.token_urlsafe(32)},
+    )
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check the style of the Python files."""
+    session.install("ruff>=0.14")
+    _lint(session)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types of the Python files."""
+    session.install("-e", ".[dev]")
+    _types(session)
+
+
+@nox.session
+def js(session: nox.Session) -> None:
+    """Test the JavaScript that runs in browsers and render workers."""
+    session.install("-e", ".")
+    _js(session)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run all tests but those with a browser; arguments after -- go to pytest."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-m", "not browser", *session.posargs)
+
+
+@nox.session
+def e2e(session: nox.Session) -> None:
+    """Run the tests with a browser (Chromium on the PATH)."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-m", "browser", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Run the code of the documentation."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "tests/docs", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure against other frameworks; needs wrk. See benchmarks/README.md."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session
+def ci(session: nox.Session) -> None:
+    """Run everything a change must pass, the tests last."""
+    session.install("-e", ".[dev]")
+    _lint(session)
+    _types(session)
+    _js(session)
+    session.run("pytest", *session.posargs)
+
+
+def _lint(session: nox.Session) -> None:
+    session.run("ruff", "check", *PYTHON_FILES)
+    session.run("ruff", "format", "--check", *PYTHON_FILES)
+
+
+def _types(session: nox.Session) -> None:
+    session.run("mypy")
+
+
+def _js(session: nox.Session) -> None:
+    files = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("*.test.mjs"))
+    session.run("node", "--test", *files, external=True)
