@@ -1,1 +1,1 @@
-"""Node workers that render pages: frames, worker, pool."""
+"""Server-side rendering in Node: frames, worker processes, and the pool that owns them."""
