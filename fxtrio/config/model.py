@@ -104,11 +104,11 @@ class TimeoutsConfig:
     header: float = attrs.field(default=10.0, validator=checks.positive_seconds)
     """From the first byte of a request to the end of its headers."""
 
-    body: float = attrs.field(default=30.0, validator=checks.positive_seconds)
-    """Longest pause of a client in the middle of a request body."""
+    body: float = attrs.field(default=10.0, validator=checks.positive_seconds)
+    """How long a request body may come slower than 240 bytes a second."""
 
-    keep_alive: float = attrs.field(default=15.0, validator=checks.positive_seconds)
-    """How long an idle connection stays open."""
+    keep_alive: float = attrs.field(default=75.0, validator=checks.positive_seconds)
+    """How long a connection stays open between two requests."""
 
     write: float = attrs.field(default=30.0, validator=checks.positive_seconds)
     """Longest wait for a client that takes nothing of its response."""
@@ -124,15 +124,15 @@ class LimitsConfig:
     """Largest request body, chunked ones too; 413 above it (bytes)."""
 
     headers: int = attrs.field(
-        default=64 * 1024, converter=checks.to_bytes, validator=checks.at_least(1024)
+        default=32 * 1024, converter=checks.to_bytes, validator=checks.at_least(1024)
     )
-    """Largest header section; 431 above it (bytes)."""
+    """Largest request line and headers together; 431 above it (bytes)."""
 
-    header_count: int = attrs.field(default=128, validator=checks.at_least(8))
+    header_count: int = attrs.field(default=100, validator=checks.at_least(8))
     """Most header lines of a request; 431 above it (count)."""
 
     target: int = attrs.field(
-        default=16 * 1024, converter=checks.to_bytes, validator=checks.at_least(256)
+        default=8 * 1024, converter=checks.to_bytes, validator=checks.at_least(256)
     )
     """Longest request target, path and query; 414 above it (bytes)."""
 

@@ -123,7 +123,7 @@ def test_settings_are_printed_with_what_differs_from_the_defaults(
     values = json.loads(fx("config", "--root", str(project), "--json").output)
 
     assert changed == [["*", "name", '"Shop"'], ["*", "ssr.workers", "3"]]
-    assert (values["ssr"]["workers"], values["timeouts"]["keepAlive"]) == (3, 15.0)
+    assert (values["ssr"]["workers"], values["timeouts"]["keepAlive"]) == (3, 75.0)
     assert "very-secret" not in result.output + json.dumps(values)
 
 
