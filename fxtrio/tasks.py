@@ -1,0 +1,349 @@
+"""Background jobs: a bounded queue, and the workers that empty it.
+
+`open_task_queue` is a block of the app's lifespan; `enqueue` hands a call to the
+queue of the app the caller belongs to. A job is owned by the queue from then on:
+it runs in a worker, with a copy of the context variables of whoever enqueued it,
+and is finished, cancelled or dropped (and then named in the log) when the block ends.
+
+A coroutine that never has to wait costs no turn of the event loop: the worker
+drives it where it stands. That, and not a task per job, is what makes jobs cheap.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+import time
+import types
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any, ParamSpec
+
+import attrs
+import trio
+
+from fxtrio.context import current
+from fxtrio.errors import TaskQueueError, TaskQueueFull, TaskQueueNotRunning
+
+__all__ = [
+    "TaskQueue",
+    "TaskQueueError",
+    "TaskQueueFull",
+    "TaskQueueNotRunning",
+    "TaskStatistics",
+    "enqueue",
+    "open_task_queue",
+]
+
+P = ParamSpec("P")
+Job = tuple[Context, Callable[..., object], tuple[Any, ...], dict[str, Any]]
+"""Context variables, callable, and what to call it with."""
+
+_TURN = 0.001
+"""Longest time a worker runs jobs that never wait before others get a turn (seconds)."""
+
+log = logging.getLogger("fx.tasks")
+
+
+def enqueue(func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> None:
+    """Let the app's workers run ``func(*args, **kwargs)``, and return at once.
+
+    Coroutine functions are awaited, plain callables run in a thread. What the job
+    returns is ignored; what it raises is logged on the logger ``fx.tasks``. Works in
+    loaders, actions, WebSocket handlers, other jobs, and worker threads of them all.
+
+    Raises TaskQueueFull at capacity, and TaskQueueNotRunning outside a running app.
+    """
+    context = current.get()
+    if context is None:
+        raise TaskQueueNotRunning(_name(func))
+    context.app.tasks._put(func, args, kwargs)
+
+
+@attrs.frozen(kw_only=True)
+class TaskStatistics:
+    """What a `TaskQueue` holds and has done (counts of jobs, except ``workers``)."""
+
+    capacity: int
+    """How many may wait."""
+
+    workers: int
+    """How many run at a time."""
+
+    waiting: int
+    running: int
+
+    completed: int
+    """Returned without an error."""
+
+    failed: int
+    """Raised an error, which was logged."""
+
+    cancelled: int
+    """Ended or never begun because of the shutdown, or cancelled by themselves."""
+
+
+@asynccontextmanager
+async def open_task_queue(
+    *, capacity: int, workers: int, drain_timeout: float
+) -> AsyncIterator[TaskQueue]:
+    """Run background jobs for as long as the block lasts.
+
+    ``capacity`` counts jobs that wait for a worker. ``drain_timeout`` is in seconds
+    and starts when the block ends: no new job is taken from then on, those waiting
+    and running may finish, and what is left after it is cancelled and named in the
+    log. A job in a thread that ignores this is left behind, so it cannot hold up
+    the shutdown. A block that ends with an error cancels the jobs at once.
+    """
+    queue = TaskQueue(capacity=capacity, workers=workers)
+    try:
+        async with trio.open_nursery() as nursery:
+            for number in range(workers):
+                nursery.start_soon(queue._keep_worker, name=f"fx.tasks.{number}")
+            try:
+                yield queue
+            finally:
+                queue._close()
+                nursery.cancel_scope.deadline = trio.current_time() + drain_timeout
+    finally:
+        queue._drop_waiting()
+
+
+# Without hooks on assignment: counters change with every job.
+@attrs.define(eq=False, repr=False, kw_only=True, on_setattr=attrs.setters.NO_OP)
+class TaskQueue:
+    """Takes jobs. Made by `open_task_queue`; valid until its block ends."""
+
+    capacity: int = attrs.field(validator=attrs.validators.ge(1))
+    workers: int = attrs.field(validator=attrs.validators.ge(1))
+
+    _waiting: deque[Job] = attrs.field(init=False, factory=deque)
+    _idle: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
+    # Reentrant: a finalizer that enqueues may run while its thread holds the lock.
+    _lock: threading.RLock = attrs.field(init=False, factory=threading.RLock)
+    _thread: int = attrs.field(init=False, factory=threading.get_ident)
+    _token: trio.lowlevel.TrioToken = attrs.field(
+        init=False, factory=trio.lowlevel.current_trio_token
+    )
+    _threads: trio.CapacityLimiter = attrs.field(
+        init=False,
+        default=attrs.Factory(lambda self: trio.CapacityLimiter(self.workers), takes_self=True),
+    )
+    _open: bool = attrs.field(init=False, default=True)
+    _running: int = attrs.field(init=False, default=0)
+    _completed: int = attrs.field(init=False, default=0)
+    _failed: int = attrs.field(init=False, default=0)
+    _cancelled: int = attrs.field(init=False, default=0)
+
+    def __repr__(self) -> str:
+        return f"<TaskQueue {self.statistics()}>"
+
+    def enqueue(self, func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Hand over ``func(*args, **kwargs)`` without waiting, from any thread.
+
+        Raises TaskQueueFull when ``capacity`` jobs already wait, TaskQueueNotRunning
+        when the queue's block has ended, and TypeError for what cannot be called.
+        """
+        self._put(func, args, kwargs)
+
+    def _put(
+        self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        if not callable(func):
+            raise TypeError(_not_callable(func))
+        job = (copy_context(), func, args, kwargs)
+        with self._lock:
+            if not self._open:
+                raise TaskQueueNotRunning(_name(func))
+            if len(self._waiting) >= self.capacity:
+                raise TaskQueueFull(_name(func), self.capacity)
+            self._waiting.append(job)
+        if threading.get_ident() != self._thread:
+            self._token.run_sync_soon(self._wake, idempotent=True)
+        elif self._idle:
+            self._idle.unpark()
+
+    def statistics(self) -> TaskStatistics:
+        """Return the present counts."""
+        return TaskStatistics(
+            capacity=self.capacity,
+            workers=self.workers,
+            waiting=len(self._waiting),
+            running=self._running,
+            completed=self._completed,
+            failed=self._failed,
+            cancelled=self._cancelled,
+        )
+
+    def _wake(self) -> None:
+        """Give the waiting jobs to idle workers."""
+        if self._waiting:
+            self._idle.unpark(count=len(self._waiting))
+
+    def _close(self) -> None:
+        """Take no more jobs; workers leave when none is waiting."""
+        with self._lock:
+            self._open = False
+        self._idle.unpark_all()
+
+    def _drop_waiting(self) -> None:
+        """Forget the jobs that no worker came to, and log how many of each."""
+        if not self._waiting:
+            return
+        names = Counter(_name(func) for _, func, _, _ in self._waiting)
+        self._cancelled += len(self._waiting)
+        self._waiting.clear()
+        dropped = ", ".join(f"{name} ({count})" for name, count in names.items())
+        log.warning("Dropped at shutdown before they could run: %s", dropped)
+
+    async def _keep_worker(self) -> None:
+        """Keep one worker until the queue is closed and empty.
+
+        The worker has a nursery of its own, so a job that cancels the nursery it
+        finds itself in, or leaves the worker's cancel scopes in disorder, costs
+        that worker, and the next one takes its place.
+        """
+        while self._open or self._waiting:
+            try:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._work)
+            except Exception:
+                log.exception("A job broke its worker; another one takes its place")
+
+    # Ctrl+C goes to the main task: here it would look like the job's own error.
+    @trio.lowlevel.enable_ki_protection
+    async def _work(self) -> None:
+        """Run jobs, oldest first, until the queue is closed and empty."""
+        waiting, now = self._waiting, time.perf_counter
+        turn_ends = now() + _TURN
+        while self._open or waiting:
+            if not waiting:
+                await self._idle.park()
+                turn_ends = now() + _TURN
+                continue
+            job = waiting.popleft()
+            self._running += 1
+            try:
+                unfinished = self._begin(job)
+                if unfinished is not None:
+                    await self._finish(job, *unfinished)
+            finally:
+                self._running -= 1
+            if now() > turn_ends:
+                await trio.lowlevel.checkpoint()
+                turn_ends = now() + _TURN
+
+    def _begin(self, job: Job) -> tuple[Coroutine[Any, Any, object], Any] | None:
+        """Run a job until it ends or waits; return what waits, and the trap it waits in."""
+        context, func, args, kwargs = job
+        try:
+            if type(func) is types.FunctionType and func.__code__.co_flags & inspect.CO_COROUTINE:
+                coroutine = func(*args, **kwargs)
+            else:
+                coroutine = self._call(func, args, kwargs)
+            return coroutine, context.run(coroutine.send, None)
+        except StopIteration:
+            self._completed += 1
+        except BaseException as error:
+            self._account(job, error)
+        return None
+
+    async def _finish(self, job: Job, coroutine: Coroutine[Any, Any, object], trap: Any) -> None:
+        """Run the rest of a job that waits."""
+        try:
+            await _drive(job[0], coroutine, trap)
+            self._completed += 1
+        except BaseException as error:
+            self._account(job, error)
+
+    def _account(self, job: Job, error: BaseException) -> None:
+        """Log how a job ended; raise what is a cancellation, to let it reach its scope."""
+        context, func, _, _ = job
+        cancelled: BaseException | None = None
+        failure: BaseException | None = error
+        if isinstance(error, BaseExceptionGroup):
+            cancelled, failure = error.split(trio.Cancelled)
+        elif isinstance(error, trio.Cancelled):
+            cancelled, failure = error, None
+        if failure is not None:
+            self._failed += 1
+            context.run(log.error, "Job %s failed", _name(func), exc_info=failure)
+        else:
+            self._cancelled += 1
+            reason = "it cancelled itself" if self._open else "the shutdown could wait no longer"
+            context.run(log.warning, "Job %s was cancelled: %s", _name(func), reason)
+        if cancelled is not None:
+            raise cancelled
+
+    async def _call(
+        self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Await what is asynchronous, and call the rest in a thread."""
+        if _is_async(func):
+            outcome = func(*args, **kwargs)
+        else:
+            # Abandoned when cancelled, which happens at the end of the drain only: a
+            # thread cannot be stopped, and waiting for it would make the limit a lie.
+            # In a list, since trio takes a bare coroutine from a thread for a mistake.
+            [outcome] = await trio.to_thread.run_sync(
+                lambda: [func(*args, **kwargs)], limiter=self._threads, abandon_on_cancel=True
+            )
+        if inspect.isawaitable(outcome):
+            await outcome
+
+
+@types.coroutine
+def _drive(
+    context: Context, coroutine: Coroutine[Any, Any, object], trap: Any
+) -> Generator[Any, Any, None]:
+    """Run a coroutine that waits in ``trap`` to its end, in ``context``, in the calling task."""
+    while True:
+        resume: Callable[[Any], Any] = coroutine.send
+        try:
+            value = yield trap
+        except BaseException as error:
+            value, resume = error, coroutine.throw
+        try:
+            trap = context.run(resume, value)
+        except StopIteration:
+            return
+
+
+def _is_async(func: Callable[..., object]) -> bool:
+    """Tell whether calling ``func`` gives a coroutine and runs none of its code.
+
+    Raises TypeError for an asynchronous generator function, of which nothing would run.
+    """
+    while isinstance(func, partial):
+        func = func.func
+    if not inspect.isroutine(func) and not isinstance(func, type):
+        func = type(func).__call__
+    if inspect.isasyncgenfunction(func):
+        raise TypeError(f"{_name(func)} is an asynchronous generator. Enqueue what iterates it.")
+    return inspect.iscoroutinefunction(func)
+
+
+def _name(func: object) -> str:
+    """Return ``module.qualified_name`` of a callable, without its partials."""
+    while isinstance(func, partial):
+        func = func.func
+    if not hasattr(func, "__qualname__"):
+        func = type(func)
+    return (
+        f"{getattr(func, '__module__', None) or 'builtins'}.{getattr(func, '__qualname__', func)}"
+    )
+
+
+def _not_callable(value: object) -> str:
+    """Say what to enqueue instead, and close a coroutine that nobody will await."""
+    if inspect.iscoroutine(value):
+        value.close()
+        return (
+            f"enqueue() takes a function, not the coroutine it returned: write "
+            f"enqueue({value.__name__}, …) instead of enqueue({value.__name__}(…))."
+        )
+    return f"enqueue() takes a function, not {value!r:.80}."
