@@ -498,3 +498,63 @@ class BundlerCrashed(FxtrioError):
         )
         self.code = code
         self.output = output
+
+
+class LifespanEnded(FxtrioError):
+    """The application's lifespan ended although it was not told to shut down."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "lifespan: it ended while the server runs. "
+            "Await the shutdown message, and mend what the log shows above."
+        )
+
+
+class ExtraMissing(FxtrioError):
+    """A part of fxtrio needs a distribution that is not installed."""
+
+    def __init__(self, place: str, extra: str, distribution: str) -> None:
+        super().__init__(
+            f"{place}: {distribution} is not installed. Run \"pip install 'fxtrio[{extra}]'\"."
+        )
+        self.extra = extra
+        self.distribution = distribution
+
+
+class AuthDatabaseUnusable(FxtrioError):
+    """The auth plugin cannot work with its database."""
+
+    def __init__(self, path: Path, cause: str) -> None:
+        super().__init__(
+            f"{path}: {cause}. Check the file and its folder, or set another "
+            "'database' in the settings of the auth plugin."
+        )
+        self.path = path
+        self.cause = cause
+
+
+class AuthNotInstalled(FxtrioError):
+    """Something asked for the auth plugin in an app that runs without it."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"{place}: the auth plugin is not running. Add 'auth' to 'plugins' in fx.config.json."
+        )
+
+
+class SecretKeyMissing(FxtrioError):
+    """Something must be signed, and there is no key."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"{place}: there is no secret key. Set FX_SECRET_KEY.")
+
+
+class HashingBusy(FxtrioError):
+    """As many passwords as may wait to be hashed are waiting; answered with 503."""
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(
+            f"auth: {waiting} passwords wait to be hashed. Try again in a moment, or raise "
+            "'hashingThreads' in the settings of the auth plugin."
+        )
+        self.waiting = waiting

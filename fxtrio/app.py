@@ -1,0 +1,205 @@
+"""`create_app(root)`: the ASGI app of a built project.
+
+The lifespan opens every long-lived block in order, and closes them in reverse.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fxtrio.config import Config, load_config
+from fxtrio.context import App
+from fxtrio.imports import Imports, resolve
+from fxtrio.manifest import Manifest, load_manifest
+from fxtrio.node import find_node
+from fxtrio.plugins.load import load_plugins
+from fxtrio.plugins.open import open_plugins
+from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
+from fxtrio.realtime import open_broker
+from fxtrio.secret import project_key
+from fxtrio.serve.agents import Agents
+from fxtrio.serve.background import open_background
+from fxtrio.serve.dispatch import Dispatcher
+from fxtrio.serve.exchange import open_exchanges
+from fxtrio.serve.files import Folder
+from fxtrio.serve.site import Hooks, Renderer, Running, Site, make_site
+from fxtrio.ssr.pool import open_ssr_pool
+from fxtrio.tasks import open_task_queue
+
+log = logging.getLogger("fx.app")
+
+BUILD = Path(".fx/build")
+DEVELOPMENT_BUILD = Path(".fx/dev")
+
+
+class Application(Starlette):
+    """The app of one project: a Starlette app whose pages come before its own routes' 404.
+
+    ``app.state.fx`` (the running `App`), ``fx_tasks`` and ``fx_broker`` exist while
+    the lifespan runs. Routes and middleware can be added as to any Starlette app.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        root: Path,
+        build: Path,
+        plugins: tuple[Plugin[Any], ...],
+        open_renderer: Callable[[], AbstractAsyncContextManager[Renderer]],
+    ) -> None:
+        self.site = site
+        self._root = root
+        self._build = build
+        self._plugins = plugins
+        self._open_renderer = open_renderer
+        super().__init__(lifespan=Application._run)
+        base = site.config.base_url
+        routes: list[BaseRoute] = list(plugin_routes(plugins))
+        if routes:
+            self.router.routes.extend([Mount(base, routes=routes)] if base else routes)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
+        site = self.site
+        listed = not site.development  # in development files come and go
+        app: ASGIApp = Dispatcher(
+            site,
+            assets=Folder(self._build / site.manifest.assets.client, immutable=True, listed=listed),
+            public=Folder(self._root / site.config.public_dir, immutable=False, listed=listed),
+            routes=self.router.routes,
+        )
+        for name in reversed(site.config.middleware):
+            app = resolve(name)(app)
+        app = wrap_in_middleware(self._plugins, app)
+        for cls, args, kwargs in reversed(self.user_middleware):
+            app = cls(app, *args, **kwargs)
+        return _LifespanApart(app, self.router)
+
+    @asynccontextmanager
+    async def _run(self) -> AsyncIterator[None]:
+        """Open everything the app needs; what was opened last is closed first."""
+        site = self.site
+        config = site.config
+        state = self.state
+        async with AsyncExitStack() as stack:
+            enter = stack.enter_async_context
+            renderer = await enter(self._open_renderer())
+            state.fx_broker = await enter(open_broker(config.realtime))
+            state.fx_tasks = await enter(
+                open_task_queue(
+                    capacity=config.tasks.capacity,
+                    workers=config.tasks.workers,
+                    drain_timeout=config.tasks.drain_timeout,
+                )
+            )
+            app = App(config=config, tasks=state.fx_tasks, broker=state.fx_broker, state=state)
+            state.fx = app
+            await enter(open_plugins(self._plugins, app))
+            background = await enter(
+                open_background(capacity=config.tasks.capacity, grace=config.tasks.drain_timeout)
+            )
+            exchanges = await enter(open_exchanges())
+            site.running = Running(app, exchanges, background, renderer)
+            site.ready = True
+            try:
+                yield
+            finally:
+                site.ready = False
+                await state.fx_tasks.drain(config.tasks.drain_timeout)
+                site.running = None
+
+    def begin_shutdown(self) -> None:
+        """Let `/readyz` answer 503 from now on. The server calls it before it stops intake."""
+        self.site.ready = False
+
+
+class _LifespanApart:
+    """Sends the lifespan to Starlette's router and everything else to the app."""
+
+    def __init__(self, app: ASGIApp, router: ASGIApp) -> None:
+        self._app = app
+        self._router = router
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        target = self._router if scope["type"] == "lifespan" else self._app
+        await target(scope, receive, send)
+
+
+def create_app(root: str | Path, **overrides: Any) -> Application:
+    """Return the ASGI app of the project in the folder ``root``.
+
+    ``overrides`` are settings as keyword arguments (`load_config`). ``mode`` chooses
+    the build: ``"production"`` (`fx build`, the default) or ``"development"``
+    (`fx dev`). Raises ManifestUnreadable when there is no such build, ConfigInvalid
+    for wrong settings, and whatever the project's own modules raise on import.
+    """
+    mode = overrides.pop("mode", "production")
+    root = Path(root).resolve()
+    config = load_config(root, **overrides)
+    build = root / (DEVELOPMENT_BUILD if mode == "development" else BUILD)
+    manifest = load_manifest(build)
+
+    def open_renderer() -> AbstractAsyncContextManager[Renderer]:
+        return open_ssr_pool(
+            bundle=build / manifest.assets.server,
+            node=find_node(),
+            workers=config.ssr.workers,
+            timeout=config.timeouts.render,
+            max_pending=config.ssr.max_pending,
+            heap_mb=config.ssr.heap_mb,
+        )
+
+    return assemble(root, config, build, manifest, open_renderer=open_renderer)
+
+
+def assemble(
+    root: Path,
+    config: Config,
+    build: Path,
+    manifest: Manifest,
+    *,
+    open_renderer: Callable[[], AbstractAsyncContextManager[Renderer]],
+) -> Application:
+    """Return the app of a build with a renderer of the caller's choice.
+
+    Imports the project's modules, and raises what they raise.
+    """
+    if not config.secret_keys:
+        config = attrs.evolve(config, secret_keys=(project_key(root),))
+    imports = Imports(root, build)
+    codes = imports.pages(manifest, config)
+    plugins = load_plugins(config, root=root, resolve=resolve)
+    agents = None
+    if config.llms.enabled:
+        llms = {file: imports.file(file) for file in manifest.llms.values()}
+        agents = Agents(manifest, root=root, pages_dir=config.pages_dir, llms=llms)
+    site = make_site(
+        config,
+        manifest,
+        codes,
+        {route.source: imports.file(route.source) for route in manifest.api},
+        _hooks(config),
+        agents=agents,
+        csrf_binding=csrf_binding_of(plugins),
+    )
+    return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)
+
+
+def _hooks(config: Config) -> Hooks:
+    names = config.route_middleware
+    return Hooks(
+        *(
+            tuple(resolve(name) for name in group)
+            for group in (names.pages, names.actions, names.apis, names.websockets)
+        )
+    )

@@ -1,0 +1,92 @@
+"""Application code, imported: page modules, Python endpoints, `llms.py`, dotted names.
+
+The only module that runs what a project contains. Page modules are compiled
+under the name of their `.fxl` file, whose lines they keep, so tracebacks and
+debuggers show the page itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fxtrio import runtime
+from fxtrio.config import Config
+from fxtrio.errors import DottedNameUnknown
+from fxtrio.manifest import Manifest, PageModule
+from fxtrio.serve.code import PageCode, page_code
+
+
+class Imports:
+    """Imports the files of one build. Several apps in one process keep apart."""
+
+    def __init__(self, root: Path, build: Path) -> None:
+        """``root`` is put on the import path, so pages can import the project's modules."""
+        self._root = root
+        self._build = build
+        self._prefix = "fxpages_" + hashlib.sha256(str(root).encode()).hexdigest()[:12]
+        if str(root) not in sys.path:
+            sys.path.insert(0, str(root))
+
+    def pages(self, manifest: Manifest, config: Config) -> dict[str, PageCode]:
+        """Return the server half of every compiled file, by its source."""
+        return {
+            source: page_code(
+                module,
+                self._page(module),
+                loader_timeout=config.timeouts.loader,
+                action_timeout=config.timeouts.action,
+            )
+            for source, module in manifest.modules.items()
+        }
+
+    def file(self, source: str) -> Mapping[str, Any]:
+        """Return the names of a Python file of the project."""
+        path = self._root / source
+        return self._run(source, path.read_bytes(), path, {})
+
+    def _page(self, module: PageModule) -> Mapping[str, Any] | None:
+        if module.code is None:
+            return None
+        injected = {name: getattr(runtime, name) for name in module.inject}
+        text = (self._build / module.code).read_bytes()
+        return self._run(module.source, text, self._root / module.source, injected)
+
+    def _run(
+        self, source: str, text: bytes, path: Path, injected: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Run ``text`` as the module of ``source``; ``injected`` names are there before it."""
+        module = ModuleType(f"{self._prefix}.{re.sub(r'[^A-Za-z0-9_]', '_', source)}")
+        module.__file__ = str(path)
+        module.__dict__.update(injected)
+        sys.modules[module.__name__] = module  # where type hints and pickle look
+        try:
+            exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
+        except BaseException as error:
+            del sys.modules[module.__name__]
+            error.add_note(f"fxtrio was importing {source}")
+            raise
+        return module.__dict__
+
+
+def resolve(name: str) -> Any:
+    """Return what a dotted name of the config stands for: ``module:attribute``.
+
+    ``module.attribute`` works too. Raises DottedNameUnknown when there is no such thing.
+    """
+    module, separator, attribute = name.partition(":")
+    if not separator:
+        module, _, attribute = name.rpartition(".")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise DottedNameUnknown(name, str(error)) from error
+    return found

@@ -1,0 +1,142 @@
+"""What page files use: loaders, actions, their errors, redirects and cache eviction.
+
+`server` and `action` only mark a function; the runtime calls it. Re-exported
+as `fx.runtime`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar, overload
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from fxtrio.errors import ActionError, LoaderError, Redirect, ValidationActionError
+
+__all__ = [
+    "ActionError",
+    "LoaderError",
+    "Redirect",
+    "ValidationActionError",
+    "action",
+    "invalidate_routes",
+    "redirect",
+    "server",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
+
+INVALIDATE_HEADER = "x-fx-invalidate"
+INVALIDATE_KEY = "__fx_invalidate__"
+"""The key under which a returned dict carries its URLs; never sent to the client."""
+
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+@overload
+def server(function: Function) -> Function: ...
+@overload
+def server(*, timeout: float | None = None) -> Callable[[Function], Function]: ...
+def server(
+    function: Function | None = None, *, timeout: float | None = None
+) -> Function | Callable[[Function], Function]:
+    """Mark an async function as the page's loader, without wrapping it.
+
+    ``timeout`` (seconds) replaces `timeouts.loader` for this loader.
+    """
+
+    def mark(function: Function) -> Function:
+        function.__fx_loader__ = True  # type: ignore[attr-defined]  # the mark itself
+        function.__fx_timeout__ = timeout  # type: ignore[attr-defined]
+        return function
+
+    return mark if function is None else mark(function)
+
+
+@overload
+def action(function: Function) -> Function: ...
+@overload
+def action(
+    *, timeout: float | None = None, cancel_on_disconnect: bool = False
+) -> Callable[[Function], Function]: ...
+def action(
+    function: Function | None = None,
+    *,
+    timeout: float | None = None,
+    cancel_on_disconnect: bool = False,
+) -> Function | Callable[[Function], Function]:
+    """Mark an async function as a server action, without wrapping it.
+
+    ``timeout`` (seconds) replaces `timeouts.action`. An action runs to its end
+    when its client leaves, unless ``cancel_on_disconnect`` is set.
+    """
+
+    def mark(function: Function) -> Function:
+        function.__fx_action__ = True  # type: ignore[attr-defined]  # the mark itself
+        function.__fx_timeout__ = timeout  # type: ignore[attr-defined]
+        function.__fx_cancel_on_disconnect__ = cancel_on_disconnect  # type: ignore[attr-defined]
+        return function
+
+    return mark if function is None else mark(function)
+
+
+def redirect(url: str, status: int = 303) -> Redirect:
+    """Return what a loader or action returns, or raises, to send the client to ``url``.
+
+    Raises ValueError for a status that is no redirect, and for control
+    characters in ``url``.
+    """
+    return Redirect(url, status)
+
+
+InvalidatedResponse = TypeVar("InvalidatedResponse", dict[str, Any], Response)
+
+
+def invalidate_routes(response: InvalidatedResponse, *urls: str) -> InvalidatedResponse:
+    """Evict the client's cached payloads of ``urls``, and return ``response``.
+
+    The outgoing response carries them in `x-fx-invalidate`, joined by ``", "``,
+    in order, without empty and repeated ones; a second call adds to the first.
+    Raises ValueError for a URL with a control character.
+    """
+    if isinstance(response, Response):
+        known = response.headers.get(INVALIDATE_HEADER, "").split(", ")
+        merged = merge_urls(known, urls)
+        if merged:
+            response.headers[INVALIDATE_HEADER] = ", ".join(merged)
+    elif isinstance(response, dict):
+        merged = merge_urls(response.get(INVALIDATE_KEY, ()), urls)
+        if merged:
+            response[INVALIDATE_KEY] = merged
+    else:
+        raise TypeError(
+            f"invalidate_routes: {type(response).__name__} is neither a dict nor a Response. "
+            "Pass what the action returns."
+        )
+    return response
+
+
+def merge_urls(known: Any, urls: Any) -> list[str]:
+    """Return ``known`` and ``urls`` in order, each once, without empty ones.
+
+    Spaces and what is not ASCII are percent-encoded, as browsers do. Raises
+    ValueError for control characters.
+    """
+    merged: dict[str, None] = {}
+    for url in (*known, *urls):
+        if not isinstance(url, str):
+            raise TypeError(f"invalidate_routes: {url!r} is not a str.")
+        if any(char < " " or char == "\x7f" for char in url):
+            raise ValueError(
+                f"invalidate_routes: {url!r} has a control character. Percent-encode it."
+            )
+        if url:
+            merged[quote(url, safe=_PRINTABLE)] = None
+    return list(merged)
+
+
+def take_invalidated(result: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a returned dict without its sentinel key, and the URLs it carried."""
+    rest = dict(result)
+    return rest, rest.pop(INVALIDATE_KEY, [])

@@ -1,0 +1,269 @@
+"""Actions: `POST {base}/api/__actions/{page_path}/{name}`, answered as JSON, or to a plain form."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import attrs
+import trio
+from starlette.background import BackgroundTask, BackgroundTasks
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from fxtrio.errors import (
+    ActionError,
+    ActionResultInvalid,
+    BadBody,
+    DeadlinePassed,
+    LoaderError,
+    NotSerializable,
+    Redirect,
+)
+from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
+from fxtrio.serve.body import ActionRequest, read_body
+from fxtrio.serve.code import ActionCode
+from fxtrio.serve.encode import encode
+from fxtrio.serve.failure import UNEXPECTED
+from fxtrio.serve.guard import csrf_refusal, run_hooks
+from fxtrio.serve.load import unwrap
+from fxtrio.serve.pages import PageVisit, Target
+from fxtrio.serve.reply import JSON, NO_STORE, Answer, Header, Reply
+from fxtrio.serve.site import Running, Site
+from fxtrio.serve.validate import ROOT, invalid
+from fxtrio.serve.visit import Visit
+
+log = logging.getLogger("fx.serve")
+
+PREFIX = "/api/__actions/"
+
+
+@attrs.frozen
+class Succeeded:
+    """The action returned; ``result`` has neither sentinel nor background shorthand."""
+
+    result: dict[str, Any]
+    invalidated: list[str]
+
+
+@attrs.frozen
+class Refused:
+    """The action was not run, or raised something meant for the client."""
+
+    message: str
+    status: int
+    data: Mapping[str, Any] = attrs.field(factory=dict)
+    fields: Mapping[str, list[str]] = attrs.field(factory=dict)
+
+
+Result = Succeeded | Refused | Redirect | Response
+
+
+def refused(error: ActionError | LoaderError) -> Refused:
+    """Return what the client learns of an error that was raised for it."""
+    fields = error.fields if isinstance(error, ActionError) else {}
+    return Refused(error.message, error.status_code, error.data, fields)
+
+
+def refusal_reply(refusal: Refused) -> Reply:
+    """Return ``{ok: false, error}`` with ``data`` and ``fields`` where there are any."""
+    shown: dict[str, Any] = {"ok": False, "error": refusal.message}
+    if refusal.data:
+        shown["data"] = refusal.data
+    if refusal.fields:
+        shown["fields"] = refusal.fields
+    try:
+        return Reply(refusal.status, encode(shown, place="the error"), JSON, [NO_STORE])
+    except NotSerializable as error:
+        log.error("%s", error)
+        return refusal_reply(Refused(UNEXPECTED, 500))
+
+
+@attrs.frozen(eq=False)
+class ActionVisit:
+    """One call of an action. `answer` is the whole of it."""
+
+    site: Site
+    running: Running
+    visit: Visit
+
+    async def answer(self) -> Answer | None:
+        """Return the response; None when the client left before its request was whole."""
+        if self.visit.scope["method"] != "POST":
+            reply = refusal_reply(Refused("Actions are called with POST.", 405))
+            reply.headers.append((b"allow", b"POST"))
+            return reply
+        found = self._find()
+        if found is None:
+            return refusal_reply(Refused("Action not found", 404))
+        page, params, path, action = found
+        probe = self.visit.request
+        verdict = csrf_refusal(self.site, self.visit, probe, None)
+        if verdict:
+            return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+        try:
+            request = await self._read()
+            if verdict is None:
+                verdict = await self._token_of_form(request)
+        except ActionError as error:
+            return refusal_reply(refused(error))
+        except ClientDisconnect:
+            return None
+        except trio.TooSlowError:
+            return refusal_reply(Refused("The body took too long to arrive.", 408))
+        if verdict:
+            return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+        scope = self.visit.scope
+        scope["path_params"] = params
+        background = scope["state"]["background"] = BackgroundTasks()
+        result = await self._guard_and_run(action, request, background)
+        if result is None:
+            return None
+        target = Target(self.site.plans[page.view], self.site.route_names[page.pattern], params)
+        answer = await self._present(result, action, request, target, path)
+        if background.tasks:
+            self.visit.followers.extend(background.tasks)
+        return answer
+
+    def _find(self) -> tuple[PageRoute, dict[str, str], str, ActionCode] | None:
+        """Return the page, its parameters, its path and the action that the URL names."""
+        page_path, _, name = self.visit.path[len(PREFIX) :].rpartition("/")
+        path = "/" if page_path == "index" else f"/{page_path}"
+        match = self.site.router.match(path)
+        if match is None or not page_path or isinstance(match[0], ApiRoute):
+            return None
+        page, params = match
+        action = self.site.plans[page.view].inner.actions.get(name)
+        return None if action is None else (page, params, path, action)
+
+    async def _read(self) -> ActionRequest:
+        site = self.site
+        with trio.fail_after(site.config.timeouts.request):
+            body = await read_body(
+                self.visit.receive, self.visit.headers, limit=site.config.limits.body
+            )
+        return ActionRequest(self.visit.scope, body)
+
+    async def _token_of_form(self, request: ActionRequest) -> str:
+        """Decide by the form's own token field; "" when it holds."""
+        form = dict(await request.parsed_form()) if request.is_form else {}
+        return csrf_refusal(self.site, self.visit, request, form) or ""
+
+    async def _guard_and_run(
+        self, action: ActionCode, request: ActionRequest, background: BackgroundTasks
+    ) -> Result | None:
+        """Run the hooks, then the action under its deadline; None when the client has left."""
+        hooks = self.site.hooks
+        with trio.CancelScope(deadline=trio.current_time() + action.timeout) as scope:
+            exchange = None
+            if action.cancel_on_disconnect:
+                exchange = self.running.exchanges.add(self.visit.receive, scope)
+            try:
+                answer = await run_hooks((*hooks.pages, *hooks.actions), request)
+                if answer is not None:
+                    return answer
+                arguments = await self._arguments(action, request)
+                value = await action.function(request, *arguments)
+                return self._checked(action, value, background)
+            except (Exception, SystemExit) as error:  # application code
+                return self._failed(action, unwrap(error))
+            finally:
+                if exchange is not None:
+                    self.running.exchanges.remove(exchange)
+        if exchange is not None and exchange.gone:
+            return None
+        log.error("%s", DeadlinePassed(action.place, action.timeout))
+        return Refused("The action took too long.", 504)
+
+    async def _arguments(self, action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
+        """Return the typed body, if the action takes one. Raises ValidationActionError."""
+        model = action.body
+        if model is None:
+            return ()
+        if not request.has_body:
+            if model.optional:
+                return (None,)
+            raise invalid({ROOT: ["The body is empty"]})
+        try:
+            value = await request.json()
+        except BadBody as error:
+            raise invalid({ROOT: [error.message]}) from error
+        return (model.build(value, request.is_form),)
+
+    def _failed(self, action: ActionCode, error: BaseException) -> Result:
+        if isinstance(error, (ActionError, LoaderError)):
+            return refused(error)
+        if isinstance(error, Redirect):
+            return error
+        log.error("%s failed", action.place, exc_info=error)
+        shown = f"{type(error).__name__}: {error}" if self.site.development else UNEXPECTED
+        return Refused(shown, 500)
+
+    def _checked(self, action: ActionCode, value: Any, background: BackgroundTasks) -> Result:
+        """Return what an action returned, apart from what only the runtime reads."""
+        if isinstance(value, (Response, Redirect)):
+            return value
+        if not isinstance(value, dict):
+            raise ActionResultInvalid(action.place, value)
+        result, invalidated = take_invalidated(value)
+        shorthand = result.get("background")
+        if isinstance(shorthand, (list, tuple)) and shorthand and callable(shorthand[0]):
+            del result["background"]
+            background.tasks.append(BackgroundTask(*shorthand))
+        return Succeeded(result, invalidated)
+
+    async def _present(
+        self, result: Result, action: ActionCode, request: ActionRequest, target: Target, path: str
+    ) -> Answer:
+        """Return the result as JSON, or as a page for a form that was sent without JavaScript."""
+        if request.is_form and "text/html" in request.headers.get("accept", ""):
+            return await self._present_as_page(result, action, request, target, path)
+        if isinstance(result, Response):
+            return result
+        if isinstance(result, Redirect):
+            return _success({"redirect": result.url}, [], action.place)
+        if isinstance(result, Refused):
+            return refusal_reply(result)
+        try:
+            return _success(result.result, result.invalidated, action.place)
+        except NotSerializable as error:
+            log.error("%s", error)
+            return refusal_reply(Refused(str(error) if self.site.development else UNEXPECTED, 500))
+
+    async def _present_as_page(
+        self, result: Result, action: ActionCode, request: Request, target: Target, path: str
+    ) -> Answer:
+        base = self.site.config.base_url
+        url = f"{base}{path}" if path != "/" else base or "/"
+        referer = urlsplit(request.headers.get("referer", ""))
+        if referer.path == url and referer.query:
+            url = f"{url}?{referer.query}"
+        if isinstance(result, Response):
+            return result
+        if isinstance(result, Redirect):
+            return Response(status_code=303, headers={"location": result.url})
+        if isinstance(result, Succeeded):
+            return Response(status_code=303, headers={"location": url})
+        self.visit.page_url = url
+        scope = {**self.visit.scope, "method": "GET", "path": f"{base}{path}"}
+        page = PageVisit(self.site, self.running, self.visit, target, Request(scope))
+        data = {
+            "action": action.name,
+            "ok": False,
+            "error": result.message,
+            "fields": result.fields,
+            "data": result.data,
+        }
+        return await page.load_and_show(status=result.status, action_data=data)
+
+
+def _success(result: Mapping[str, Any], invalidated: list[str], place: str) -> Reply:
+    """Return ``{ok: true, …}``; a returned ``ok`` never overrides the envelope."""
+    body = encode({**result, "ok": True}, place=place)
+    headers: list[Header] = [NO_STORE]
+    if invalidated:
+        headers.append((INVALIDATE_HEADER.encode(), ", ".join(invalidated).encode()))
+    return Reply(200, body, JSON, headers)

@@ -1,0 +1,184 @@
+"""Pages as Markdown and `/llms.txt`: what the request and the build know, for `fxtrio.markdown`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import trio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fxtrio.errors import DeadlinePassed, Redirect
+from fxtrio.manifest import ApiRoute, Manifest
+from fxtrio.markdown import (
+    MEDIA_TYPE,
+    MarkdownContext,
+    MarkdownHook,
+    MarkdownSources,
+    list_pages,
+    nearest_llms,
+    prefers_markdown,
+    render_llms_txt,
+    resolve_markdown,
+)
+from fxtrio.markdown.paths import page_path
+from fxtrio.serve.failure import log_failure, problem_of
+from fxtrio.serve.guard import run_hooks
+from fxtrio.serve.load import Failed, load, unwrap
+from fxtrio.serve.pages import PageVisit
+from fxtrio.serve.reply import NO_STORE, Answer, Header, Reply
+from fxtrio.serve.site import Site
+from fxtrio.serve.state import ViewPlan, encode_params, encode_requested
+from fxtrio.serve.visit import Visit
+
+_MEDIA = MEDIA_TYPE.encode()
+_PLAIN = b"text/plain; charset=utf-8"
+
+
+class Agents:
+    """The Markdown side of one app, prepared when it is made."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        *,
+        root: Path,
+        pages_dir: str,
+        llms: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        """``llms`` holds the names of each imported `llms.py`, by its source."""
+        self._texts = {
+            page: (root / file).read_text("utf-8") for page, file in manifest.markdown.items()
+        }
+        self._llms = llms
+        self._files = manifest.llms
+        top = manifest.llms.get(pages_dir, "")
+        self._top = {
+            name: MarkdownHook(f"{top}: {name}()", llms[top][name])
+            for name in ("llms_txt", "wrap_markdown")
+            if top and callable(llms[top].get(name))
+        }
+        self.pages = list_pages(route.pattern for route in manifest.routes)
+        self._views = {route.pattern: route.view for route in manifest.routes}
+
+    def sources(self, site: Site, plan: ViewPlan) -> MarkdownSources:
+        """Return the ladder of a page."""
+        source = plan.view.module
+        hooks: list[MarkdownHook] = []
+        if plan.inner.to_markdown is not None:
+            hooks.append(MarkdownHook(f"{source}: to_markdown()", plan.inner.to_markdown))
+        for file in nearest_llms(source, dict(self._files)):
+            function = self._llms[file].get("to_markdown")
+            if callable(function):
+                hooks.append(MarkdownHook(f"{file}: to_markdown()", function))
+        return MarkdownSources(
+            text=self._texts.get(source),
+            hooks=tuple(hooks),
+            auto_convert=site.config.llms.auto_convert,
+            wrap=self._top.get("wrap_markdown"),
+        )
+
+    async def answer_llms_txt(self, site: Site, request: Request) -> Answer:
+        """Return `/llms.txt`. Errors of the hook are logged and answered with 500."""
+
+        def has_markdown(path: str) -> bool:
+            return self.sources(site, site.plans[self._views[path]]).promising
+
+        try:
+            text = await render_llms_txt(
+                request,
+                self.pages,
+                name=site.config.name,
+                base_url=site.config.base_url,
+                has_markdown=has_markdown,
+                hook=self._top.get("llms_txt"),
+            )
+        except Exception as error:  # application code
+            return _failed(site, unwrap(error), "llms_txt()")
+        return Reply(200, text.encode(), _PLAIN, [NO_STORE])
+
+    async def answer_page(self, site: Site, page: PageVisit, path: str) -> Answer | None:
+        """Return the page's Markdown, None when every source declines.
+
+        Guarded and bounded in time like the page itself.
+        """
+        limit = site.config.timeouts.request
+        place = page.target.plan.view.module
+        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
+            exchange = page.running.exchanges.add(page.visit.receive, scope)
+            try:
+                refusal = await run_hooks(site.hooks.pages, page.request)
+                if isinstance(refusal, Redirect):
+                    return Response(status_code=refusal.status, headers={"location": refusal.url})
+                if refusal is not None:
+                    return refusal
+                return await self._resolve(site, page, path)
+            except Redirect as redirect:
+                return Response(status_code=redirect.status, headers={"location": redirect.url})
+            except Exception as error:  # application code
+                return _failed(site, unwrap(error), place)
+            finally:
+                page.running.exchanges.remove(exchange)
+        return _failed(site, DeadlinePassed(place, limit), place)
+
+    async def _resolve(self, site: Site, page: PageVisit, path: str) -> Answer | None:
+        plan = page.target.plan
+
+        async def run_loader() -> Any:
+            loader = plan.inner.loader
+            return {} if loader is None else (await _loaded(page, [loader]))[loader.source]
+
+        async def render_html() -> str:
+            values = await _loaded(page, list(plan.loaders))
+            state = site.encoder.encode(
+                plan,
+                values,
+                route=page.target.route,
+                requested=encode_requested(site.config.base_url + path),
+                params=encode_params(page.target.params),
+                status=200,
+                nonce=site.nonce,
+            )
+            return (await page.running.renderer.render(plan.view.id, state)).html.decode()
+
+        context = MarkdownContext(page.request, path, load=run_loader, render=render_html)
+        text = await resolve_markdown(context, self.sources(site, plan))
+        if text is None:
+            return None
+        headers: list[Header] = [NO_STORE, site.vary]
+        return Reply(200, text.encode(), _MEDIA, headers)
+
+
+async def _loaded(page: PageVisit, loaders: list[Any]) -> dict[str, Any]:
+    """Run loaders for a hook; what they end in otherwise is raised in it."""
+    outcome = await load(loaders, page.request, page=page.target.plan.view.module)
+    if isinstance(outcome, Redirect):
+        raise outcome
+    if isinstance(outcome, Failed):
+        raise outcome.error
+    return outcome.values
+
+
+def _failed(site: Site, error: BaseException, place: str) -> Reply:
+    """Return a failure as text: agents read it, and it is never a silent redirect."""
+    log_failure(error, place)
+    problem = problem_of(error, development=site.development)
+    text = f"# {problem.status}\n\n{problem.message}\n"
+    return Reply(problem.status, text.encode(), _MEDIA, [NO_STORE])
+
+
+def wants_markdown(visit: Visit) -> bool:
+    """Whether the `Accept` header prefers Markdown to HTML."""
+    accept = visit.headers.get(b"accept")
+    return accept is not None and prefers_markdown(accept.decode("latin-1"))
+
+
+def page_of_markdown(site: Site, path: str) -> str | None:
+    """Return the path of the page whose Markdown ``path`` names; None when it names none."""
+    page = page_path(path)
+    if page is None:
+        return None
+    match = site.router.match(page)
+    return None if match is None or isinstance(match[0], ApiRoute) else page

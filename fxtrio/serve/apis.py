@@ -1,0 +1,137 @@
+"""Python endpoints of `api` folders: `endpoint(request)`, `get`, `post`…, or an HTTPEndpoint."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from http import HTTPMethod
+from typing import Any
+
+import trio
+from starlette.endpoints import HTTPEndpoint
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Message, Receive
+
+from fxtrio.errors import ActionError, BodyTooLarge, DeadlinePassed, LoaderError, Redirect
+from fxtrio.serve import csrf
+from fxtrio.serve.actions import Refused, refusal_reply, refused
+from fxtrio.serve.encode import encode
+from fxtrio.serve.failure import UNEXPECTED
+from fxtrio.serve.guard import csrf_refusal, run_hooks
+from fxtrio.serve.load import unwrap
+from fxtrio.serve.reply import JSON, Answer, Reply
+from fxtrio.serve.site import Running, Site, log
+from fxtrio.serve.visit import Visit
+
+_METHODS = tuple(method.value.lower() for method in HTTPMethod)
+
+
+async def answer_api(
+    site: Site, running: Running, visit: Visit, source: str, params: Mapping[str, str]
+) -> Answer:
+    """Return what the endpoint in ``source`` answers; its errors in the JSON shape."""
+    scope = visit.scope
+    scope["path_params"] = dict(params)
+    request = Request(scope, _limited(visit.receive, site.config.limits.body))
+    verdict = (
+        "" if scope["method"] in csrf.SAFE_METHODS else csrf_refusal(site, visit, visit.request, {})
+    )
+    if verdict:
+        return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+    limit = site.config.timeouts.request
+    with trio.CancelScope(deadline=trio.current_time() + limit):
+        try:
+            refusal = await run_hooks(site.hooks.apis, request)
+            if refusal is None:
+                refusal = await _call(site.endpoints[source], request, source)
+            if isinstance(refusal, Redirect):
+                return Response(status_code=refusal.status, headers={"location": refusal.url})
+            return refusal
+        except (Exception, SystemExit) as error:  # application code
+            return _failed(site, source, unwrap(error))
+    log.error("%s", DeadlinePassed(source, limit))
+    return refusal_reply(Refused("The endpoint took too long.", 504))
+
+
+def _limited(receive: Receive, limit: int) -> Receive:
+    """Return ``receive`` for bodies up to ``limit`` bytes; more raises BodyTooLarge."""
+    size = 0
+
+    async def limited() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > limit:
+            raise BodyTooLarge(limit)
+        return message
+
+    return limited
+
+
+def _failed(site: Site, source: str, error: BaseException) -> Answer:
+    if isinstance(error, (ActionError, LoaderError)):
+        return refusal_reply(refused(error))
+    log.error("%s failed", source, exc_info=error)
+    shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
+    return refusal_reply(Refused(shown, 500))
+
+
+async def _call(names: Mapping[str, Any], request: Request, source: str) -> Answer | Redirect:
+    """Find the function for the method and return its answer as a response."""
+    functions = _functions(names)
+    method = request.method.lower()
+    function = functions.get(method) or functions.get("*")
+    if function is None and method == "head":
+        function = functions.get("get")
+    if function is None:
+        allowed = ", ".join(sorted({name.upper() for name in functions} | _implied(functions)))
+        if method == "options":
+            return Response(status_code=204, headers={"allow": allowed})
+        reply = refusal_reply(Refused(f"{request.method} is not allowed here.", 405))
+        reply.headers.append((b"allow", allowed.encode()))
+        return reply
+    value = function(request)
+    if inspect.isawaitable(value):
+        value = await value
+    if isinstance(value, (Response, Redirect)):
+        return value
+    status = 200
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], int):
+        value, status = value
+    return Reply(status, encode(value, place=source), JSON)
+
+
+def _implied(functions: Mapping[str, Any]) -> set[str]:
+    return {"OPTIONS", "HEAD"} if "get" in functions else {"OPTIONS"}
+
+
+def _functions(names: Mapping[str, Any]) -> dict[str, Callable[[Request], Any]]:
+    """Return the endpoint's functions by method; ``*`` answers all of them."""
+    endpoint = names.get("endpoint")
+    if isinstance(endpoint, type) and issubclass(endpoint, HTTPEndpoint):
+        return {"*": _of_class(endpoint)}
+    found = {name: names[name] for name in _METHODS if callable(names.get(name))}
+    if callable(endpoint):
+        found["*"] = endpoint
+    return found
+
+
+def _of_class(endpoint: type[HTTPEndpoint]) -> Callable[[Request], Any]:
+    """Return a function that answers with an HTTPEndpoint class."""
+
+    def call(request: Request) -> Any:
+        handler = endpoint(request.scope, request.receive, _never)
+        name = "get" if request.method == "HEAD" else request.method.lower()
+        function = getattr(handler, name, None)
+        if function is None:
+            return JSONResponse(
+                {"ok": False, "error": f"{request.method} is not allowed here."}, 405
+            )
+        return function(request)
+
+    return call
+
+
+async def _never(message: Message) -> None:
+    raise RuntimeError("an endpoint's answer is sent by the runtime")

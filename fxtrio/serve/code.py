@@ -1,0 +1,126 @@
+"""The server half of page files as the runtime sees it: functions with their deadlines.
+
+`page_code` takes an imported module and what the manifest says of it; importing
+is `app.py`'s work.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import attrs
+
+from fxtrio.errors import PageCodeInvalid
+from fxtrio.manifest import PageModule
+from fxtrio.serve.validate import BodyModel, body_model
+
+
+@attrs.frozen(eq=False)
+class LoaderCode:
+    """A `@server` function."""
+
+    source: str
+    place: str
+    """For messages: ``pages/index.fxl: load()``."""
+
+    function: Callable[[Any], Awaitable[Any]]
+    timeout: float
+    """Seconds."""
+
+
+@attrs.frozen(eq=False)
+class ActionCode:
+    """An `@action` function."""
+
+    name: str
+    place: str
+    function: Callable[..., Awaitable[Any]]
+    timeout: float
+    """Seconds."""
+
+    cancel_on_disconnect: bool
+    body: BodyModel | None
+    """How a typed body is made; None when the action reads the body itself."""
+
+
+@attrs.frozen(eq=False)
+class PageCode:
+    """The server half of one `.fxl` file; everything is None or empty without one."""
+
+    module: PageModule
+    loader: LoaderCode | None = None
+    actions: Mapping[str, ActionCode] = attrs.field(factory=dict)
+    websocket: Callable[[Any], Awaitable[None]] | None = None
+    head: Callable[[Any], Any] | None = None
+    to_markdown: Callable[[Any], Any] | None = None
+
+
+def page_code(
+    module: PageModule,
+    namespace: Mapping[str, Any] | None,
+    *,
+    loader_timeout: float,
+    action_timeout: float,
+) -> PageCode:
+    """Return the functions of an imported module, as the manifest names them.
+
+    Raises PageCodeInvalid for an action whose body parameter cannot be understood.
+    """
+    if namespace is None:
+        return PageCode(module)
+    loader = None
+    if module.loader is not None:
+        function = namespace[module.loader]
+        timeout = getattr(function, "__fx_timeout__", None)
+        loader = LoaderCode(
+            module.source,
+            f"{module.source}: {module.loader}()",
+            function,
+            loader_timeout if timeout is None else timeout,
+        )
+    return PageCode(
+        module,
+        loader,
+        {name: _action(module, namespace[name], name, action_timeout) for name in module.actions},
+        namespace.get("websocket") if module.websocket else None,
+        namespace.get("HEAD") if module.head_function else None,
+        namespace.get("to_markdown") if module.to_markdown else None,
+    )
+
+
+def _action(module: PageModule, function: Any, name: str, default: float) -> ActionCode:
+    place = f"{module.source}: {name}()"
+    timeout = getattr(function, "__fx_timeout__", None)
+    return ActionCode(
+        name,
+        place,
+        function,
+        default if timeout is None else timeout,
+        bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
+        _typed_body(function, place),
+    )
+
+
+def _typed_body(function: Any, place: str) -> BodyModel | None:
+    """Return the model of the parameter after the request, if it has one."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if not parameters:
+        return None
+    parameter = parameters[0]
+    try:
+        annotation = typing.get_type_hints(function).get(parameter.name)
+    except NameError as error:
+        raise PageCodeInvalid(
+            place, f"the annotation of {parameter.name!r} is not known: {error}"
+        ) from error
+    model = body_model(annotation)
+    if model is None and parameter.default is inspect.Parameter.empty:
+        raise PageCodeInvalid(
+            place,
+            f"{parameter.name!r} has no body model. Annotate it with a pydantic model, "
+            "an attrs class or a dataclass, or remove it",
+        )
+    return model

@@ -1,0 +1,137 @@
+"""Cross-site request forgery: does an unsafe request come from the app's own pages?
+
+Browsers say so themselves (`Sec-Fetch-Site`, `Origin`), so pages need no token
+and can be cached. A client that sends neither must return a signed token: the
+double-submit cookie, ``nonce.hmac``, the HMAC over the nonce and the session.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+import attrs
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+HEADER = b"x-csrf-token"
+FIELD = "_csrf_token"
+COOKIE = "fx-csrf"
+SECURE_COOKIE = "__Host-fx-csrf"
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+
+@attrs.frozen
+class Origin:
+    """What the headers alone say about a request."""
+
+    trusted: bool | None
+    """True: from the app's own pages. False: from elsewhere. None: they do not say."""
+
+    reason: str = ""
+
+
+@attrs.frozen
+class CsrfTokens:
+    """Signs and verifies tokens. The first key signs; all verify (rotation)."""
+
+    keys: tuple[bytes, ...]
+
+    def make(self, nonce: str, binding: str) -> str:
+        """Return the token for ``nonce``, bound to the session ``binding`` ("" without one)."""
+        return f"{nonce}.{_signature(self.keys[0], nonce, binding)}"
+
+    def holds(self, token: str, binding: str) -> bool:
+        """Whether ``token`` was made by this app for this session."""
+        nonce, separator, signature = token.partition(".")
+        if not separator or not nonce or not token.isascii():
+            return False
+        return any(
+            hmac.compare_digest(_signature(key, nonce, binding), signature) for key in self.keys
+        )
+
+    def matches(self, cookie: str | None, sent: str | None, binding: str) -> str:
+        """Return "" when the sent token is the cookie's and holds, else what is wrong."""
+        if not cookie:
+            return "the token cookie is missing"
+        if not sent:
+            return "the token is missing"
+        if not hmac.compare_digest(cookie.encode(), sent.encode()):
+            return "the token is not the one of the cookie"
+        if not self.holds(sent, binding):
+            return "the token is not valid for this session"
+        return ""
+
+
+def judge_origin(
+    headers: Mapping[bytes, bytes], *, scheme: str, trusted_origins: Sequence[str]
+) -> Origin:
+    """Decide from `Origin`, `Sec-Fetch-Site` and `Host` where a request comes from.
+
+    `X-Forwarded-Host` is never looked at: a client can send it.
+    """
+    origin = headers.get(b"origin")
+    if origin is not None and origin.decode("latin-1") in trusted_origins:
+        return Origin(True)
+    site = headers.get(b"sec-fetch-site")
+    if site is not None:
+        if site in (b"same-origin", b"none"):
+            return Origin(True)
+        return Origin(False, f"the request is {site.decode('latin-1')!r}")
+    if origin is None:
+        return Origin(None, "the request names no origin")
+    if authority(origin.decode("latin-1")) == _host_authority(headers, scheme):
+        return Origin(True)
+    return Origin(False, f"the origin {origin.decode('latin-1')!r} is not this site")
+
+
+def authority(origin: str) -> tuple[str, int] | None:
+    """Return (host, port) of an origin, the scheme's port by default; None when it has none."""
+    try:
+        parts = urlsplit(origin)
+        port = parts.port
+    except ValueError:
+        return None
+    if not parts.hostname or parts.scheme not in _DEFAULT_PORTS:
+        return None
+    return parts.hostname, port if port is not None else _DEFAULT_PORTS[parts.scheme]
+
+
+def _host_authority(headers: Mapping[bytes, bytes], scheme: str) -> tuple[str, int] | None:
+    host = headers.get(b"host")
+    return None if not host else authority(f"{scheme}://{host.decode('latin-1')}")
+
+
+def cookie_name(scheme: str) -> str:
+    """Return the name of the token cookie: bound to the host over HTTPS."""
+    return SECURE_COOKIE if scheme in ("https", "wss") else COOKIE
+
+
+def read_cookie(header: bytes | None, name: str) -> str | None:
+    """Return the value of one cookie of a `Cookie` header."""
+    if header is None or name.encode() not in header:
+        return None
+    for part in header.decode("latin-1").split(";"):
+        key, separator, value = part.strip().partition("=")
+        if separator and key == name:
+            return value.strip('"')
+    return None
+
+
+def set_cookie_header(token: str, scheme: str) -> bytes:
+    """Return the `Set-Cookie` value; scripts of the page may read it to send it back."""
+    secure = "; Secure" if scheme == "https" else ""
+    return f"{cookie_name(scheme)}={token}; Path=/; SameSite=Lax{secure}".encode()
+
+
+def exempt(path: str, prefixes: Sequence[str]) -> bool:
+    """Whether ``path`` is one of ``prefixes`` or below one, on segment boundaries."""
+    return any(
+        path == prefix or path.startswith(prefix if prefix.endswith("/") else prefix + "/")
+        for prefix in prefixes
+    )
+
+
+def _signature(key: bytes, nonce: str, binding: str) -> str:
+    return hmac.digest(key, f"fx-csrf\0{nonce}\0{binding}".encode(), "sha256").hex()[:32]

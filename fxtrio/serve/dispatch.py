@@ -1,0 +1,279 @@
+"""The ASGI app below the middleware: which part of the runtime answers a request."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from fxtrio.context import RequestContext, current
+from fxtrio.errors import AppNotRunning, BodyTooLarge
+from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.serve import actions, csrf
+from fxtrio.serve.actions import ActionVisit, Refused, refusal_reply
+from fxtrio.serve.agents import Agents, page_of_markdown, wants_markdown
+from fxtrio.serve.apis import answer_api
+from fxtrio.serve.body import read_body
+from fxtrio.serve.failure import NOT_FOUND, UNEXPECTED, plain_problem
+from fxtrio.serve.files import Folder
+from fxtrio.serve.guard import csrf_cookie, csrf_refusal
+from fxtrio.serve.pages import PageVisit, Target
+from fxtrio.serve.reply import JSON, NO_STORE, Answer, Reply, completing, send_reply, send_response
+from fxtrio.serve.site import Running, Site, log
+from fxtrio.serve.sockets import serve_socket
+from fxtrio.serve.state import Problem
+from fxtrio.serve.visit import Visit, open_visit
+
+_REPORT_LIMIT = 64 * 1024
+"""Largest report of a breach of the Content-Security-Policy that is read (bytes)."""
+
+
+class Dispatcher:
+    """Answers HTTP and WebSocket requests of one site."""
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        assets: Folder,
+        public: Folder,
+        routes: list[BaseRoute],
+    ) -> None:
+        """``routes`` are Starlette routes of plugins and the application; they go first."""
+        self._site = site
+        self._assets = assets
+        self._public = public
+        self._agents = site.agents
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request or WebSocket."""
+        site = self._site
+        running = site.running
+        if running is None:
+            raise AppNotRunning
+        settings = site.config.observability
+        visit = open_visit(
+            scope,
+            receive,
+            send,
+            base_url=site.config.base_url,
+            entropy=site.entropy if settings.enabled else None,
+            trust_incoming_id=settings.trust_incoming_request_id,
+        )
+        request_id = visit.request_id.decode() if visit.request_id else None
+        token = current.set(RequestContext(running.app, request_id))
+        try:
+            if scope["type"] == "websocket":
+                await serve_socket(site, running, visit, self._routes)
+            else:
+                await self._serve(running, visit)
+        finally:
+            current.reset(token)
+
+    async def _serve(self, running: Running, visit: Visit) -> None:
+        try:
+            if self._routes and await self._serve_route(visit):
+                return
+            answer = await self._answer(running, visit)
+        except Exception:  # a defect of ours, or of an application's route
+            log.exception("%s %s failed", visit.scope["method"], visit.scope["path"])
+            answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
+        if answer is None:
+            return
+        await self._send(visit, answer)
+        if visit.followers:
+            await running.background.run(visit.followers)
+
+    async def _send(self, visit: Visit, answer: Answer) -> None:
+        site = self._site
+        if isinstance(answer, Reply):
+            await send_reply(
+                answer,
+                visit.send,
+                draft=visit.draft,
+                request_id=visit.request_id,
+                standard=site.standard,
+                head=visit.scope["method"] == "HEAD",
+            )
+        else:
+            await send_response(
+                answer,
+                visit.scope,
+                visit.receive,
+                visit.send,
+                draft=visit.draft,
+                request_id=visit.request_id,
+                standard=site.standard,
+            )
+
+    async def _answer(self, running: Running, visit: Visit) -> Answer | None:
+        """Return the answer of the part of the runtime that the path belongs to."""
+        site = self._site
+        scope = visit.scope
+        path = visit.path
+        if path.startswith("/api/__"):
+            own = await self._answer_own(running, visit)
+            if own is not _NOT_OURS:
+                return own
+        if path.startswith("/_fx/"):
+            return await self._assets.answer(visit, path[4:]) or _no_such_file()
+        if scope["path"] in _PROBES or path in _PROBES:
+            return self._answer_probe(path)
+        if self._public.may_have(path):
+            found = await self._public.answer(visit, path)
+            if found is not None:
+                return found
+        match = site.router.match(path, visit.raw_path)
+        if match is not None:
+            return await self._answer_route(running, visit, *match)
+        canonical = site.router.canonical(path)
+        if canonical is not None:
+            return _moved(site, visit, canonical)
+        if self._agents is not None:
+            answer = await self._answer_agent(self._agents, running, visit)
+            if answer is not None:
+                return answer
+        return await self._answer_not_found(running, visit)
+
+    async def _answer_route(
+        self, running: Running, visit: Visit, route: PageRoute | ApiRoute, params: dict[str, str]
+    ) -> Answer | None:
+        site = self._site
+        if isinstance(route, ApiRoute):
+            return await answer_api(site, running, visit, route.source, params)
+        method = visit.scope["method"]
+        if method not in ("GET", "HEAD"):
+            status = 204 if method == "OPTIONS" else 405
+            return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
+        page = self._page(running, visit, route, params)
+        if self._agents is not None and not visit.navigation:
+            if wants_markdown(visit):
+                answer = await self._agents.answer_page(site, page, visit.path)
+                if answer is not None:
+                    return answer
+            visit.draft.headers.append("link", self._llms_link)
+        return await page.answer()
+
+    @property
+    def _llms_link(self) -> str:
+        return f'<{self._site.config.base_url}/llms.txt>; rel="llms-txt"'
+
+    def _page(
+        self, running: Running, visit: Visit, route: PageRoute, params: dict[str, str]
+    ) -> PageVisit:
+        site = self._site
+        visit.scope["path_params"] = params
+        target = Target(site.plans[route.view], site.route_names[route.pattern], params)
+        return PageVisit(site, running, visit, target, visit.request)
+
+    async def _answer_agent(self, agents: Agents, running: Running, visit: Visit) -> Answer | None:
+        """Return `/llms.txt` or a page's Markdown; None when the path is neither."""
+        site = self._site
+        if visit.scope["method"] not in ("GET", "HEAD"):
+            return None
+        if visit.path == "/llms.txt":
+            return await agents.answer_llms_txt(site, visit.request)
+        path = page_of_markdown(site, visit.path)
+        match = site.router.match(path) if path is not None else None
+        if path is None or match is None or isinstance(match[0], ApiRoute):
+            return None
+        page = self._page(running, visit, match[0], match[1])
+        answer = await agents.answer_page(site, page, path)
+        return answer or _moved(site, visit, path, status=307)
+
+    async def _answer_own(self, running: Running, visit: Visit) -> Any:
+        """Answer the endpoints under `/api/__…`; `_NOT_OURS` for any other path."""
+        path = visit.path
+        if path.startswith(actions.PREFIX):
+            return await ActionVisit(self._site, running, visit).answer()
+        if path == "/api/__csrf":
+            return self._answer_csrf(visit)
+        if path == "/api/__csp-report":
+            return await self._answer_csp_report(visit)
+        return _NOT_OURS
+
+    def _answer_csrf(self, visit: Visit) -> Answer:
+        """Return a token for clients that have no pages, with its cookie."""
+        site = self._site
+        name = csrf.cookie_name(visit.scope["scheme"])
+        headers = [NO_STORE, *csrf_cookie(site, visit, visit.request)]
+        token = csrf.read_cookie(visit.headers.get(b"cookie"), name)
+        for header, value in headers:
+            if header == b"set-cookie":
+                token = value.decode().partition("=")[2].partition(";")[0]
+        return Reply(200, msgspec.json.encode({"token": token}), JSON, headers)
+
+    async def _answer_csp_report(self, visit: Visit) -> Answer:
+        """Log what a browser reports of the Content-Security-Policy."""
+        if visit.scope["method"] != "POST":
+            return Response(status_code=405, headers={"allow": "POST"})
+        try:
+            report = await read_body(visit.receive, visit.headers, limit=_REPORT_LIMIT)
+        except BodyTooLarge as error:
+            return refusal_reply(Refused(error.message, error.status_code))
+        log.warning("content security policy: %r", report[:2000])
+        return Response(status_code=204)
+
+    def _answer_probe(self, path: str) -> Answer:
+        if path.endswith("/healthz") or self._site.ready:
+            return Reply(200, b'{"ok":true}', JSON, [NO_STORE])
+        return Reply(503, b'{"ok":false}', JSON, [NO_STORE])
+
+    async def _answer_not_found(self, running: Running, visit: Visit) -> Answer | None:
+        site = self._site
+        found = site.not_found.match(visit.path.rstrip("/") or "/")
+        asks_for_page = visit.headers.get(b"sec-fetch-dest", b"document") in _PAGE_LIKE
+        if visit.path.startswith("/api/") or visit.scope["method"] not in ("GET", "HEAD"):
+            return refusal_reply(Refused("Not found", 404))
+        if found is None or not asks_for_page:
+            return plain_problem(site, visit, NOT_FOUND)
+        visit.scope["path_params"] = {}
+        target = Target(site.plans[found[0]], b"null", {})
+        return await PageVisit(site, running, visit, target, visit.request).answer_not_found()
+
+    async def _serve_route(self, visit: Visit) -> bool:
+        """Let a Starlette route answer; False when none matches."""
+        for route in self._routes:
+            match, child = route.matches(visit.scope)
+            if match is not Match.FULL:
+                continue
+            site = self._site
+            if visit.scope["method"] not in csrf.SAFE_METHODS:
+                verdict = csrf_refusal(site, visit, visit.request, {})
+                if verdict:
+                    await self._send(
+                        visit, refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+                    )
+                    return True
+            visit.scope.update(child)
+            complete = completing(
+                visit.send,
+                draft=visit.draft,
+                request_id=visit.request_id,
+                standard=site.standard,
+            )
+            await route.handle(visit.scope, visit.receive, complete)
+            return True
+        return False
+
+
+_NOT_OURS: Any = object()
+_PROBES = frozenset({"/healthz", "/readyz"})
+_PAGE_LIKE = frozenset({b"document", b"empty", b"iframe", b"frame"})
+
+
+def _no_such_file() -> Reply:
+    return Reply(404, b"Not found", b"text/plain; charset=utf-8", [NO_STORE])
+
+
+def _moved(site: Site, visit: Visit, path: str, *, status: int = 308) -> Response:
+    """Redirect to ``path``, the query kept."""
+    query = visit.scope["query_string"].decode("latin-1")
+    url = quote(site.config.base_url + path, safe="/!$&'()*+,;=:@")
+    location = f"{url}?{query}" if query else url
+    return Response(status_code=status, headers={"location": location})

@@ -1,0 +1,88 @@
+"""HTML documents: the frame around rendered pages, and the built-in error page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from http import HTTPStatus
+from importlib.resources import files
+from string import Template
+
+import attrs
+
+from fxtrio.manifest import Assets, View
+from fxtrio.ssr.pool import Rendered
+
+_VIEWPORT = b'<meta name="viewport" content="width=device-width, initial-scale=1">'
+
+_TO_STATE = b'</div><script type="application/json" id="__fx_data">'
+_END = b"</script></body></html>"
+_TO_ROOT = b'</head><body><div id="fx-root">'
+
+
+@attrs.frozen
+class DocumentFrame:
+    """The bytes of a view's document that are the same for every request."""
+
+    opening: bytes
+    """Up to where the head elements of the render go."""
+
+    links: bytes
+    """Stylesheets, module preloads and the entry script."""
+
+    nonce: bytes
+    """Placeholder that a render writes where a nonce belongs; empty when there is none."""
+
+    def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
+        """Return the document of a render."""
+        head = rendered.head
+        viewport = b"" if b'name="viewport"' in head else _VIEWPORT
+        body = b"".join(
+            (
+                self.opening,
+                viewport,
+                head,
+                self.links,
+                _TO_ROOT,
+                rendered.html,
+                _TO_STATE,
+                state,
+                _END,
+            )
+        )
+        return body.replace(self.nonce, nonce) if self.nonce else body
+
+
+def document_frame(view: View, assets: Assets, *, lang: str, nonce: bytes) -> DocumentFrame:
+    """Prepare the document of a view from the asset URLs of the manifest."""
+    css = dict.fromkeys((*assets.css, *view.client.get("css", ())))
+    preload = dict.fromkeys(
+        (assets.entry, *assets.preload, *_modules(view), *view.client.get("preload", ()))
+    )
+    links = "".join(f'<link rel="stylesheet" href="{escape(url)}">' for url in css)
+    links += "".join(f'<link rel="modulepreload" href="{escape(url)}">' for url in preload if url)
+    links += f'<script type="module" src="{escape(assets.entry)}"></script>'
+    opening = f'<!DOCTYPE html><html lang="{escape(lang)}"><head><meta charset="utf-8">'
+    return DocumentFrame(opening.encode(), links.encode(), nonce)
+
+
+def _modules(view: View) -> Sequence[str]:
+    layouts = [layout["module"] for layout in view.client.get("layouts", ())]
+    return [*layouts, *filter(None, [view.client.get("module")])]
+
+
+def error_document(status: int, message: str, *, details: str = "", reference: str = "") -> bytes:
+    """Return the built-in error page; ``details`` is shown as preformatted text."""
+    try:
+        title = HTTPStatus(status).phrase
+    except ValueError:
+        title = "Error"
+    shown = f"<pre>{escape(details)}</pre>" if details else ""
+    page = Template((files("fxtrio.serve") / "error.html").read_text("utf-8"))
+    return page.substitute(
+        status=status,
+        title=escape(title),
+        message=escape(message),
+        details=shown,
+        reference=escape(reference),
+    ).encode()

@@ -1,0 +1,115 @@
+"""Values of loaders and actions in, JSON bytes out: the one encoder.
+
+msgspec does the work (attrs and data classes, dates, UUID, Decimal as a string,
+enums, bytes as base64); pydantic models are dumped. What JSON cannot hold is
+reported with the path of the key that holds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from fxtrio.errors import NotSerializable
+
+
+def _fallback(value: object) -> object:
+    """Dump pydantic models, without importing pydantic for apps that do not use it."""
+    dump = getattr(type(value), "model_dump", None)
+    if dump is not None:
+        return dump(value, mode="json", by_alias=True)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_fallback)
+_encode = _encoder.encode
+
+
+def encode(value: object, *, place: str) -> bytes:
+    """Return ``value`` as UTF-8 JSON.
+
+    ``place`` names the origin in errors, for example ``pages/index.fxl: load()``.
+    Raises NotSerializable for unknown types, NaN and infinities, values that
+    contain themselves and integers beyond 64 bits.
+    """
+    try:
+        encoded = _encode(value)
+    except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError) as error:
+        path, culprit = next(_culprits(value, "", frozenset()), ("", value))
+        raise NotSerializable(place, path, culprit) from error
+    # msgspec writes NaN and infinities as null, so only values with a null need a second look.
+    if b"null" in encoded:
+        for path, culprit in _not_finite(value, ""):
+            raise NotSerializable(place, path, culprit)
+    return encoded
+
+
+def escape_for_html(encoded: bytes) -> bytes:
+    """Return the same JSON with nothing that HTML or old JavaScript would act on.
+
+    Outside strings JSON has none of these characters, so the value stays the same.
+    """
+    for raw, escaped in _ESCAPES:
+        if raw in encoded:
+            encoded = encoded.replace(raw, escaped)
+    return encoded
+
+
+_ESCAPES = (
+    (b"<", b"\\u003c"),
+    (b">", b"\\u003e"),
+    (b"&", b"\\u0026"),
+    ("\u2028".encode(), b"\\u2028"),
+    ("\u2029".encode(), b"\\u2029"),
+)
+
+
+def _children(value: object) -> Iterator[tuple[str, object]]:
+    """Yield the parts of a container with the path step that leads to each."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield f".{key}", item
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for index, item in enumerate(value):
+            yield f"[{index}]", item
+    elif hasattr(type(value), "__attrs_attrs__") or hasattr(type(value), "__dataclass_fields__"):
+        names = getattr(type(value), "__dataclass_fields__", None) or [
+            attribute.name
+            for attribute in type(value).__attrs_attrs__  # type: ignore[attr-defined]  # checked above
+        ]
+        for name in names:
+            yield f".{name}", getattr(value, name, None)
+
+
+def _culprits(value: object, path: str, above: frozenset[int]) -> Iterator[tuple[str, object]]:
+    """Yield the innermost values that the encoder refuses, in order."""
+    if id(value) in above or len(above) > 500:
+        yield path, value
+        return
+    inside = list(_children(value))
+    found = False
+    for step, item in inside:
+        for culprit in _culprits(item, path + step, above | {id(value)}):
+            found = True
+            yield culprit
+    if not found:
+        try:
+            _encode(value)
+        except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError):
+            yield path, value
+
+
+def _not_finite(value: object, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the floats that are NaN or infinite, in order."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield path, value
+        return
+    for step, item in _children(value):
+        if item is not None and not isinstance(item, (str, int, bool)):
+            yield from _not_finite(item, path + step)

@@ -1,0 +1,96 @@
+"""Requests under way, and the one task that notices clients that leave.
+
+A task per request would cost more than most requests do. So requests are only
+written down here; a sweeper in the app's nursery looks at those that take long
+and starts a watcher for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import attrs
+import trio
+from starlette.types import Receive
+
+PATIENCE = 0.05
+"""Age at which a request gets a watcher (seconds): far above an ordinary
+request, far below the time in which a person leaves a page."""
+
+
+@attrs.define(eq=False)
+class Exchange:
+    """One HTTP request whose work ends when its client leaves."""
+
+    receive: Receive
+    """The server's ``receive``, read by nobody else while this is written down."""
+
+    scope: trio.CancelScope
+    """Around the work; cancelled when the client leaves."""
+
+    since: float
+    """When the work began (`trio.current_time`)."""
+
+    gone: bool = False
+    """Whether the client left before the work was done."""
+
+    watcher: trio.CancelScope | None = None
+
+    async def watch(self) -> None:
+        """Wait for the client to leave, then cancel the work."""
+        with trio.CancelScope() as self.watcher:
+            while (await self.receive())["type"] != "http.disconnect":
+                pass
+            self.gone = True
+            self.scope.cancel()
+
+
+class Exchanges:
+    """The requests under way, oldest first. Made by `open_exchanges`."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[Exchange, None] = {}
+        self._wake = trio.Event()
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    def add(self, receive: Receive, scope: trio.CancelScope) -> Exchange:
+        """Write down a request; `remove` must follow in a ``finally``."""
+        exchange = Exchange(receive, scope, trio.current_time())
+        if not self._under_way:
+            self._wake.set()
+        self._under_way[exchange] = None
+        return exchange
+
+    def remove(self, exchange: Exchange) -> None:
+        """The work is done: nobody reads ``receive`` for it any more."""
+        self._under_way.pop(exchange, None)
+        if exchange.watcher is not None:
+            exchange.watcher.cancel()
+
+    async def _sweep(self, nursery: trio.Nursery) -> None:
+        """Give every request that takes long its watcher; runs until cancelled."""
+        while True:
+            if not self._under_way:
+                self._wake = trio.Event()
+                await self._wake.wait()
+            await trio.sleep(PATIENCE)
+            now = trio.current_time()
+            for exchange in list(self._under_way):
+                if now - exchange.since < PATIENCE:
+                    break
+                # Only what is not watched yet stays written down.
+                del self._under_way[exchange]
+                nursery.start_soon(exchange.watch, name="serve.watch_client")
+
+
+@asynccontextmanager
+async def open_exchanges() -> AsyncIterator[Exchanges]:
+    """Notice clients that leave for as long as the block lasts."""
+    exchanges = Exchanges()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(exchanges._sweep, nursery, name="serve.sweep")
+        yield exchanges
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,69 @@
+"""Which status and words a failure has for the client, and what goes to the log."""
+
+from __future__ import annotations
+
+from fxtrio.errors import (
+    DeadlinePassed,
+    LoaderError,
+    RenderFailed,
+    RenderTimeout,
+    SsrBusy,
+)
+from fxtrio.serve.document import error_document
+from fxtrio.serve.encode import encode
+from fxtrio.serve.reply import HTML, JSON, NO_STORE, Header, Reply
+from fxtrio.serve.site import Site, log
+from fxtrio.serve.state import Problem
+from fxtrio.serve.visit import Visit
+
+UNEXPECTED = "An unexpected error occurred."
+NOT_FOUND = Problem("This page could not be found.", 404, "NotFound")
+
+
+def problem_of(error: BaseException, *, development: bool) -> Problem:
+    """Return what the client may know of ``error``: in production only what was meant for it."""
+    if isinstance(error, LoaderError):
+        return Problem(error.message, error.status_code, "LoaderError", error.data)
+    if isinstance(error, (DeadlinePassed, RenderTimeout)):
+        shown = str(error) if development else "The page took too long to load."
+        return Problem(shown, 504, "Timeout")
+    if isinstance(error, SsrBusy):
+        return Problem("The server is busy. Try again in a moment.", 503, "Busy")
+    if not development:
+        return Problem(UNEXPECTED, 500, "ServerError")
+    if isinstance(error, RenderFailed):
+        return Problem(error.message, 500, error.name, {"stack": error.stack})
+    return Problem(str(error) or type(error).__name__, 500, type(error).__name__)
+
+
+def log_failure(error: BaseException, place: str) -> None:
+    """Write an unexpected failure to the log, with its traceback where it has one."""
+    if isinstance(error, LoaderError):
+        log.info("%s: %s (%d)", place, error.message, error.status_code)
+    elif isinstance(error, RenderFailed):
+        log.error("%s: the render failed\n%s", place, error.stack)
+    elif isinstance(error, (DeadlinePassed, RenderTimeout, SsrBusy)):
+        log.error("%s", error)
+    else:
+        log.error("%s failed", place, exc_info=error)
+
+
+def plain_problem(site: Site, visit: Visit, problem: Problem) -> Reply:
+    """Return a failure without any of the app's own pages."""
+    headers: list[Header] = [NO_STORE]
+    if problem.status == 503:
+        headers.append((b"retry-after", b"1"))
+    if visit.navigation:
+        shown = {
+            "ok": False,
+            "statusCode": problem.status,
+            "error": problem.message,
+            "type": problem.type,
+            "data": problem.data,
+            "boundary": None,
+        }
+        return Reply(problem.status, encode(shown, place="error"), JSON, [*headers, site.vary])
+    details = str(problem.data.get("stack", "")) if site.development else ""
+    reference = f"Request {visit.request_id.decode()}" if visit.request_id else ""
+    body = error_document(problem.status, problem.message, details=details, reference=reference)
+    return Reply(problem.status, body, HTML, headers)

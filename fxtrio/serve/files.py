@@ -1,0 +1,50 @@
+"""Static files: hashed assets of the build, and the project's `public` folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from fxtrio.serve.visit import Visit
+
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_REVALIDATE = "public, max-age=0, must-revalidate"
+
+
+class Folder:
+    """Files below one folder, with ETag and ranges; nothing outside it."""
+
+    def __init__(self, path: Path, *, immutable: bool, listed: bool) -> None:
+        """``listed`` reads the names once, so that a URL that is no file costs no system call."""
+        self._path = path
+        self._files = StaticFiles(directory=path, check_dir=False)
+        self._cache = _IMMUTABLE if immutable else _REVALIDATE
+        self._names: frozenset[str] | None = None
+        if listed:
+            self._names = frozenset(
+                "/" + found.relative_to(path).as_posix()
+                for found in path.rglob("*")
+                if found.is_file()
+            )
+
+    def may_have(self, name: str) -> bool:
+        """Whether a file of that name, with its leading slash, may exist."""
+        if self._names is not None:
+            return name in self._names
+        return name != "/" and "\0" not in name and (self._path / name[1:]).is_file()
+
+    async def answer(self, visit: Visit, name: str) -> Response | None:
+        """Return the file, 304 or a range of it; None when there is no such file."""
+        if "\0" in name:
+            return None
+        try:
+            response = await self._files.get_response(name[1:], visit.scope)
+        except HTTPException as error:
+            if error.status_code == 405:
+                return Response(status_code=405, headers={"allow": "GET, HEAD"})
+            return None
+        response.headers.setdefault("cache-control", self._cache)
+        return response

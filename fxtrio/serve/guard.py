@@ -1,0 +1,72 @@
+"""What stands before a page or action: route hooks, and proof against cross-site requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+
+from fxtrio.errors import Redirect
+from fxtrio.serve import csrf
+from fxtrio.serve.reply import Header
+from fxtrio.serve.site import Hook, Site
+from fxtrio.serve.visit import Visit
+
+
+async def run_hooks(
+    hooks: tuple[Hook, ...], connection: HTTPConnection
+) -> Response | Redirect | None:
+    """Run route hooks, outermost first; the first that answers ends them."""
+    for hook in hooks:
+        try:
+            answer = await hook(connection)
+        except Redirect as redirect:
+            return redirect
+        if answer is not None:
+            return answer
+    return None
+
+
+def csrf_refusal(
+    site: Site, visit: Visit, request: Request, form: dict[str, Any] | None
+) -> str | None:
+    """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
+
+    ``form`` holds the fields of a form that was read because the headers did
+    not decide; None before that.
+    """
+    settings = site.config.csrf
+    if not settings.enabled or csrf.exempt(visit.path, settings.exempt_paths):
+        return ""
+    scheme = visit.scope["scheme"]
+    origin = csrf.judge_origin(
+        visit.headers, scheme=scheme, trusted_origins=settings.trusted_origins
+    )
+    if origin.trusted is False:
+        return origin.reason
+    if origin.trusted and settings.mode == "standard":
+        return ""
+    sent = visit.headers.get(csrf.HEADER)
+    if sent is None and form is None:
+        return None
+    token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
+    cookie = csrf.read_cookie(visit.headers.get(b"cookie"), csrf.cookie_name(scheme))
+    binding = site.csrf_binding(request) or ""
+    wrong = site.tokens.matches(cookie, token if isinstance(token, str) else None, binding)
+    if wrong and origin.trusted is None:
+        return f"{origin.reason}, and {wrong}"
+    return wrong
+
+
+def csrf_cookie(site: Site, visit: Visit, request: Request) -> list[Header]:
+    """Return the `Set-Cookie` of the token, unless the client has one that holds."""
+    if not site.config.csrf.enabled:
+        return []
+    scheme = visit.scope["scheme"]
+    binding = site.csrf_binding(request) or ""
+    known = csrf.read_cookie(visit.headers.get(b"cookie"), csrf.cookie_name(scheme))
+    if known is not None and site.tokens.holds(known, binding):
+        return []
+    token = site.tokens.make(site.entropy.hex(), binding)
+    return [(b"set-cookie", csrf.set_cookie_header(token, scheme))]

@@ -1,0 +1,133 @@
+"""The loaders of a page and of its layouts, run at the same time.
+
+What a loader ends in is a value here, never an exception that crosses a
+nursery: a value and status, a redirect, or a failure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import trio
+from starlette.requests import Request
+
+from fxtrio.errors import (
+    ActionError,
+    DeadlinePassed,
+    LoaderError,
+    LoaderResultInvalid,
+    Redirect,
+)
+from fxtrio.serve.code import LoaderCode
+
+Values = dict[str, dict[str, Any]]
+"""Source of a page or layout to what its loader returned."""
+
+
+@attrs.frozen
+class Loaded:
+    """All loaders returned."""
+
+    values: Values
+    status: int
+    """The page's own status; 200 when it sets none."""
+
+
+@attrs.frozen
+class Failed:
+    """A loader failed, and the others were cancelled."""
+
+    source: str
+    error: BaseException
+    values: Values
+    """What had been loaded by then."""
+
+
+Outcome = Loaded | Redirect | Failed
+
+
+async def load(loaders: Sequence[LoaderCode], request: Request, *, page: str) -> Outcome:
+    """Run ``loaders``; the status comes from the one whose source is ``page``.
+
+    The first that fails or redirects cancels the others.
+    """
+    if not loaders:
+        return Loaded({}, 200)
+    if len(loaders) == 1:  # the ordinary page: no nursery, no task
+        return _collect([(loaders[0].source, await _run(loaders[0], request))], page)
+    results: list[tuple[str, _Result]] = []
+
+    async def run(loader: LoaderCode) -> None:
+        result = await _run(loader, request)
+        results.append((loader.source, result))
+        if not isinstance(result, tuple):
+            nursery.cancel_scope.cancel(f"{loader.place} ended the request")
+
+    async with trio.open_nursery() as nursery:
+        for loader in loaders:
+            nursery.start_soon(run, loader, name=f"load.{loader.source}")
+    return _collect(results, page)
+
+
+_Result = tuple[dict[str, Any], int] | Redirect | Exception | SystemExit
+
+
+async def _run(loader: LoaderCode, request: Request) -> _Result:
+    """Call one loader under its deadline; whatever it raises is returned."""
+    with trio.CancelScope(deadline=_deadline(loader.timeout)) as scope:
+        try:
+            value = await loader.function(request)
+        except (Exception, SystemExit) as error:  # application code
+            return unwrap(error)
+        return _checked(loader, value)
+    assert scope.cancelled_caught
+    return DeadlinePassed(loader.place, loader.timeout)
+
+
+def _deadline(seconds: float) -> float:
+    return trio.current_time() + seconds if seconds < math.inf else math.inf
+
+
+def _checked(loader: LoaderCode, value: Any) -> _Result:
+    if isinstance(value, dict):
+        return value, 200
+    if isinstance(value, tuple) and len(value) == 2:
+        data, status = value
+        if isinstance(data, dict) and type(status) is int and 200 <= status <= 599:
+            return data, status
+    if isinstance(value, Redirect):
+        return value
+    return LoaderResultInvalid(loader.place, value)
+
+
+def _collect(results: Sequence[tuple[str, _Result]], page: str) -> Outcome:
+    """Join the results; the first that ended the request decides."""
+    values: Values = {}
+    status = 200
+    for source, result in results:
+        if isinstance(result, tuple):
+            values[source] = result[0]
+            if source == page:
+                status = result[1]
+    for source, result in results:
+        if isinstance(result, Redirect):
+            return result
+        if isinstance(result, BaseException):
+            return Failed(source, result, values)
+    return Loaded(values, status)
+
+
+def unwrap(error: Any) -> Any:
+    """Return the one expected error inside a nursery's group, or ``error`` itself.
+
+    A loader that opens a nursery and raises LoaderError in it means LoaderError.
+    """
+    inner = error
+    while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
+        inner = inner.exceptions[0]
+    if isinstance(inner, (LoaderError, ActionError, Redirect)):
+        return inner
+    return error

@@ -1,0 +1,95 @@
+"""Rendered HTML kept by what it was rendered from.
+
+React demands pure renders, so equal page states have equal HTML. Loaders always
+run; only the render is skipped. Bounded in bytes and in age.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import attrs
+
+from fxtrio.ssr.pool import Rendered
+
+_OVERHEAD = 256
+"""Bytes of an entry besides its state and HTML (objects and links, measured roughly)."""
+
+
+@attrs.frozen
+class MemoStatistics:
+    """A snapshot of a `RenderMemo`."""
+
+    entries: int
+    size: int
+    """Bytes of states and HTML kept."""
+
+    capacity: int
+    """Bytes above which the entries that were not used for longest go."""
+
+    hits: int
+    misses: int
+
+
+class RenderMemo:
+    """Renders by (view, page state), at most ``capacity`` bytes and ``age`` seconds old."""
+
+    def __init__(self, *, capacity: int, age: float) -> None:
+        self._capacity = capacity
+        self._age = age
+        self._kept: OrderedDict[tuple[int, bytes], tuple[Rendered, float]] = OrderedDict()
+        self._size = 0
+        self._hits = 0
+        self._misses = 0
+
+    def find(self, view: int, state: bytes, now: float) -> Rendered | None:
+        """Return what this state was rendered to, if it is kept and young enough."""
+        key = (view, state)
+        kept = self._kept.get(key)
+        if kept is None:
+            self._misses += 1
+            return None
+        rendered, since = kept
+        if now - since > self._age:
+            self._drop(key)
+            self._misses += 1
+            return None
+        self._kept.move_to_end(key)
+        self._hits += 1
+        return rendered
+
+    def keep(self, view: int, state: bytes, rendered: Rendered, now: float) -> None:
+        """Keep a render; the ones unused for longest go when the capacity is passed."""
+        key = (view, state)
+        if key in self._kept:
+            self._drop(key)
+        size = self._size_of(key, rendered)
+        if size > self._capacity // 8:  # one huge page must not push out all others
+            return
+        self._kept[key] = (rendered, now)
+        self._size += size
+        while self._size > self._capacity:
+            self._drop(next(iter(self._kept)))
+
+    def clear(self) -> None:
+        """Forget everything (the bundle was replaced)."""
+        self._kept.clear()
+        self._size = 0
+
+    def statistics(self) -> MemoStatistics:
+        """Return a snapshot."""
+        return MemoStatistics(
+            entries=len(self._kept),
+            size=self._size,
+            capacity=self._capacity,
+            hits=self._hits,
+            misses=self._misses,
+        )
+
+    def _drop(self, key: tuple[int, bytes]) -> None:
+        rendered, _ = self._kept.pop(key)
+        self._size -= self._size_of(key, rendered)
+
+    @staticmethod
+    def _size_of(key: tuple[int, bytes], rendered: Rendered) -> int:
+        return len(key[1]) + len(rendered.head) + len(rendered.html) + _OVERHEAD

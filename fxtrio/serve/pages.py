@@ -1,0 +1,202 @@
+"""A page, in each of its forms: loaders, then HTML or the navigation payload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import trio
+from starlette.requests import Request
+
+from fxtrio.errors import DeadlinePassed, LoaderError, Redirect, SsrBusy, SsrDown
+from fxtrio.serve.failure import NOT_FOUND, log_failure, plain_problem, problem_of
+from fxtrio.serve.guard import csrf_cookie, run_hooks
+from fxtrio.serve.load import Failed, Loaded, Values, load, unwrap
+from fxtrio.serve.reply import HTML, JSON, NO_STORE, PRIVATE, Answer, Header, Reply, redirected
+from fxtrio.serve.site import Running, Site, log
+from fxtrio.serve.state import Problem, ViewPlan, encode_params, encode_requested
+from fxtrio.serve.visit import Visit
+from fxtrio.ssr.pool import Rendered
+
+
+@attrs.frozen
+class Target:
+    """What a URL led to: a view, and how the URL names it."""
+
+    plan: ViewPlan
+    route: bytes
+    """The pattern as JSON; ``null`` for a URL that no route answers."""
+
+    params: Mapping[str, str]
+
+
+@attrs.frozen(eq=False)
+class PageVisit:
+    """A visit to a page. `answer` is the whole of it; actions use `load_and_show`."""
+
+    site: Site
+    running: Running
+    visit: Visit
+    target: Target
+    request: Request
+
+    async def answer(self) -> Answer | None:
+        """Return the page in the form the client asked for; None when the client has left."""
+        limit = self.site.config.timeouts.request
+        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
+            exchange = self.running.exchanges.add(self.visit.receive, scope)
+            try:
+                refusal = await run_hooks(self.site.hooks.pages, self.request)
+                if refusal is not None:
+                    return redirected(refusal, navigation=self.visit.navigation)
+                return await self.load_and_show()
+            except LoaderError as error:  # raised by a hook
+                return await self._show_failure("", error, {})
+            finally:
+                self.running.exchanges.remove(exchange)
+        if exchange.gone:
+            return None
+        return await self._show_late(DeadlinePassed(self.target.plan.view.module, limit))
+
+    async def answer_not_found(self) -> Answer | None:
+        """Return the target, a not-found view, for a URL that nothing answers."""
+        limit = self.site.config.timeouts.request
+        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
+            exchange = self.running.exchanges.add(self.visit.receive, scope)
+            try:
+                shown = await self._show_boundary(self.target.plan, {}, NOT_FOUND)
+                return shown or plain_problem(self.site, self.visit, NOT_FOUND)
+            finally:
+                self.running.exchanges.remove(exchange)
+        return None if exchange.gone else plain_problem(self.site, self.visit, NOT_FOUND)
+
+    async def load_and_show(
+        self, *, status: int | None = None, action_data: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Run the loaders and show the view, or the boundary that stands in for it.
+
+        ``status`` replaces the page's own; ``action_data`` is what a form's action
+        answered.
+        """
+        plan = self.target.plan
+        outcome = await load(plan.loaders, self.request, page=plan.view.module)
+        if isinstance(outcome, Redirect):
+            return redirected(outcome, navigation=self.visit.navigation)
+        if isinstance(outcome, Failed):
+            return await self._show_failure(outcome.source, outcome.error, outcome.values)
+        try:
+            return await self._show(
+                plan,
+                outcome.values,
+                status=outcome.status if status is None else status,
+                action_data=action_data,
+            )
+        except Exception as error:  # HEAD functions, encoders and renders run application code
+            return await self._show_failure("", unwrap(error), outcome.values)
+
+    async def _show_late(self, error: DeadlinePassed) -> Answer:
+        """Show that the request took too long; that, too, has a deadline."""
+        with trio.move_on_after(self.site.config.timeouts.render):
+            return await self._show_failure("", error, {})
+        problem = problem_of(error, development=self.site.development)
+        return plain_problem(self.site, self.visit, problem)
+
+    async def _show_failure(self, source: str, error: BaseException, values: Values) -> Answer:
+        """Show the nearest boundary that does not need what failed; the built-in page at last.
+
+        ``source`` is the layout or page whose loader failed, "" when something else did.
+        """
+        plan = self.target.plan
+        log_failure(error, source or plan.view.module)
+        problem = problem_of(error, development=self.site.development)
+        if not isinstance(error, SsrBusy):
+            for boundary in self._boundaries(problem.status):
+                if source in boundary.view.layouts:
+                    continue
+                shown = await self._show_boundary(boundary, values, problem)
+                if shown is not None:
+                    return shown
+        return plain_problem(self.site, self.visit, problem)
+
+    async def _show_boundary(
+        self, boundary: ViewPlan, values: Values, problem: Problem
+    ) -> Answer | None:
+        """Show one boundary with the data of its layouts; None when it fails too."""
+        missing = [loader for loader in boundary.loaders if loader.source not in values]
+        outcome = await load(missing, self.request, page="")
+        if isinstance(outcome, Redirect):
+            return redirected(outcome, navigation=self.visit.navigation)
+        if not isinstance(outcome, Loaded):
+            log_failure(outcome.error, outcome.source)
+            return None
+        known = {**values, **outcome.values}
+        try:
+            return await self._show(boundary, known, status=problem.status, problem=problem)
+        except Exception as error:  # an error page is application code too
+            log_failure(error, boundary.view.module)
+            return None
+
+    def _boundaries(self, status: int) -> Iterator[ViewPlan]:
+        """Yield the views that may stand in, nearest folder first; not-found ones for a 404."""
+        plans = self.site.plans
+        view = self.target.plan.view
+        ids = list(view.boundaries)
+        if status == 404:
+            ids = sorted({*ids, *view.not_found}, key=lambda id: _nearness(plans[id]))
+        return (plans[id] for id in ids if id != view.id)
+
+    async def _show(
+        self,
+        plan: ViewPlan,
+        values: Values,
+        *,
+        status: int,
+        problem: Problem | None = None,
+        action_data: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Return the view in the form the client asked for. Raises what the render raises."""
+        site = self.site
+        state = site.encoder.encode(
+            plan,
+            values,
+            route=self.target.route,
+            requested=encode_requested(self.visit.requested),
+            params=encode_params(self.target.params),
+            status=status,
+            problem=problem,
+            action_data=action_data,
+            # The placeholder is this process's secret: it must not leave without being replaced.
+            nonce=b"" if self.visit.navigation else site.nonce,
+        )
+        if self.visit.navigation:
+            return Reply(status, state, JSON, [NO_STORE, site.vary])
+        frame = site.frames[plan.view.id]
+        nonce = site.entropy.hex().encode() if site.nonce else b""
+        try:
+            rendered = await self._render(plan, state)
+        except SsrDown as error:
+            log.error("%s: %s The browser renders it.", plan.view.module, error)
+            rendered = Rendered(b"", b"")
+        body = frame.whole(rendered, state, nonce)
+        headers: list[Header] = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
+        headers += csrf_cookie(site, self.visit, self.request)
+        return Reply(status, body, HTML, headers)
+
+    async def _render(self, plan: ViewPlan, state: bytes) -> Rendered:
+        """Render a state, or return what an equal state was rendered to before."""
+        view = plan.view.id
+        memo = self.site.memo
+        if memo is None or not plan.memo:
+            return await self.running.renderer.render(view, state)
+        now = trio.current_time()
+        rendered = memo.find(view, state, now)
+        if rendered is None:
+            rendered = await self.running.renderer.render(view, state)
+            memo.keep(view, state, rendered, now)
+        return rendered
+
+
+def _nearness(plan: ViewPlan) -> tuple[int, int, int]:
+    view = plan.view
+    return -view.module.count("/"), 0 if view.kind == "not-found" else 1, -len(view.layouts)

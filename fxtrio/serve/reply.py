@@ -1,0 +1,181 @@
+"""What a request ends in, and the headers that every response carries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+
+import attrs
+import msgspec
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from fxtrio.errors import Redirect
+
+Header = tuple[bytes, bytes]
+
+HTML = b"text/html; charset=utf-8"
+JSON = b"application/json"
+
+NO_STORE: Header = (b"cache-control", b"no-store")
+PRIVATE: Header = (b"cache-control", b"private, no-cache")
+
+
+@attrs.define
+class Reply:
+    """A whole response, ready to be sent in two ASGI messages."""
+
+    status: int
+    body: bytes
+    media: bytes
+    headers: list[Header] = attrs.field(factory=list)
+
+
+Answer = Reply | Response
+
+
+def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
+    """Return a hook's or loader's answer; the client router follows redirects by itself."""
+    if isinstance(answer, Response):
+        return answer
+    if navigation:
+        body = msgspec.json.encode({"ok": True, "redirect": answer.url})
+        return Reply(200, body, JSON, [NO_STORE, (b"vary", b"x-fx-navigation")])
+    return Response(status_code=answer.status, headers={"location": answer.url})
+
+
+class ResponseDraft(Response):
+    """``request.state.response``: headers and cookies for whatever the request ends in.
+
+    It has ``headers``, ``set_cookie`` and ``delete_cookie`` of a Starlette
+    response, and nothing else of it is sent.
+    """
+
+    def __init__(self) -> None:
+        self.raw_headers: list[Header] = []
+
+
+class Entropy:
+    """Random hex strings, cut from one larger read of the system's generator."""
+
+    def __init__(self) -> None:
+        self._pool = ""
+        self._at = 0
+
+    def hex(self) -> str:
+        """Return 32 hex characters (128 bits) that nobody else gets."""
+        at = self._at
+        if at == len(self._pool):
+            self._pool = os.urandom(4096).hex()
+            at = 0
+        self._at = at + 32
+        return self._pool[at : at + 32]
+
+
+@attrs.frozen
+class StandardHeaders:
+    """The headers of every response: security, request id, build."""
+
+    fixed: tuple[Header, ...]
+    """Those that are the same for all."""
+
+    csp_name: bytes | None
+    csp: bytes
+    """The policy of HTML responses, ``%s`` where the nonce goes."""
+
+    def of_html(self, nonce: bytes) -> tuple[Header, ...]:
+        """Return what an HTML response carries besides."""
+        return () if self.csp_name is None else ((self.csp_name, self.csp % nonce),)
+
+    def missing(self, present: list[Header], request_id: bytes | None) -> list[Header]:
+        """Return the standard headers that ``present`` does not set itself."""
+        names = {name.lower() for name, _ in present}
+        added = [header for header in self.fixed if header[0] not in names]
+        if request_id is not None and b"x-request-id" not in names:
+            added.append((b"x-request-id", request_id))
+        return added
+
+
+def standard_headers(*, csp: str, base_url: str, build_id: str) -> StandardHeaders:
+    """Return the headers for an app; ``csp`` is ``report-only``, ``enforce`` or ``off``."""
+    policy = (
+        "default-src 'self'; script-src 'self' 'nonce-%s'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob: https:; font-src 'self' data:; connect-src 'self' ws: wss:; "
+        "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'; "
+        f"report-uri {base_url}/api/__csp-report"
+    )
+    names = {
+        "report-only": b"content-security-policy-report-only",
+        "enforce": b"content-security-policy",
+        "off": None,
+    }
+    return StandardHeaders(
+        fixed=(
+            (b"x-content-type-options", b"nosniff"),
+            (b"x-frame-options", b"SAMEORIGIN"),
+            (b"referrer-policy", b"strict-origin-when-cross-origin"),
+            (b"x-fx-build", build_id.encode()),
+        ),
+        csp_name=names[csp],
+        csp=policy.encode(),
+    )
+
+
+async def send_reply(
+    reply: Reply,
+    send: Send,
+    *,
+    draft: ResponseDraft,
+    request_id: bytes | None,
+    standard: StandardHeaders,
+    head: bool,
+) -> None:
+    """Send ``reply`` with the draft's and the standard headers; ``head`` leaves the body out."""
+    body = reply.body
+    headers: list[Header] = [
+        (b"content-type", reply.media),
+        (b"content-length", b"%d" % len(body)),
+        *reply.headers,
+    ]
+    if draft.raw_headers:
+        own = {name.lower() for name, _ in draft.raw_headers} - {b"set-cookie"}
+        headers = [header for header in headers if header[0] not in own]
+        headers += draft.raw_headers
+        headers += standard.missing(headers, request_id)
+    else:
+        headers += standard.fixed
+        if request_id is not None:
+            headers.append((b"x-request-id", request_id))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if head else body})
+
+
+def completing(
+    send: Send, *, draft: ResponseDraft, request_id: bytes | None, standard: StandardHeaders
+) -> Callable[[Message], Awaitable[None]]:
+    """Return a ``send`` that adds the draft's and the standard headers to a response."""
+
+    async def complete(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            headers += draft.raw_headers
+            headers += standard.missing(headers, request_id)
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return complete
+
+
+async def send_response(
+    response: Response,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    *,
+    draft: ResponseDraft,
+    request_id: bytes | None,
+    standard: StandardHeaders,
+) -> None:
+    """Send a Starlette response with the draft's and the standard headers."""
+    complete = completing(send, draft=draft, request_id=request_id, standard=standard)
+    await response(scope, receive, complete)

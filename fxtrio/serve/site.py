@@ -1,0 +1,166 @@
+"""Everything a request may ask for: what was built, what was configured, what is running."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from fxtrio.config import Config
+from fxtrio.context import App
+from fxtrio.errors import Redirect
+from fxtrio.manifest import ApiRoute, Manifest, PageRoute
+from fxtrio.routes import Router, folder_router
+from fxtrio.serve.background import Background
+from fxtrio.serve.code import PageCode
+from fxtrio.serve.csrf import CsrfTokens
+from fxtrio.serve.document import DocumentFrame, document_frame
+from fxtrio.serve.exchange import Exchanges
+from fxtrio.serve.memo import RenderMemo
+from fxtrio.serve.reply import Entropy, Header, StandardHeaders, standard_headers
+from fxtrio.serve.state import StateEncoder, ViewPlan, encode_requested, plan_view
+from fxtrio.ssr.pool import Rendered
+
+if TYPE_CHECKING:
+    from fxtrio.serve.agents import Agents
+
+log = logging.getLogger("fx.serve")
+
+VARY: Header = (b"vary", b"x-fx-navigation")
+VARY_WITH_MARKDOWN: Header = (b"vary", b"x-fx-navigation, accept")
+
+Hook = Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
+"""A route hook: None lets the request pass; anything else is its answer."""
+
+
+class Renderer(Protocol):
+    """Makes HTML of page states: `SsrPool`, or a stand-in of tests."""
+
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        """Return the render of the view with the id ``page``."""
+        ...
+
+
+@attrs.frozen
+class Hooks:
+    """Route hooks by what they guard, outermost first."""
+
+    pages: tuple[Hook, ...] = ()
+    actions: tuple[Hook, ...] = ()
+    apis: tuple[Hook, ...] = ()
+    websockets: tuple[Hook, ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Running:
+    """What exists only while the lifespan runs."""
+
+    app: App
+    exchanges: Exchanges
+    background: Background
+    renderer: Renderer
+
+
+@attrs.define(eq=False)
+class Site:
+    """One app. Everything but ``running`` is fixed when it is made."""
+
+    config: Config
+    manifest: Manifest
+    codes: Mapping[str, PageCode]
+    plans: tuple[ViewPlan, ...]
+    """By view id."""
+
+    frames: tuple[DocumentFrame, ...]
+    """By view id."""
+
+    route_names: Mapping[str, bytes]
+    """Route pattern to its JSON."""
+
+    router: Router[PageRoute | ApiRoute]
+    """Pages and endpoints, without the base URL."""
+
+    not_found: Router[int]
+    """Innermost folder of a URL to its not-found view."""
+
+    endpoints: Mapping[str, Any]
+    """Source of a Python endpoint to its module's names."""
+
+    hooks: Hooks
+    standard: StandardHeaders
+    tokens: CsrfTokens
+    agents: Agents | None
+    """The Markdown side; None when `llms` is off."""
+
+    csrf_binding: Callable[[HTTPConnection], str | None]
+    """The session a token belongs to; None or "" without one."""
+
+    encoder: StateEncoder
+    memo: RenderMemo | None
+    entropy: Entropy
+    nonce: bytes
+    """Placeholder for nonces, known to this process alone; empty without a policy."""
+
+    running: Running | None = None
+    ready: bool = False
+    """Whether `/readyz` says so; False again as soon as the shutdown begins."""
+
+    @property
+    def vary(self) -> Header:
+        """What the form of a page depends on, besides its URL."""
+        return VARY_WITH_MARKDOWN if self.config.llms.enabled else VARY
+
+    @property
+    def development(self) -> bool:
+        """Whether errors are shown in full."""
+        return self.manifest.mode == "development"
+
+
+def make_site(
+    config: Config,
+    manifest: Manifest,
+    codes: Mapping[str, PageCode],
+    endpoints: Mapping[str, Any],
+    hooks: Hooks,
+    *,
+    agents: Agents | None,
+    csrf_binding: Callable[[HTTPConnection], str | None],
+) -> Site:
+    """Put a site together from what was built and imported."""
+    entropy = Entropy()
+    nonce = b"" if config.csp == "off" else entropy.hex().encode()
+    plans = tuple(plan_view(view, codes) for view in manifest.views)
+    return Site(
+        config=config,
+        manifest=manifest,
+        codes=codes,
+        plans=plans,
+        frames=tuple(
+            document_frame(view, manifest.assets, lang=config.lang, nonce=nonce)
+            for view in manifest.views
+        ),
+        route_names={
+            route.pattern: encode_requested(route.pattern)
+            for route in (*manifest.routes, *manifest.api)
+        },
+        router=Router((route.pattern, route) for route in (*manifest.routes, *manifest.api)),
+        not_found=folder_router(manifest.not_found),
+        endpoints=endpoints,
+        hooks=hooks,
+        standard=standard_headers(
+            csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
+        ),
+        tokens=CsrfTokens(tuple(key.encode() for key in config.secret_keys)),
+        agents=agents,
+        csrf_binding=csrf_binding,
+        encoder=StateEncoder(),
+        memo=RenderMemo(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
+        if config.ssr.memo
+        else None,
+        entropy=entropy,
+        nonce=nonce,
+    )

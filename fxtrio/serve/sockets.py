@@ -1,0 +1,88 @@
+"""The WebSocket side of a page: found like the page, guarded like it, run to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import Message
+from starlette.websockets import WebSocket
+
+from fxtrio.errors import LoaderError, Redirect
+from fxtrio.manifest import ApiRoute
+from fxtrio.realtime.serve import serve_websocket
+from fxtrio.serve.guard import run_hooks
+from fxtrio.serve.site import Running, Site, log
+from fxtrio.serve.visit import Visit
+
+Handler = Callable[[Any], Awaitable[None]]
+
+
+async def serve_socket(site: Site, running: Running, visit: Visit, routes: list[BaseRoute]) -> None:
+    """Serve one WebSocket: the page's handler, or a refusal at the handshake."""
+    for route in routes:
+        match, child = route.matches(visit.scope)
+        if match is Match.FULL:
+            visit.scope.update(child)
+            await route.handle(visit.scope, visit.receive, visit.send)
+            return
+    found = _find(site, visit)
+    socket = WebSocket(visit.scope, visit.receive, _accepting(visit))
+    if found is None:
+        await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
+        return
+    handler, place = found
+    hooks = (*site.hooks.pages, *site.hooks.websockets)
+    try:
+        answer = await run_hooks(hooks, socket)
+    except LoaderError as error:
+        answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
+    except Exception:  # application code
+        log.exception("%s: a route hook failed", place)
+        answer = JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
+    if isinstance(answer, Redirect):
+        answer = Response(status_code=answer.status, headers={"location": answer.url})
+    if answer is not None:
+        await _refuse(socket, answer)
+        return
+    await serve_websocket(handler, socket, place=place)
+
+
+def _find(site: Site, visit: Visit) -> tuple[Handler, str] | None:
+    """Return the handler for the path, and its name for the log."""
+    match = site.router.match(visit.path, visit.raw_path)
+    if match is None:
+        return None
+    route, params = match
+    visit.scope["path_params"] = params
+    if isinstance(route, ApiRoute):
+        handler = site.endpoints[route.source].get("websocket")
+        return None if handler is None else (handler, f"{route.source}: websocket()")
+    code = site.plans[route.view].inner
+    if code.websocket is None:
+        return None
+    return code.websocket, f"{code.module.source}: websocket()"
+
+
+async def _refuse(socket: WebSocket, response: Response) -> None:
+    """Answer the handshake with a response; servers without that extension send 403."""
+    if (await socket.receive())["type"] != "websocket.connect":
+        return
+    if "websocket.http.response" in socket.scope.get("extensions", {}):
+        await socket.send_denial_response(response)
+    else:
+        await socket.close()
+
+
+def _accepting(visit: Visit) -> Callable[[Message], Awaitable[None]]:
+    """Return a ``send`` whose handshake carries the request id."""
+
+    async def send(message: Message) -> None:
+        if message["type"] == "websocket.accept" and visit.request_id is not None:
+            headers = [*message.get("headers", ()), (b"x-request-id", visit.request_id)]
+            message = {**message, "headers": headers}
+        await visit.send(message)
+
+    return send

@@ -1,0 +1,314 @@
+"""Typed bodies: parsed values in, an instance of the annotated class or field errors out.
+
+pydantic models validate themselves; attrs and data classes go through cattrs.
+Every problem of a body is reported, under paths such as ``items.0.price``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from enum import Enum
+from typing import Any
+
+import attrs
+import cattrs
+from cattrs.cols import list_structure_factory
+from cattrs.gen import make_dict_structure_fn
+from cattrs.preconf.json import make_converter
+
+from fxtrio.errors import ValidationActionError
+
+ROOT = "__root__"
+"""The field path of a problem with the body as a whole."""
+
+Fields = dict[str, list[str]]
+
+
+@attrs.frozen
+class BodyModel:
+    """The class a typed body becomes, and how."""
+
+    build: Callable[[Any, bool], Any]
+    """``build(value, is_form)`` returns the instance; raises ValidationActionError."""
+
+    optional: bool
+    """Whether an empty body is None (``Model | None = None``)."""
+
+
+def body_model(annotation: object) -> BodyModel | None:
+    """Return how bodies become ``annotation``; None when it is no validation model."""
+    optional = False
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        inner = [part for part in typing.get_args(annotation) if part is not type(None)]
+        optional = len(inner) < len(typing.get_args(annotation))
+        if len(inner) != 1:
+            return None
+        annotation = inner[0]
+    if not isinstance(annotation, type):
+        return None
+    if hasattr(annotation, "model_validate") and hasattr(annotation, "model_fields"):
+        return BodyModel(_pydantic(annotation), optional)
+    if attrs.has(annotation) or dataclasses.is_dataclass(annotation):
+        return BodyModel(_structured(annotation), optional)
+    return None
+
+
+def invalid(fields: Fields) -> ValidationActionError:
+    """Return the error of a body that does not hold."""
+    return ValidationActionError(fields=fields)
+
+
+def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
+    from pydantic import ValidationError
+
+    lists = _list_fields({name: field.annotation for name, field in model.model_fields.items()})
+
+    def build(value: Any, is_form: bool) -> Any:
+        try:
+            return model.model_validate(_with_lists(value, lists) if is_form else value)
+        except ValidationError as error:
+            fields: Fields = {}
+            for problem in error.errors(include_url=False, include_context=False):
+                path = ".".join(map(str, problem["loc"])) or ROOT
+                message = problem["msg"].removeprefix("Value error, ")
+                fields.setdefault(path, []).append(message)
+            raise invalid(fields) from error
+
+    return build
+
+
+def _structured(model: Any) -> Callable[[Any, bool], Any]:
+    lists = _list_fields(typing.get_type_hints(model))
+
+    def build(value: Any, is_form: bool) -> Any:
+        if not isinstance(value, Mapping):
+            raise invalid({ROOT: ["Expected an object"]})
+        try:
+            if is_form:
+                return _form_converter.structure(_with_lists(value, lists), model)
+            return _json_converter.structure(value, model)
+        except Exception as error:  # validators and converters are application code
+            fields: Fields = {}
+            _collect(error, "", fields)
+            raise invalid(fields) from error
+
+    return build
+
+
+def _list_fields(annotations: Mapping[str, Any]) -> frozenset[str]:
+    """Return the fields that hold several values, also as ``list[…] | None``."""
+
+    def several(annotation: Any) -> bool:
+        if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+            return any(several(part) for part in typing.get_args(annotation))
+        return (typing.get_origin(annotation) or annotation) in (list, set, frozenset, tuple)
+
+    return frozenset(name for name, annotation in annotations.items() if several(annotation))
+
+
+def _with_lists(value: Any, lists: frozenset[str]) -> Any:
+    """Return a form's values where a single one stands for a list of one."""
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: [item] if name in lists and not isinstance(item, list) else item
+        for name, item in value.items()
+    }
+
+
+def _collect(error: BaseException, path: str, fields: Fields) -> None:
+    """Add the messages of a cattrs error, and of what it groups, under their paths."""
+    if isinstance(error, cattrs.BaseValidationError):
+        if isinstance(error, cattrs.ForbiddenExtraKeysError):
+            for name in sorted(error.extra_fields):
+                fields.setdefault(_join(path, name), []).append("Unknown field")
+            return
+        for inner in error.exceptions:
+            _collect(inner, _join(path, _note_of(inner)), fields)
+        return
+    fields.setdefault(path or ROOT, []).append(_message(error))
+
+
+def _note_of(error: BaseException) -> str:
+    """Return the field name or index that cattrs noted on an error."""
+    for note in getattr(error, "__notes__", ()):
+        if isinstance(note, cattrs.AttributeValidationNote):
+            return note.name
+        if isinstance(note, cattrs.IterableValidationNote):
+            return str(note.index)
+    return ""
+
+
+def _join(path: str, step: str) -> str:
+    return f"{path}.{step}" if path and step else path or step
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, KeyError):
+        return "Field required"
+    if isinstance(error, cattrs.StructureHandlerNotFoundError):
+        return "This type of field is not supported"
+    text = str(error.args[0]) if error.args else ""
+    if " not in literal " in text:
+        allowed = text.partition("[")[2].removesuffix("]")
+        return f"Expected one of {allowed}"
+    return text or "Invalid value"
+
+
+_NAMES = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    dict: "an object",
+    list: "a list",
+}
+
+
+def _expected(kind: type) -> ValueError:
+    return ValueError(f"Expected {_NAMES.get(kind, kind.__name__)}")
+
+
+def _strict(kind: type, accepts: tuple[type, ...]) -> Callable[[Any, Any], Any]:
+    """JSON has types of its own, so a value of another one is a mistake."""
+
+    def structure(value: Any, _: Any) -> Any:
+        if not isinstance(value, accepts) or (isinstance(value, bool) and kind is not bool):
+            raise _expected(kind)
+        return kind(value)
+
+    return structure
+
+
+def _from_text(kind: type) -> Callable[[Any, Any], Any]:
+    """Form values are text, so they are read as what the field asks for."""
+
+    def structure(value: Any, _: Any) -> Any:
+        try:
+            return kind(value)
+        except (TypeError, ValueError):
+            raise _expected(kind) from None
+
+    return structure
+
+
+def _bool_from_text(value: Any, _: Any) -> bool:
+    known = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+    found = known.get(str(value).lower())
+    if found is None:
+        raise _expected(bool)
+    return found
+
+
+def _text(value: Any, _: Any) -> str:
+    if not isinstance(value, str):
+        raise _expected(str)
+    return value
+
+
+def _enum(value: Any, kind: Any) -> Any:
+    """Find the member by its value, or by the text of its value."""
+    for member in kind:
+        if member.value == value or str(member.value) == value:
+            return member
+    shown = ", ".join(repr(member.value) for member in kind)
+    raise ValueError(f"Expected one of {shown}")
+
+
+def _is_list(kind: Any) -> bool:
+    return (typing.get_origin(kind) or kind) is list
+
+
+def _list_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any, Any], Any]:
+    """Refuse text and objects where a list is asked for; cattrs would iterate over them."""
+    inner = list_structure_factory(kind, converter)
+
+    def structure(value: Any, kind: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            raise _expected(list)
+        return inner(value, kind)
+
+    return structure
+
+
+def _is_class(kind: Any) -> bool:
+    origin = typing.get_origin(kind) or kind
+    return isinstance(origin, type) and (attrs.has(origin) or dataclasses.is_dataclass(origin))
+
+
+def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any, Any], Any]:
+    """Refuse what is no object, and report the validators of all fields, not of the first."""
+    inner = make_dict_structure_fn(kind, converter, _cattrs_detailed_validation=True)
+
+    def structure(value: Any, kind: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise _expected(dict)
+        try:
+            return inner(value, kind)
+        except cattrs.ClassValidationError as error:
+            if attrs.has(kind) and not any(_note_of(inner) for inner in error.exceptions):
+                refused = _refused_fields(kind, value, converter)
+                if refused:
+                    raise cattrs.ClassValidationError(str(error), refused, kind) from error
+            raise
+
+    return structure
+
+
+def _refused_fields(
+    kind: Any, value: Mapping[str, Any], converter: cattrs.BaseConverter
+) -> list[Exception]:
+    """Ask every validator of a class whose fields have the right types."""
+    instance = object.__new__(kind)
+    given = [field for field in attrs.fields(attrs.resolve_types(kind)) if field.name in value]
+    for field in given:
+        item = converter.structure(value[field.name], field.type)
+        object.__setattr__(instance, field.name, item)
+    refused: list[Exception] = []
+    for field in given:
+        if field.validator is None:
+            continue
+        try:
+            field.validator(instance, field, getattr(instance, field.name))
+        except Exception as error:  # validators are application code
+            error.add_note(cattrs.AttributeValidationNote("", field.name, field.type))
+            refused.append(error)
+    return refused
+
+
+def _converter(hooks: Mapping[type, Callable[[Any, Any], Any]]) -> cattrs.Converter:
+    converter = make_converter(detailed_validation=True)
+    converter.register_structure_hook_factory(_is_list, _list_factory)
+    converter.register_structure_hook_factory(_is_class, _class_factory)
+    for kind, hook in hooks.items():
+        converter.register_structure_hook(kind, hook)
+    for kind in (date, datetime, time):
+        converter.register_structure_hook(kind, _moment)
+    converter.register_structure_hook_func(
+        lambda kind: isinstance(kind, type) and issubclass(kind, Enum), _enum
+    )
+    return converter
+
+
+def _moment(value: Any, kind: Any) -> Any:
+    try:
+        return kind.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"Expected a {kind.__name__} in ISO 8601 form") from None
+
+
+_json_converter = _converter(
+    {
+        bool: _strict(bool, (bool,)),
+        int: _strict(int, (int,)),
+        float: _strict(float, (int, float)),
+        str: _text,
+    }
+)
+_form_converter = _converter(
+    {bool: _bool_from_text, int: _from_text(int), float: _from_text(float), str: _text}
+)

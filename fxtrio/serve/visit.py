@@ -1,0 +1,109 @@
+"""One HTTP request as the runtime sees it, before anybody's code runs."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
+
+from fxtrio.serve.reply import Entropy, ResponseDraft
+
+NAVIGATION = b"x-fx-navigation"
+
+_INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+
+
+async def _nothing() -> Message:
+    """What a page's code receives: a GET has no body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+@attrs.define(eq=False)
+class Visit:
+    """A request, with what every part of its answer asks for."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+    headers: dict[bytes, bytes]
+    """By lower-case name; of repeated ones the last."""
+
+    path: str
+    """Decoded, without the base URL; begins with a slash. "" for a path outside of it."""
+
+    request_id: bytes | None
+    draft: ResponseDraft
+    followers: list[BackgroundTask] = attrs.field(factory=list)
+    """Work that begins once the response is sent."""
+
+    page_url: str | None = None
+    """The URL of the page, where it is not the requested one (a form's action)."""
+
+    @property
+    def request(self) -> Request:
+        """The request that loaders, hooks and Markdown functions get."""
+        return Request(self.scope, _nothing)
+
+    @property
+    def navigation(self) -> bool:
+        """Whether the client router asks for the payload instead of the page."""
+        return self.headers.get(NAVIGATION) == b"1"
+
+    @property
+    def raw_path(self) -> bytes | None:
+        """The path as it was sent, without the base URL; None when decoding lost nothing."""
+        raw: bytes | None = self.scope.get("raw_path")
+        if raw is None or b"%2" not in raw:
+            return None
+        surplus = len(self.scope["path"]) - len(self.path)
+        return raw.partition(b"?")[0][surplus:]
+
+    @property
+    def requested(self) -> str:
+        """Path and query of the page as the client sent them, base URL included."""
+        if self.page_url is not None:
+            return self.page_url
+        scope = self.scope
+        raw = scope.get("raw_path") or scope["path"].encode()
+        text: bytes = raw.partition(b"?")[0]
+        if scope["query_string"]:
+            text += b"?" + scope["query_string"]
+        return text.decode("latin-1")
+
+
+def open_visit(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    *,
+    base_url: str,
+    entropy: Entropy | None,
+    trust_incoming_id: bool,
+) -> Visit:
+    """Read a request's scope.
+
+    Puts ``request_id`` and ``response`` on the request's state. ``entropy`` is
+    None when requests have no id.
+    """
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    path: str = scope["path"]
+    if base_url:
+        inside = path == base_url or path.startswith(base_url + "/")
+        path = (path[len(base_url) :] or "/") if inside else ""
+    draft = ResponseDraft()
+    state = scope.get("state")
+    if state is None:
+        state = scope["state"] = {}
+    state["response"] = draft
+    request_id = None
+    if entropy is not None:
+        given = headers.get(b"x-request-id") if trust_incoming_id else None
+        if given is not None and _INCOMING_ID.fullmatch(given):
+            request_id = given
+        else:
+            request_id = entropy.hex().encode()
+        state["request_id"] = request_id.decode()
+    return Visit(scope, receive, send, headers, path, request_id, draft)

@@ -1,0 +1,272 @@
+"""The HTTP side of the test client: requests straight into the ASGI app."""
+
+from __future__ import annotations
+
+import json as stdlib_json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import quote, unquote, urlencode
+
+import attrs
+import trio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Scope
+
+from fxtrio.testing.socket import TestSocket, open_socket
+
+HeaderArgument = Mapping[str, str]
+
+_SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
+"""What a browser sends from the app's own pages: the CSRF check passes."""
+
+
+@attrs.frozen
+class TestResponse:
+    """A response, whole."""
+
+    __test__ = False
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as UTF-8."""
+        return self.body.decode()
+
+    def json(self) -> Any:
+        """Return the body's JSON."""
+        return stdlib_json.loads(self.body)
+
+
+@attrs.frozen
+class ActionResult:
+    """What a call of an action came to."""
+
+    status: int
+    ok: bool
+    data: dict[str, Any]
+    """The keys the action returned, without the envelope."""
+
+    error: str
+    fields: dict[str, list[str]]
+    headers: Headers
+
+
+@attrs.frozen
+class PageData:
+    """What the loaders of a page gave, without any rendering."""
+
+    status: int
+    data: dict[str, Any]
+    layout_data: dict[str, Any]
+    head: list[Any]
+    error: str
+    """The message of the error boundary; "" for a page."""
+
+    payload: dict[str, Any]
+    """The whole navigation payload."""
+
+
+@attrs.define(eq=False)
+class StreamedResponse:
+    """A response whose body is read chunk by chunk. Leaving the block disconnects."""
+
+    status: int
+    headers: Headers
+    _chunks: trio.MemoryReceiveChannel[bytes]
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._chunks.__aiter__()
+
+
+@attrs.define(eq=False)
+class Client:
+    """Talks to one app as one browser would: cookies are kept. Made by `open_app`."""
+
+    app: ASGIApp
+    scheme: str = "http"
+    host: str = "testserver"
+    cookies: dict[str, str] = attrs.field(factory=dict)
+
+    async def get(self, url: str, *, headers: HeaderArgument | None = None) -> TestResponse:
+        """Return the response to a GET; redirects are not followed."""
+        return await self.request("GET", url, headers=headers)
+
+    async def post(
+        self,
+        url: str,
+        *,
+        json: Any = None,
+        data: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+        content: bytes = b"",
+        headers: HeaderArgument | None = None,
+    ) -> TestResponse:
+        """Return the response to a POST of JSON, of an urlencoded form, or of bytes."""
+        return await self.request(
+            "POST", url, json=json, data=data, content=content, headers=headers
+        )
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        json: Any = None,
+        data: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
+        content: bytes = b"",
+        headers: HeaderArgument | None = None,
+    ) -> TestResponse:
+        """Return the whole response.
+
+        Requests say that they come from the app's own pages, unless ``headers``
+        says otherwise.
+        """
+        given = dict(headers or {})
+        if json is not None:
+            content = stdlib_json.dumps(json).encode()
+            given.setdefault("content-type", "application/json")
+        elif data is not None:
+            content = urlencode(data, doseq=True).encode()
+            given.setdefault("content-type", "application/x-www-form-urlencoded")
+        async with self.stream(method, url, headers=given, content=content) as response:
+            body = b"".join([chunk async for chunk in response])
+        return TestResponse(response.status, response.headers, body)
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: HeaderArgument | None = None,
+        content: bytes = b"",
+    ) -> AsyncIterator[StreamedResponse]:
+        """Open a response and read it as it comes; leaving the block disconnects the client."""
+        scope = self.scope("http", url, headers)
+        scope["method"] = method
+        left = trio.Event()
+        sent = iter([{"type": "http.request", "body": content, "more_body": False}])
+        send_chunk, chunks = trio.open_memory_channel[bytes](0)
+        started, start = trio.open_memory_channel[Message](1)
+
+        async def receive() -> Message:
+            for message in sent:
+                return message
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                started.send_nowait(message)
+            elif message["type"] == "http.response.body":
+                try:
+                    if message.get("body"):
+                        await send_chunk.send(message["body"])
+                except trio.BrokenResourceError:
+                    return
+                if not message.get("more_body"):
+                    send_chunk.close()
+
+        async def run() -> None:
+            with started, send_chunk:
+                await self.app(scope, receive, send)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            try:
+                message = await start.receive()
+            except trio.EndOfChannel:
+                raise ConnectionResetError(f"{method} {url}: the app sent no response") from None
+            response_headers = Headers(raw=list(message.get("headers", ())))
+            self._keep_cookies(response_headers)
+            with chunks:
+                yield StreamedResponse(message["status"], response_headers, chunks)
+            left.set()
+
+    async def load_page(self, url: str, *, headers: HeaderArgument | None = None) -> PageData:
+        """Run the loaders of the page at ``url`` and return what they gave, without a render."""
+        response = await self.get(url, headers={**(headers or {}), "x-fx-navigation": "1"})
+        payload = response.json()
+        props = payload.get("props", {})
+        return PageData(
+            response.status,
+            props.get("data", {}),
+            props.get("layoutData", {}),
+            payload.get("head", []),
+            payload.get("error", ""),
+            payload,
+        )
+
+    async def action(
+        self,
+        page: str,
+        name: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        headers: HeaderArgument | None = None,
+    ) -> ActionResult:
+        """Call the action ``name`` of the page at the path ``page`` with a JSON body."""
+        path = page.strip("/") or "index"
+        response = await self.post(
+            f"{self.base_url}/api/__actions/{path}/{name}", json=body or {}, headers=headers
+        )
+        payload = response.json()
+        ok = payload.pop("ok")
+        error, fields = payload.pop("error", ""), payload.pop("fields", {})
+        return ActionResult(response.status, ok, payload, error, fields, response.headers)
+
+    def websocket(
+        self, url: str, *, headers: HeaderArgument | None = None, protocols: Sequence[str] = ()
+    ) -> AbstractAsyncContextManager[TestSocket]:
+        """Open a WebSocket for the length of a block. Raises SocketRefused."""
+        scope = self.scope("websocket", url, headers)
+        scope["subprotocols"] = list(protocols)
+        return open_socket(self.app, scope)
+
+    @property
+    def base_url(self) -> str:
+        """The app's base URL; "" at the root."""
+        site = getattr(self.app, "site", None)
+        return "" if site is None else str(site.config.base_url)
+
+    def scope(self, kind: str, url: str, headers: HeaderArgument | None) -> Scope:
+        """Return an ASGI scope for ``url`` with this client's cookies."""
+        path, _, query = url.partition("?")
+        given = {"host": self.host, **_SAME_ORIGIN}
+        given.update({name.lower(): value for name, value in (headers or {}).items()})
+        if self.cookies:
+            given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        secure = self.scheme == "https"
+        schemes = {"http": self.scheme, "websocket": "wss" if secure else "ws"}
+        return {
+            "type": kind,
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": schemes[kind],
+            "path": unquote(path),
+            "raw_path": quote(path, safe="/%").encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [
+                (name.encode("latin-1"), value.encode("latin-1"))
+                for name, value in given.items()
+                if value != ""
+            ],
+            "client": ("127.0.0.1", 50000),
+            "server": (self.host, 443 if secure else 80),
+            "state": {},
+            "extensions": {"websocket.http.response": {}} if kind == "websocket" else {},
+        }
+
+    def _keep_cookies(self, headers: Headers) -> None:
+        for line in headers.getlist("set-cookie"):
+            for name, morsel in SimpleCookie(line).items():
+                if morsel["max-age"] == "0" or not morsel.value:
+                    self.cookies.pop(name, None)
+                else:
+                    self.cookies[name] = morsel.coded_value
