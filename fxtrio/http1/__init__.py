@@ -1,1 +1,10 @@
-"""The HTTP/1.1 and WebSocket connection of `fx serve`."""
+"""The HTTP/1.1 and WebSocket connection of `fx serve`.
+
+`Connection` takes the place of Hypercorn's `TCPServer`; what it may spend on one
+client is in `ServerLimits`.
+"""
+
+from fxtrio.http1.connection import Connection
+from fxtrio.http1.limits import ServerLimits
+
+__all__ = ["Connection", "ServerLimits"]

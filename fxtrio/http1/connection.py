@@ -1,0 +1,200 @@
+"""One client connection: the loop that reads requests and has them answered.
+
+Stands where Hypercorn has its `TCPServer`: made with the application, the config,
+the worker's context, the lifespan state and the stream, then awaited. The
+application is awaited in the connection's own task. Nothing it does, and nothing a
+client sends, makes an exception leave this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import trio
+from hypercorn.config import Config
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import AppWrapper, LifespanState
+
+from fxtrio.http1.answer import answer, plain_application
+from fxtrio.http1.handover import PREFACE, hand_over, replayed_head, wants_h2c
+from fxtrio.http1.hub import NEVER, hub_of
+from fxtrio.http1.opening import Peer, Stream, open_peer
+from fxtrio.http1.request import Refusal, Request, RequestReader
+from fxtrio.http1.response import refuse
+from fxtrio.http1.wire import Wire
+
+
+class Connection:
+    """Serves one client until either side has had enough."""
+
+    def __init__(
+        self,
+        app: AppWrapper,
+        config: Config,
+        context: WorkerContext,
+        state: LifespanState,
+        stream: Stream,
+    ) -> None:
+        self.app = plain_application(app)
+        self.config = config
+        self.context = context
+        self.state = state
+        self.deadline = NEVER
+        self.served = 0  # requests given to the application
+        self.linger = False  # whether the client may not have read the last answer yet
+        self.peer: Peer
+        self.wire: Wire
+        self.reader: RequestReader
+        self._wrapped = app
+        self._stream = stream
+        self._scope: trio.CancelScope
+        self._idle = self._expired = False
+        self._begun: bytearray | None = bytearray()  # while it may be an HTTP/2 preface
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Serve the client."""
+        return self.run().__await__()
+
+    async def run(self) -> None:
+        """Serve the client. Raises nothing but Cancelled."""
+        try:
+            await self._run()
+        except Exception:
+            await self.config.log.exception("Error in a connection")
+            await trio.aclose_forcefully(self._stream)
+
+    async def _run(self) -> None:
+        peer = await open_peer(self._stream, self.config)
+        if peer is None:
+            return await trio.aclose_forcefully(self._stream)
+        if peer.http2:
+            return await self._hand_over(b"")
+        self.peer = peer
+        self.hub = hub = hub_of(self.context, self.config)
+        self.wire = Wire(self._stream, peer.socket, hub.limits.write_stall)
+        self.reader = RequestReader(hub.limits)
+        self.deadline = hub.now + hub.limits.header_time
+        handed: bytes | None = None
+        hub.enter(self)
+        try:
+            handed = await self._serve_until_told()
+        finally:
+            hub.exit(self)
+            self.reader.close()
+            if handed is None:
+                await self.wire.close(linger=self.linger)
+        if handed is not None:
+            await self._hand_over(handed)
+        return None
+
+    # What the hub calls.
+
+    def expire(self) -> None:
+        """Stop waiting for a request: it takes too long."""
+        self._expired = True
+        self._scope.cancel()
+
+    def leave(self) -> None:
+        """End now when no request has begun, else with the one in hand."""
+        if self._idle:
+            self._scope.cancel()
+
+    def tick(self, now: float) -> None:
+        """Nothing to look after between two deadlines."""
+
+    # The loop.
+
+    async def _serve_until_told(self) -> bytes | None:
+        """Return what was read, when it is for HTTP/2, else None."""
+        while True:
+            # Cancelled only by `expire` and `leave`, so never while an application runs.
+            with trio.CancelScope() as self._scope:
+                return await self._serve()
+            if self._expired:
+                if self.reader.requests:
+                    await self.refuse(Refusal(408, "the head came too slowly"))
+                return None
+
+    async def _serve(self) -> bytes | None:
+        reader, wire, hub, limits = self.reader, self.wire, self.hub, self.hub.limits
+        requests, task = reader.requests, trio.lowlevel.current_task()
+        # What an application puts into context variables ends with its request. Set
+        # before a wait: a task's context is taken when the task is resumed.
+        pristine = task.context.copy()
+        while True:
+            if requests and requests[0].head_done:
+                self.deadline = NEVER
+                request = requests[0]
+                if reader.refusal is not None and not request.complete:
+                    await self.refuse(reader.refusal)
+                    return None
+                if request.upgrading and reader.rest is not None and len(requests) == 1:
+                    handed = await self._upgrade(request)
+                    if handed is not None:
+                        return handed
+                self.served += 1
+                if not await answer(self, request):
+                    return None
+                requests.popleft()
+                if requests:
+                    task.context = pristine.copy()
+                    await trio.lowlevel.checkpoint()
+                else:
+                    self.deadline = hub.now + limits.idle_time
+            elif reader.refusal is not None:
+                await self.refuse(reader.refusal)
+                return None
+            else:
+                fresh = not requests
+                data: bytes | None
+                if fresh and hub.closing:
+                    # A request may have come at the very moment the worker stopped.
+                    data = wire.read_now()
+                else:
+                    task.context = pristine.copy()
+                    self._idle = fresh
+                    data = await wire.read()
+                    self._idle = False
+                if not data:
+                    return None
+                if self._begun is not None:
+                    handed = self._look_for_http2(data)
+                    if handed is not None:
+                        return handed
+                else:
+                    reader.feed(data)
+                if fresh and not (requests and requests[0].head_done):
+                    self.deadline = hub.now + limits.header_time
+
+    async def _upgrade(self, request: Request) -> bytes | None:
+        """Return what Hypercorn needs to take over; None to go on in HTTP/1.1."""
+        reader = self.reader
+        if not self.peer.secure and wants_h2c(request):
+            assert reader.rest is not None
+            return replayed_head(request, bytes(reader.rest))
+        reader.decline_upgrade()
+        return None
+
+    def _look_for_http2(self, data: bytes) -> bytes | None:
+        """Take the first bytes. Return them all when they are HTTP/2's."""
+        begun = self._begun
+        assert begun is not None
+        begun += data
+        if not PREFACE.startswith(begun[: len(PREFACE)]):
+            self._begun = None
+            self.reader.feed(bytes(begun))
+        elif len(begun) >= len(PREFACE):
+            return bytes(begun)
+        return None
+
+    async def _hand_over(self, data: bytes) -> None:
+        await hand_over(self._wrapped, self.config, self.context, self.state, self._stream, data)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer with a status of our own, after which the connection closes."""
+        self.linger = True
+        await self.wire.write(refuse(refusal.status, self.hub.common))
+        await self.config.log.info(
+            "%s refused with %d: %s", self.peer.client, refusal.status, refusal.reason
+        )

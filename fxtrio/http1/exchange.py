@@ -1,0 +1,147 @@
+"""One HTTP request and its answer: the ``receive`` and ``send`` of an ASGI application.
+
+The application runs in the connection's task, so both usually return without
+waiting. The socket is read only while the application waits in `receive`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+import trio
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.request import READ_SIZE, Refusal, Request
+from fxtrio.http1.response import DONE, HEAD_SENT, STARTED, BadResponse, Message, Response
+
+if TYPE_CHECKING:
+    from fxtrio.http1.connection import Connection
+
+_VAIN_SENDS = 16
+"""Parts of a body that may go nowhere. An application that listens for the disconnect
+has ended by then in its own way; one that only sends is ended by an error."""
+
+
+class Exchange(Response):
+    """Valid until the application returns; afterwards it is deaf and mute."""
+
+    __slots__ = ("_ahead", "_given", "_reading", "_turn", "_vain", "_waited", "connection", "left",
+                 "request")  # fmt: skip
+
+    def __init__(self, connection: Connection, request: Request, keep_alive: bool) -> None:
+        super().__init__(keep_alive)
+        self.connection = connection
+        self.request = request
+        self.left = False  # the application was told that its client is gone
+        self._given = False  # the end of the body was received by the application
+        self._waited = 0.0  # seconds that the body has kept the application waiting
+        self._vain = 0
+        self._ahead = 0  # bytes read behind this request
+        self._reading: trio.CancelScope | None = None
+        self._turn: trio.Lock | None = None
+
+    async def receive(self) -> Message:
+        """Return the next ASGI message: parts of the body, then, once it is so, the disconnect."""
+        request = self.request
+        if (request.chunks or (request.complete and not self._given)) and self.stage != DONE:
+            return self._part()
+        return await self._receive_later()
+
+    async def send(self, message: Message) -> None:
+        """Take an ASGI message.
+
+        Raises BadResponse when the application breaks the protocol, and
+        ClientDisconnected when it goes on with a body that nobody reads.
+        """
+        kind = message["type"]
+        if kind == "http.response.body":
+            connection, request = self.connection, self.request
+            more = message.get("more_body", False)
+            if self.stage == STARTED and (connection.hub.closing or not request.complete):
+                self.keep_alive = False
+            data = self.encode(
+                message.get("body", b""),
+                more,
+                method=request.method,
+                version=request.version,
+                common=connection.hub.common,
+            )
+            wire = connection.wire
+            if data and not wire.write_now(data):
+                await wire.flush()
+            if more:
+                await trio.lowlevel.checkpoint()
+                if wire.broken:
+                    self._vain += 1
+                    if self._vain > _VAIN_SENDS:
+                        raise ClientDisconnected
+        elif kind == "http.response.start":
+            self.start(message)
+        elif self.stage != DONE:
+            raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
+
+    async def end(self) -> None:
+        """Make sure that nothing of this exchange touches the connection any more."""
+        self.stage = DONE
+        if self._turn is not None:
+            if self._reading is not None:
+                self._reading.cancel()
+            async with self._turn:  # a task the application left behind may still read
+                self.left = True
+
+    def _part(self) -> Message:
+        request = self.request
+        chunks = request.chunks
+        if chunks:
+            body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            request.chunks = []
+        else:
+            body = b""
+        self._given = request.complete
+        return {"type": "http.request", "body": body, "more_body": not request.complete}
+
+    async def _receive_later(self) -> Message:
+        if self._turn is None:
+            self._turn = trio.Lock()
+        request, connection = self.request, self.connection
+        reader, wire = connection.reader, connection.wire
+        async with self._turn:
+            while self.stage != DONE:
+                if request.chunks or (request.complete and not self._given):
+                    return self._part()
+                if wire.ended or wire.broken or (reader.refusal and not request.complete):
+                    break
+                if request.expects and not request.complete and self.stage < HEAD_SENT:
+                    request.expects = False
+                    await wire.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                data = wire.read_now() if self._ahead < READ_SIZE else None
+                if data is None:
+                    data = await self._wait()
+                if data:
+                    if request.complete:
+                        self._ahead += len(data)
+                    reader.feed(data)
+        self.left = True
+        return {"type": "http.disconnect"}
+
+    async def _wait(self) -> bytes:
+        """Wait for bytes; b"" at the end of them, of the time allowed, or of the answer."""
+        limits, request, wire = self.connection.hub.limits, self.request, self.connection.wire
+        began = trio.current_time()
+        allowed = inf
+        if not request.complete:
+            allowed = limits.body_grace + request.received / limits.body_rate - self._waited
+        with trio.CancelScope(deadline=began + max(allowed, 0)) as scope:
+            self._reading = scope
+            try:
+                if self._ahead >= READ_SIZE:
+                    # Enough is known of what comes next; only the end of the answer counts now.
+                    await trio.sleep_forever()
+                return await wire.read()
+            finally:
+                self._reading = None
+                self._waited += trio.current_time() - began
+        if self.stage != DONE:
+            self.connection.reader.refusal = Refusal(408, "the body came too slowly")
+        return b""

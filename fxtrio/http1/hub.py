@@ -1,0 +1,132 @@
+"""What the connections of one worker share: the clock, the limits, the shutdown, the log.
+
+One task per worker (`Hub.run`) looks at every connection a few times a second.
+That replaces a timer per request: moving a trio deadline twice per request costs
+more than the rest of the bookkeeping together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+import trio
+from hypercorn.config import Config
+from hypercorn.logging import Logger
+
+from fxtrio.http1.limits import ServerLimits
+
+if TYPE_CHECKING:
+    from hypercorn.trio.worker_context import WorkerContext
+
+TICK = 0.25
+"""Seconds between two looks; a limit in time is kept to within two of them."""
+
+NEVER = float("inf")
+
+
+class Watched(Protocol):
+    """A connection as the hub sees it."""
+
+    deadline: float
+    """When `expire` is called, on the hub's clock."""
+
+    def expire(self) -> None:
+        """The deadline has passed. Never waits."""
+        ...
+
+    def leave(self) -> None:
+        """The worker stops: end as soon as the request in hand is answered. Never waits."""
+        ...
+
+    def tick(self, now: float) -> None:
+        """Look after what is not urgent. Never waits."""
+        ...
+
+
+class Hub:
+    """Made once per worker, entered by every connection.
+
+    ``now`` is trio's clock as of the last tick. ``common`` holds the header lines
+    that every response ends with.
+    """
+
+    def __init__(self, config: Config, limits: ServerLimits) -> None:
+        self.config = config
+        self.limits = limits
+        self.now = 0.0
+        self.common = b""
+        self.closing = False
+        self.connections: set[Watched] = set()
+        self.addresses: Counter[str] = Counter()
+        log = config.log
+        self.logs_access = log.access_logger is not None or type(log).access is not Logger.access
+        self._left = trio.Event()
+        self._refresh()
+
+    async def run(self) -> None:
+        """Watch over the connections. Ends when cancelled."""
+        while True:
+            await trio.sleep(TICK)
+            self._refresh()
+            for connection in tuple(self.connections):
+                if connection.deadline < self.now:
+                    connection.deadline = NEVER
+                    connection.expire()
+                connection.tick(self.now)
+
+    def enter(self, connection: Watched) -> None:
+        """Count a connection in. It must `leave` whatever happens."""
+        self.connections.add(connection)
+
+    def exit(self, connection: Watched) -> None:
+        """Count a connection out."""
+        self.connections.discard(connection)
+        if not self.connections:
+            self._left.set()
+            self._left = trio.Event()
+
+    async def note(self, scope: Any, status: int | None, sent: int, seconds: float) -> None:
+        """Put one request into the access log. ``status`` is None when it had no answer."""
+        summary: Any = None
+        if status is not None:
+            summary = {"status": status, "headers": [(b"content-length", b"%d" % sent)]}
+        await self.config.log.access(scope, summary, seconds)
+
+    def close(self) -> None:
+        """Tell every connection to end after the request in hand."""
+        if not self.closing:
+            self.closing = True
+            for connection in tuple(self.connections):
+                connection.leave()
+
+    async def wait_empty(self) -> None:
+        """Wait until no connection is open."""
+        while self.connections:
+            await self._left.wait()
+
+    def _refresh(self) -> None:
+        self.now = trio.current_time()
+        self.common = b"".join(b"%b: %b\r\n" % line for line in self.config.response_headers("h11"))
+
+
+def hub_of(context: WorkerContext, config: Config) -> Hub:
+    """Return the hub of a Hypercorn worker; made, and run, with its first connection.
+
+    A worker of ours brings its hub along and runs it in its own nursery. In a
+    stock worker there is no such nursery: the hub runs as a system task and ends
+    with the worker.
+    """
+    hub: Hub | None = getattr(context, "fx_hub", None)
+    if hub is None:
+        hub = Hub(config, getattr(config, "fx_limits", None) or ServerLimits())
+        context.fx_hub = hub  # type: ignore[attr-defined]  # one hub per worker context
+        trio.lowlevel.spawn_system_task(_run_in_stock_worker, hub, context)
+    return hub
+
+
+async def _run_in_stock_worker(hub: Hub, context: WorkerContext) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hub.run)
+        await context.terminated.wait()
+        hub.close()

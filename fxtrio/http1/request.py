@@ -1,0 +1,333 @@
+"""Bytes in, requests out: RFC 9112 on top of llhttp, without I/O or a clock.
+
+`RequestReader.feed` takes what came from the socket; the connection looks at
+`RequestReader.requests` and `RequestReader.refusal` afterwards. llhttp checks the
+grammar; what it leaves open (Host, versions, transfer codings, targets, every
+limit) is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from functools import lru_cache
+
+import attrs
+import httptools
+
+from fxtrio.http1.limits import ServerLimits
+
+READ_SIZE = 64 * 1024
+"""Bytes asked of the socket at once; also what may wait unread behind a request."""
+
+Header = tuple[bytes, bytes]
+
+_host = re.compile(
+    rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?"
+)
+_unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32} ")
+_other_protocol = re.compile(rb" (?:RTSP|ICE)/[0-9.]+\r\n")
+_decisive = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
+# llhttp also knows the methods of RTSP and of Icecast.
+_foreign_methods = frozenset(
+    b"SOURCE DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER "
+    b"REDIRECT RECORD FLUSH PRI".split()
+)
+
+
+@attrs.frozen
+class Refusal:
+    """Why a request is not taken: the status to answer, and a line for the log."""
+
+    status: int
+    reason: str
+
+
+class _Refused(Exception):
+    """Carries a `Refusal` out of a parser callback."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.refusal = Refusal(status, reason)
+
+
+class Request:
+    """One request as far as it has been read. Header names are lower case.
+
+    ``chunks`` is the part of the body that nobody has taken yet.
+    """
+
+    __slots__ = (
+        "chunked",
+        "chunks",
+        "complete",
+        "expects",
+        "has_body",
+        "head_done",
+        "headers",
+        "host",
+        "hosts",
+        "keep_alive",
+        "length",
+        "method",
+        "received",
+        "size",
+        "target",
+        "upgrade",
+        "upgrading",
+        "version",
+    )
+
+    def __init__(self) -> None:
+        self.target = b""
+        self.method = ""
+        self.version = "1.1"
+        self.headers: list[Header] = []
+        self.chunks: list[bytes] = []
+        self.head_done = self.complete = self.has_body = self.keep_alive = False
+        self.chunked = self.upgrading = False
+        self.expects = False
+        self.upgrade = b""
+        self.host = b""
+        self.hosts = self.size = self.received = 0
+        self.length: bytes | None = None
+
+
+class RequestReader:
+    """The requests of one connection, in the order in which they came.
+
+    ``requests`` holds the ones not answered yet; only the last can be incomplete.
+    After a ``refusal`` nothing more is read: the requests before it still count.
+    ``rest`` is not None when the last request offers an upgrade: the bytes after it.
+    """
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self.requests: deque[Request] = deque()
+        self.refusal: Refusal | None = None
+        self.rest: bytearray | None = None
+        self._limits = limits
+        self._parser = httptools.HttpRequestParser(self)
+        self._request: Request | None = None
+        self._data = b""
+        self._overhead = 0  # bytes of the message being read that are not body
+
+    def feed(self, data: bytes) -> None:
+        """Take what was read. Never raises: see ``refusal``."""
+        if self.refusal is not None:
+            return
+        if self.rest is not None:
+            self.rest += data
+            return
+        self._data = data
+        request, before = self._request, len(self.requests)
+        received = 0 if request is None else request.received
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self.rest = bytearray(data[upgrade.args[0] :])
+            return
+        except httptools.HttpParserCallbackError as error:
+            refused = error.__context__
+            if not isinstance(refused, _Refused):
+                raise
+            self.refusal = refused.refusal
+            return
+        except httptools.HttpParserInvalidMethodError as error:
+            # Readable but unknown; only told apart when it is at the beginning of a read.
+            unknown = len(self.requests) == before + 1 and _unknown_method.match(data)
+            self.refusal = Refusal(501 if unknown else 400, str(error))
+            return
+        except httptools.HttpParserError as error:
+            self.refusal = Refusal(400, str(error))
+            return
+        last = self._request
+        if last is None or not last.complete:
+            body = last.received - received if last is not None and last is request else 0
+            self._count(last, len(data) - body)
+
+    def close(self) -> None:
+        """Let go of the parser, which refers back: without this only the cycle collector can."""
+        del self._parser
+
+    def waiting(self) -> int:
+        """Return how many requests came after the one being answered."""
+        return len(self.requests) - 1
+
+    def _count(self, last: Request | None, more: int) -> None:
+        # Bounds what llhttp swallows without telling: empty lines, a header without end,
+        # chunk extensions. One read of slack, since a read may begin with another message.
+        self._overhead += more
+        if last is None or not last.head_done:
+            if self._overhead > self._limits.head + READ_SIZE:
+                self.refusal = Refusal(431, "the head does not end")
+        elif self._overhead > (
+            # A chunk of one byte has six bytes around it; 16 leaves room for long sizes.
+            self._limits.chunk_overhead + READ_SIZE + last.size + 16 * last.received
+        ):
+            self.refusal = Refusal(413, "chunk extensions or trailers are too long")
+
+    # What follows is called by llhttp, in the order of the message.
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._request = request = Request()
+        self.requests.append(request)
+        self._overhead = 0
+
+    def on_url(self, part: bytes) -> None:
+        """Take the target, in pieces where reads cut it."""
+        request = self._request
+        assert request is not None
+        request.target += part
+        if len(request.target) > self._limits.request_line:
+            raise _Refused(414, "the request target is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take one header field; trailers are dropped (RFC 9110, 6.5.1)."""
+        request = self._request
+        assert request is not None
+        if request.head_done:
+            return
+        name = name.lower()
+        value = value.strip(b" \t")
+        request.size += len(name) + len(value) + 4
+        if request.size > self._limits.head:
+            raise _Refused(431, "the head is too long")
+        if name in _decisive:
+            _note(request, name, value)
+        request.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """Decide whether the request can be taken at all."""
+        request = self._request
+        assert request is not None
+        parser = self._parser
+        request.version = version = parser.get_http_version()
+        method = parser.get_method()
+        request.method = method.decode("ascii")
+        request.keep_alive = parser.should_keep_alive()
+        if request.hosts != 1 or version != "1.1":
+            self._check_version(request)
+        if not _is_host(request.host):
+            raise _Refused(400, f"the Host header is not valid: {request.host!r}")
+        if len(request.headers) > self._limits.headers:
+            raise _Refused(431, "too many header fields")
+        if method in _foreign_methods:
+            raise _Refused(501, f"the method is not known: {method!r}")
+        if method == b"CONNECT":
+            raise _Refused(501, "CONNECT is not offered")
+        if request.target.find(b"#") >= 0:
+            raise _Refused(400, "the request target has a fragment")
+        if request.has_body:
+            self._check_body(request)
+        if parser.should_upgrade():
+            request.upgrading = True
+        request.head_done = True
+
+    def on_body(self, part: bytes) -> None:
+        """Take a piece of the body."""
+        request = self._request
+        assert request is not None
+        request.chunks.append(part)
+        request.received += len(part)
+        limit = self._limits.body
+        if limit is not None and request.received > limit:
+            raise _Refused(413, "the body is too long")
+
+    def on_message_complete(self) -> None:
+        """End the request."""
+        assert self._request is not None
+        self._request.complete = True
+
+    def _check_version(self, request: Request) -> None:
+        if request.version not in ("1.0", "1.1"):
+            raise _Refused(505, f"HTTP/{request.version} is not spoken")
+        if request.hosts > 1:
+            raise _Refused(400, "more than one Host header")
+        if request.hosts == 0 and request.version == "1.1":
+            raise _Refused(400, "no Host header")
+        if request.version == "1.0":
+            request.expects = False  # RFC 9110, 10.1.1
+            if _other_protocol.search(self._data):
+                raise _Refused(400, "not HTTP")
+
+    def _check_body(self, request: Request) -> None:
+        if request.chunked and request.version == "1.0":
+            # RFC 9112, 6.1: such a message cannot be framed safely.
+            raise _Refused(400, "Transfer-Encoding in HTTP/1.0")
+        limit = self._limits.body
+        if request.length is not None and limit is not None and int(request.length) > limit:
+            raise _Refused(413, "the body is too long")
+
+    def decline_upgrade(self) -> None:
+        """Read on in HTTP/1.1 after an offer to upgrade (RFC 9110, 7.8: it may be ignored).
+
+        llhttp takes what follows such a request for the other protocol, body included:
+        a new parser is told the framing again and reads it.
+        """
+        request, rest = self._request, self.rest
+        assert request is not None and rest is not None
+        self.rest = None
+        self._parser = httptools.HttpRequestParser(_Resumed(self) if request.has_body else self)
+        if request.has_body:
+            request.complete = False
+            framing = (
+                b"transfer-encoding: chunked"
+                if request.length is None
+                else b"content-length: " + request.length
+            )
+            self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n\r\n" % framing)
+        if rest:
+            self.feed(bytes(rest))
+
+
+class _Resumed:
+    """Hides the head that `RequestReader.decline_upgrade` repeats from the reader."""
+
+    def __init__(self, reader: RequestReader) -> None:
+        self._reader = reader
+        self._repeated = True
+        self.on_body = reader.on_body
+        self.on_message_complete = reader.on_message_complete
+
+    def on_message_begin(self) -> None:
+        if not self._repeated:
+            self._reader.on_message_begin()
+
+    def on_url(self, part: bytes) -> None:
+        if not self._repeated:
+            self._reader.on_url(part)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._repeated:
+            self._reader.on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if not self._repeated:
+            self._reader.on_headers_complete()
+        self._repeated = False
+
+
+def _note(request: Request, name: bytes, value: bytes) -> None:
+    """Keep what decides about framing and protocol."""
+    if name == b"host":
+        request.hosts += 1
+        request.host = value
+    elif name == b"content-length":
+        request.has_body = value.strip(b"0") != b""
+        request.length = value
+    elif name == b"transfer-encoding":
+        if request.chunked or value.lower() != b"chunked":
+            raise _Refused(501, f"the transfer coding is not known: {value!r}")
+        request.has_body = request.chunked = True
+    elif name == b"upgrade":
+        request.upgrade = value.lower()
+    elif value.lower() == b"100-continue":
+        request.expects = True
+    else:
+        raise _Refused(417, f"the expectation is not known: {value!r}")
+
+
+@lru_cache(maxsize=256)
+def _is_host(value: bytes) -> bool:
+    return _host.fullmatch(value) is not None

@@ -1,0 +1,186 @@
+"""ASGI response messages in, bytes out: RFC 9112 framing without I/O or a clock.
+
+One `Response` per request. `encode` joins the head with the first part of the
+body, so that an ordinary answer is one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any
+
+Message = MutableMapping[str, Any]
+
+NOTHING, STARTED, HEAD_SENT, DONE = range(4)
+"""How far a response is: no message yet; the start is held; the head is out; complete."""
+
+_status_lines = {
+    status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode())
+    for status in HTTPStatus
+}
+_token = frozenset(b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")
+_framing = frozenset({b"content-length", b"transfer-encoding", b"connection", b"date", b"server"})
+
+
+class BadResponse(RuntimeError):
+    """The application broke the ASGI protocol or HTTP; the connection cannot go on."""
+
+
+def status_line(status: int) -> bytes:
+    """Return the first line of a response."""
+    return _status_lines.get(status) or b"HTTP/1.1 %d \r\n" % status
+
+
+@lru_cache(maxsize=2048)
+def checked_name(name: bytes) -> bytes:
+    """Return a header name in lower case. Raises BadResponse when it is none."""
+    lowered = bytes(name).lower()
+    if not lowered or not _token.issuperset(lowered):
+        raise BadResponse(f"{name!r} is not a header name.")
+    return lowered
+
+
+class Response:
+    """The answer to one request, as far as the application has sent it.
+
+    ``keep_alive`` says whether the connection can serve another request after it.
+    """
+
+    __slots__ = ("_bodyless", "_chunked", "_left", "_start", "keep_alive", "sent", "stage")
+
+    def __init__(self, keep_alive: bool) -> None:
+        self.stage = NOTHING
+        self.keep_alive = keep_alive
+        self.sent = 0  # bytes of the body
+        self._start: Message | None = None
+        self._chunked = False
+        self._bodyless = False
+        self._left = -1  # bytes that the content-length still promises; -1: none given
+
+    @property
+    def status(self) -> int | None:
+        """The status given by the application; None before it."""
+        return None if self._start is None else self._start["status"]
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers given by the application."""
+        return [] if self._start is None else list(self._start.get("headers", ()))
+
+    def start(self, message: Message) -> None:
+        """Hold ``http.response.start`` until the first part of the body is known."""
+        if self.stage != NOTHING:
+            raise BadResponse("http.response.start was sent twice.")
+        if not 200 <= message["status"] <= 999:
+            raise BadResponse(f"{message['status']!r} is not the status of a response.")
+        self._start = message
+        self.stage = STARTED
+
+    def encode(self, body: bytes, more: bool, *, method: str, version: str, common: bytes) -> bytes:
+        """Return the bytes for one ``http.response.body``; ``common`` ends the head.
+
+        Raises BadResponse when the application breaks what it promised. After a
+        last part that is too short, ``keep_alive`` is off and nothing is missing
+        but the rest of the body.
+        """
+        if self.stage == HEAD_SENT:
+            head = b""
+        elif self.stage == STARTED:
+            head = self._head(body, more, method, version, common)
+            self.stage = HEAD_SENT
+        elif self.stage == NOTHING:
+            raise BadResponse("http.response.body was sent before http.response.start.")
+        else:
+            raise BadResponse("http.response.body was sent after the end of the response.")
+        if not more:
+            self.stage = DONE
+        if self._bodyless:
+            return head
+        size = len(body)
+        self.sent += size
+        if self._left >= 0:
+            self._left -= size
+            if self._left < 0:
+                self.stage, self.keep_alive = DONE, False
+                raise BadResponse("the body is longer than its content-length.")
+            if self._left and not more:
+                self.keep_alive = False
+                raise BadResponse("the body is shorter than its content-length.")
+        if self._chunked:
+            if size:
+                return b"%b%x\r\n%b\r\n%b" % (head, size, body, b"" if more else b"0\r\n\r\n")
+            return head if more else head + b"0\r\n\r\n"
+        return head + body if head else body
+
+    def _head(self, body: bytes, more: bool, method: str, version: str, common: bytes) -> bytes:
+        start = self._start
+        assert start is not None
+        status = start["status"]
+        lines = [status_line(status)]
+        length: bytes | None = None
+        for name, value in start.get("headers", ()):
+            name = checked_name(name)
+            if name in _framing:
+                if name == b"content-length":
+                    length = self._note_length(length, value)
+                    continue
+                if name == b"transfer-encoding":
+                    continue  # the framing is ours to choose
+                if name == b"connection":
+                    if b"close" in value.lower():
+                        self.keep_alive = False
+                    continue
+                common = _without(common, name)
+            lines.append(b"%b: %b\r\n" % (name, value))
+        if status in (204, 304) or method == "HEAD":
+            self._bodyless = True
+            # RFC 9110, 8.6: none in a 204; otherwise what the body would have had.
+            if status == 204:
+                length = None
+            elif length is None and body and not more:
+                length = b"%d" % len(body)
+        elif length is not None:
+            self._left = int(length)
+        elif not more:
+            length = b"%d" % len(body)
+        elif version == "1.1":
+            self._chunked = True
+            lines.append(b"transfer-encoding: chunked\r\n")
+        else:
+            self.keep_alive = False  # HTTP/1.0: the body ends with the connection
+        if length is not None:
+            lines.append(b"content-length: %b\r\n" % length)
+        if not self.keep_alive:
+            lines.append(b"connection: close\r\n")
+        elif version == "1.0":
+            lines.append(b"connection: keep-alive\r\n")
+        head = b"".join(lines)
+        # Every line ends in one CR LF of ours: more of either came from the application.
+        count = len(lines)
+        if head.count(b"\n") != count or head.count(b"\r") != count or b"\0" in head:
+            raise BadResponse("a response header has control characters.")
+        return b"%b%b\r\n" % (head, common)
+
+    def _note_length(self, known: bytes | None, value: bytes) -> bytes:
+        if not value.isdigit() or (known is not None and known != value):
+            raise BadResponse(f"content-length: {value!r} is not one length.")
+        return bytes(value)
+
+
+def _without(common: bytes, name: bytes) -> bytes:
+    """Return the lines of ``common`` but the one called ``name``: the application has its own."""
+    return b"".join(
+        line for line in common.splitlines(keepends=True) if not line.startswith(name + b":")
+    )
+
+
+def refuse(status: int, common: bytes) -> bytes:
+    """Return a whole answer without a body, after which the connection closes."""
+    extra = b"sec-websocket-version: 13\r\n" if status == 426 else b""
+    return b"%bcontent-length: 0\r\nconnection: close\r\n%b%b\r\n" % (
+        status_line(status),
+        extra,
+        common,
+    )

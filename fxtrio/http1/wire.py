@@ -1,0 +1,203 @@
+"""The byte stream of one connection: read, write, close. Used by whatever is spoken on it.
+
+On a plain socket the descriptor is read and written directly, so that an ordinary
+exchange costs one wait, one read and one write. TLS goes through its trio stream.
+A write that cannot finish at once is finished under a deadline that starts again
+with every byte the client accepts.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from typing import Protocol
+
+import trio
+
+from fxtrio.http1.request import READ_SIZE
+
+_DIRECT = sys.platform != "win32"  # there a socket is not a file descriptor
+_PIECE = 256 * 1024
+_LINGER = 1.0
+_LINGER_BYTES = 1024 * 1024
+
+
+class ByteStream(Protocol):
+    """What a trio socket stream and a trio TLS stream have in common."""
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send all of ``data``."""
+        ...
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        """Wait for some bytes; b"" at the end."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close both ways."""
+        ...
+
+
+class Wire:
+    """One client's bytes. ``broken`` once the client can no longer be reached.
+
+    Several tasks may write: what one of them could not finish goes out before
+    what the next one brings. One task reads at a time.
+    """
+
+    __slots__ = ("_flushing", "_pending", "_socket", "_stall", "broken", "ended", "fd", "stream")
+
+    def __init__(self, stream: ByteStream, socket: trio.socket.SocketType, stall: float) -> None:
+        self.stream = stream
+        self.broken = False
+        self.ended = False  # the client has sent all it will
+        self.fd = socket.fileno() if _DIRECT and isinstance(stream, trio.SocketStream) else -1
+        self._socket = socket
+        self._stall = stall
+        self._pending = bytearray()
+        self._flushing: trio.Lock | None = None
+
+    async def read(self) -> bytes:
+        """Wait for bytes; b"" when there will be no more."""
+        if self.fd < 0:
+            return await self._read_stream()
+        try:
+            while True:
+                await trio.lowlevel.wait_readable(self.fd)
+                try:
+                    data = os.read(self.fd, READ_SIZE)
+                except BlockingIOError:
+                    continue
+                if not data:
+                    self.ended = True
+                return data
+        except (OSError, trio.ClosedResourceError):
+            self.broken = self.ended = True
+            return b""
+
+    def read_now(self) -> bytes | None:
+        """Return what has come already, b"" at the end, None when nothing has come."""
+        if self.fd < 0:
+            if not self.ended and self._hung_up():
+                self.ended = True
+            return b"" if self.ended else None
+        try:
+            data = os.read(self.fd, READ_SIZE)
+        except BlockingIOError:
+            return None
+        except OSError:
+            self.broken = True
+            data = b""
+        if not data:
+            self.ended = True
+        return data
+
+    def write_now(self, data: bytes) -> bool:
+        """Send ``data`` without waiting; False when `flush` must finish it."""
+        if self.broken:
+            return True
+        if self.fd >= 0 and not self._pending:
+            try:
+                sent = os.write(self.fd, data)
+            except BlockingIOError:
+                sent = 0
+            except OSError:
+                self.broken = True
+                return True
+            if sent == len(data):
+                return True
+            self._pending += memoryview(data)[sent:]
+            return False
+        self._pending += data
+        return False
+
+    async def flush(self) -> None:
+        """Wait until everything written is out, or ``broken``."""
+        if self._flushing is None:
+            self._flushing = trio.Lock()
+        async with self._flushing:
+            try:
+                while self._pending and not self.broken:
+                    with trio.move_on_after(self._stall) as stall:
+                        await self._push()
+                    if stall.cancelled_caught:
+                        self.broken = True
+            except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+                self.broken = True
+        if self.broken:
+            self._pending.clear()
+
+    async def write(self, data: bytes) -> None:
+        """Send ``data``; afterwards it is out, or ``broken``."""
+        if not self.write_now(data):
+            await self.flush()
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait for the client to read."""
+        return len(self._pending)
+
+    async def close(self, *, linger: bool) -> None:
+        """Close. With ``linger``, first end our side and read what still comes.
+
+        Closing a socket with unread bytes resets it, and a reset can overtake the
+        last answer (RFC 9112, 9.6).
+        """
+        fd, self.fd = self.fd, -1
+        with trio.CancelScope(shield=True):
+            if linger and fd >= 0 and not self.broken:
+                with trio.move_on_after(_LINGER):
+                    await self._drain(fd)
+            with trio.move_on_after(_LINGER) as scope:
+                if self.broken:
+                    scope.cancel()  # a TLS farewell would only wait
+                try:
+                    await self.stream.aclose()
+                except (OSError, trio.BrokenResourceError):
+                    self.broken = True
+        self.broken = self.ended = True
+
+    async def _push(self) -> None:
+        piece = bytes(self._pending[:_PIECE])
+        if self.fd < 0:
+            # One record's worth, so that the deadline sees progress.
+            del self._pending[: min(len(piece), READ_SIZE)]
+            await self.stream.send_all(piece[:READ_SIZE])
+            return
+        await trio.lowlevel.wait_writable(self.fd)
+        try:
+            del self._pending[: os.write(self.fd, piece)]
+        except BlockingIOError:
+            return
+
+    async def _drain(self, fd: int) -> None:
+        try:
+            self._socket.shutdown(trio.socket.SHUT_WR)
+            drained = 0
+            while drained < _LINGER_BYTES:
+                await trio.lowlevel.wait_readable(fd)
+                data = os.read(fd, READ_SIZE)
+                if not data:
+                    return
+                drained += len(data)
+        except (OSError, trio.ClosedResourceError):
+            return
+
+    async def _read_stream(self) -> bytes:
+        try:
+            data = bytes(await self.stream.receive_some(READ_SIZE))
+        except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+            self.broken = True
+            data = b""
+        if not data:
+            self.ended = True
+        return data
+
+    def _hung_up(self) -> bool:
+        # TLS cannot be read without waiting; the kernel knows whether the peer is gone.
+        if not hasattr(select, "POLLRDHUP"):
+            return False
+        poll = select.poll()
+        poll.register(self._socket.fileno(), select.POLLRDHUP)
+        return bool(poll.poll(0))

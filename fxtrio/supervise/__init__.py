@@ -1,0 +1,1 @@
+"""Processes that serve an ASGI application: what the command `fx serve` runs."""

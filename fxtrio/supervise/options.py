@@ -1,0 +1,133 @@
+"""What `fx serve` was told, as one value that also reaches the worker processes.
+
+`to_json` and `from_json` are the way there: a worker is started as
+``python -m fxtrio.supervise.worker`` and reads its options from the environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import attrs
+import cattrs
+import msgspec
+
+from fxtrio.http1.limits import ServerLimits
+
+
+def _names(value: Iterable[str] | str) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen(kw_only=True)
+class ServeOptions:
+    """How to serve one ASGI application. Times are in seconds."""
+
+    app: str
+    """``module:name`` of an ASGI 3 application, or with ``factory`` of what returns one."""
+
+    factory: bool = False
+    """Whether ``app`` names a callable without parameters that returns the application."""
+
+    app_dir: str = "."
+    """The folder that modules are imported from first."""
+
+    bind: tuple[str, ...] = attrs.field(default=("127.0.0.1:8000",), converter=_names)
+    """``host:port``, ``unix:path``, ``fd://number`` or ``systemd``; TLS with ``certfile``."""
+
+    workers: int = 1
+    """Server processes. With 1, and without ``max_requests``, this process serves itself."""
+
+    certfile: str | None = None
+    """PEM file with the certificate chain; turns TLS and with it HTTP/2 on."""
+
+    keyfile: str | None = None
+    """PEM file with the certificate's key."""
+
+    keyfile_password: str | None = attrs.field(default=None, repr=False)
+    """Decrypts ``keyfile``."""
+
+    ca_certs: str | None = None
+    """PEM file with authorities whose client certificates are accepted."""
+
+    root_path: str = ""
+    """ASGI ``root_path``: the prefix that a proxy has taken off."""
+
+    server_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """Hosts that are answered; others get 404. Empty: all."""
+
+    trusted_proxies: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """Addresses and networks whose ``X-Forwarded-For`` and ``-Proto`` are believed; ``unix``
+    stands for unix sockets, ``*`` for everybody. Empty: nobody's are."""
+
+    access_log: Literal["console", "json"] | None = None
+    """One line per request on standard output, in this form. None: no access log."""
+
+    log_level: str = "INFO"
+    """Of the log on standard error."""
+
+    statsd_host: str | None = None
+    """``host:port`` that gets Hypercorn's metrics by UDP."""
+
+    statsd_prefix: str = ""
+    """What the names of the metrics begin with."""
+
+    backlog: int = 2048
+    """Connections that wait in the kernel to be accepted."""
+
+    startup: float = 60.0
+    """Longest start of the application's lifespan."""
+
+    graceful: float = 20.0
+    """How long requests in flight and open WebSockets may take to end at shutdown."""
+
+    shutdown: float = 30.0
+    """Longest shutdown in all, ``graceful`` included. Afterwards the process ends regardless."""
+
+    max_requests: int | None = None
+    """Requests after which a worker is replaced by a new process. None: never."""
+
+    max_requests_jitter: int = 0
+    """At most this many are added at random, so that workers are not replaced together."""
+
+    user: int | None = None
+    """User id that owns a unix socket."""
+
+    group: int | None = None
+    """Group id that owns a unix socket."""
+
+    umask: int | None = None
+    """Permissions taken from a unix socket."""
+
+    limits: ServerLimits = attrs.field(factory=ServerLimits)
+    """What one client may ask of a worker."""
+
+    @property
+    def supervised(self) -> bool:
+        """Whether processes are started and watched over, rather than serving in this one."""
+        return self.workers > 1 or self.max_requests is not None
+
+    def to_json(self) -> str:
+        """Return text that `from_json` reads."""
+        return msgspec.json.encode(attrs.asdict(self)).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> ServeOptions:
+        """Return the options that `to_json` wrote."""
+        values: dict[str, Any] = msgspec.json.decode(text)
+        return cattrs.structure(values, cls)
+
+
+def count_workers(text: str) -> int:
+    """Return the number that ``--workers`` means; ``auto`` is one per usable core.
+
+    Raises ValueError for anything but ``auto`` and a whole number above 0.
+    """
+    if text == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    count = int(text)
+    if count < 1:
+        raise ValueError(f"--workers: {text!r} is not above 0.")
+    return count

@@ -1,0 +1,166 @@
+"""One worker: an application's lifespan around the connections that it answers.
+
+`run_server` is the whole of it, for a process of its own as well as for a test.
+Hypercorn brings the lifespan, TLS, the log and HTTP/2; accepting, HTTP/1.1,
+WebSocket and the end are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import trio
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.config import Config, Sockets
+from hypercorn.trio.lifespan import Lifespan
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState, LifespanState
+from hypercorn.utils import repr_socket_addr
+
+from fxtrio.errors import LifespanEnded
+from fxtrio.http1 import Connection
+from fxtrio.http1.hub import Hub
+from fxtrio.http1.limits import ServerLimits
+from fxtrio.supervise.listener import Admission, CappedListener
+from fxtrio.supervise.settings import usable_connections
+
+Application = Callable[..., Awaitable[None]]
+Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
+
+_LAST_CALL = 0.05
+"""Seconds for which connections that wait in the kernel are still accepted at the end."""
+
+
+async def run_server(
+    app: Application,
+    config: Config,
+    limits: ServerLimits,
+    *,
+    sockets: Sockets,
+    stop: trio.Event,
+    max_requests: int | None = None,
+    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve ``app`` on ``sockets`` until ``stop`` is set, or ``max_requests`` are reached.
+
+    ``sockets`` listen already, and are closed in the end. The application's
+    ``state.begin_shutdown``, if it has one, is called first of all when it stops.
+    Hands over the addresses once it serves. Raises Hypercorn's LifespanFailureError
+    or LifespanTimeoutError, and LifespanEnded when the application's lifespan ends
+    while it is needed.
+    """
+    wrapped = ASGIWrapper(app)
+    state: LifespanState = {}
+    lifespan = Lifespan(wrapped, config, state)
+    context = WorkerContext(max_requests)
+    hub = Hub(config, limits)
+    context.fx_hub = hub  # type: ignore[attr-defined]  # see hub_of
+    async with trio.open_nursery() as lifespan_nursery:
+        await lifespan_nursery.start(lifespan.handle_lifespan)
+        await lifespan.wait_for_startup()
+        async with trio.open_nursery() as watching:
+            watching.start_soon(hub.run)
+            if lifespan.supported:
+                watching.start_soon(_watch_lifespan, lifespan)
+            begin = partial(_begin_shutdown, app)
+            serve = partial(Connection, wrapped, config, context, ConnectionState(state.copy()))
+            await _Intake(config, hub, context).run(serve, sockets, stop, begin, task_status)
+            watching.cancel_scope.cancel()
+        if lifespan.supported and not lifespan.shutdown.is_set():
+            await lifespan.wait_for_shutdown()
+        lifespan_nursery.cancel_scope.cancel()
+
+
+class _Intake:
+    """Accepts connections until told to stop, then lets them end."""
+
+    def __init__(self, config: Config, hub: Hub, context: WorkerContext) -> None:
+        self._config = config
+        self._hub = hub
+        self._context = context
+        self._admission = Admission(hub.limits, usable_connections(hub.limits))
+
+    async def run(
+        self,
+        serve: Callable[[Stream], Awaitable[None]],
+        sockets: Sockets,
+        stop: trio.Event,
+        begin: Callable[[], object],
+        task_status: trio.TaskStatus[list[str]],
+    ) -> None:
+        """Serve every connection with ``serve``; return once all of them have ended."""
+        listeners, addresses = self._listen(sockets)
+        graceful = self._config.graceful_timeout
+        async with trio.open_nursery() as connections:
+            async with trio.open_nursery() as accepting:
+                accepting.start_soon(
+                    partial(
+                        trio.serve_listeners,
+                        partial(self._serve, serve),
+                        listeners,
+                        handler_nursery=connections,
+                    )
+                )
+                for address in addresses:
+                    await self._config.log.info("Running on %s", address)
+                task_status.started(addresses)
+                await self._wait_for_end(stop)
+                begin()
+                # Whoever has connected already is still served.
+                await trio.sleep(_LAST_CALL)
+                accepting.cancel_scope.cancel()
+            await self._context.terminated.set()
+            self._hub.close()
+            connections.cancel_scope.deadline = trio.current_time() + graceful
+        if connections.cancel_scope.cancelled_caught:
+            await self._config.log.warning("connections were cut off after %s s", graceful)
+
+    async def _serve(self, serve: Callable[[Stream], Awaitable[None]], stream: Stream) -> None:
+        socket = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
+        try:
+            await serve(stream)
+        finally:
+            self._admission.release(socket)
+
+    async def _wait_for_end(self, stop: trio.Event) -> None:
+        async def wait(event: Callable[[], Awaitable[object]]) -> None:
+            await event()
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait, stop.wait)
+            nursery.start_soon(wait, self._context.terminate.wait)
+
+    def _listen(self, sockets: Sockets) -> tuple[list[trio.abc.Listener[Any]], list[str]]:
+        listeners: list[trio.abc.Listener[Any]] = []
+        addresses = []
+        tls = self._config.create_ssl_context()
+        for scheme, group in (
+            ("https", sockets.secure_sockets),
+            ("http", sockets.insecure_sockets),
+        ):
+            for socket in group:
+                plain = trio.SocketListener(trio.socket.from_stdlib_socket(socket))
+                capped = CappedListener(plain, self._admission)
+                if scheme == "https":
+                    assert tls is not None
+                    listeners.append(trio.SSLListener(capped, tls, https_compatible=True))
+                else:
+                    listeners.append(capped)
+                name = repr_socket_addr(socket.family, socket.getsockname())
+                addresses.append(f"{scheme}://{name}")
+        return listeners, addresses
+
+
+async def _watch_lifespan(lifespan: Lifespan) -> None:
+    await lifespan.shutdown.wait()
+    raise LifespanEnded
+
+
+def _begin_shutdown(app: Any) -> None:
+    """Tell the application first, so that its readiness check fails from now on."""
+    begin = getattr(getattr(app, "state", None), "begin_shutdown", None)
+    if begin is not None:
+        begin()

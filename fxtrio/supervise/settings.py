@@ -1,0 +1,57 @@
+"""Hypercorn's settings, and the limits of this process, from the options of `fx serve`."""
+
+from __future__ import annotations
+
+import resource
+
+from hypercorn.config import Config
+
+from fxtrio.http1.limits import ServerLimits
+from fxtrio.supervise.options import ServeOptions
+
+_SPARE_FILES = 128
+"""Descriptors kept for everything that is no connection."""
+
+
+def make_config(options: ServeOptions) -> Config:
+    """Return Hypercorn's config for a server with these options."""
+    config = Config()
+    config.worker_class = "trio"
+    config.bind = list(options.bind)
+    config.backlog = options.backlog
+    config.certfile = options.certfile
+    config.keyfile = options.keyfile
+    config.keyfile_password = options.keyfile_password
+    config.ca_certs = options.ca_certs
+    config.root_path = options.root_path
+    config.server_names = list(options.server_names)
+    config.loglevel = options.log_level
+    config.statsd_host = options.statsd_host
+    config.statsd_prefix = options.statsd_prefix
+    config.startup_timeout = options.startup
+    config.shutdown_timeout = options.shutdown
+    config.graceful_timeout = options.graceful
+    config.include_server_header = False
+    config.user, config.group, config.umask = options.user, options.group, options.umask
+    limits = options.limits
+    # What Hypercorn itself applies, to HTTP/2.
+    config.keep_alive_timeout = limits.idle_time
+    config.keep_alive_max_requests = limits.requests
+    config.h2_max_header_list_size = limits.head
+    config.websocket_max_message_size = limits.websocket_message
+    config.websocket_ping_interval = limits.websocket_ping
+    config.ssl_handshake_timeout = limits.header_time
+    return config
+
+
+def usable_connections(limits: ServerLimits) -> int:
+    """Return how many connections this process can hold, raising its limit on open files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = limits.connections + _SPARE_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        soft = allowed
+    if soft == resource.RLIM_INFINITY:
+        return limits.connections
+    return max(1, min(limits.connections, soft - _SPARE_FILES))
