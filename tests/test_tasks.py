@@ -597,6 +597,28 @@ async def test_no_job_is_taken_during_the_drain(autojump_clock: MockClock):
     assert len(outcomes) == 1
 
 
+async def test_draining_ends_the_jobs_while_the_block_goes_on(autojump_clock: MockClock):
+    async with open_queue(drain_timeout=50) as queue:
+        queue.enqueue(trio.sleep, 1)
+        queue.enqueue(trio.sleep_forever)
+        await queue.drain(5)
+        assert trio.current_time() == 5
+        with pytest.raises(TaskQueueNotRunning):
+            queue.enqueue(trio.sleep, 0)
+        await trio.sleep(1)
+    assert trio.current_time() == 6
+    statistics = queue.statistics()
+    assert (statistics.completed, statistics.cancelled) == (1, 1)
+
+
+async def test_draining_waits_no_longer_than_the_jobs_take(autojump_clock: MockClock):
+    async with open_queue() as queue:
+        queue.enqueue(trio.sleep, 2)
+        await queue.drain(50)
+        await queue.drain(50)
+        assert trio.current_time() == 2
+
+
 async def test_a_thread_that_hangs_cannot_stretch_the_shutdown(autojump_clock: MockClock, caplog):
     autojump_clock.autojump_threshold = 0.05  # the clock must not outrun the start of the thread
     started, release = threading.Event(), threading.Event()

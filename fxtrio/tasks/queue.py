@@ -1,4 +1,4 @@
-"""Background jobs: a bounded queue, and the workers that empty it.
+"""A bounded queue of jobs, and the workers that empty it.
 
 `open_task_queue` is a block of the app's lifespan; `enqueue` hands a call to the
 queue of the app the caller belongs to. A job is owned by the queue from then on:
@@ -17,27 +17,17 @@ import threading
 import time
 import types
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
-from functools import partial
 from typing import Any, ParamSpec
 
 import attrs
 import trio
 
 from fxtrio.context import current
-from fxtrio.errors import TaskQueueError, TaskQueueFull, TaskQueueNotRunning
-
-__all__ = [
-    "TaskQueue",
-    "TaskQueueError",
-    "TaskQueueFull",
-    "TaskQueueNotRunning",
-    "TaskStatistics",
-    "enqueue",
-    "open_task_queue",
-]
+from fxtrio.errors import TaskQueueFull, TaskQueueNotRunning
+from fxtrio.tasks.calls import drive, is_async, name_of, not_callable
 
 P = ParamSpec("P")
 Job = tuple[Context, Callable[..., object], tuple[Any, ...], dict[str, Any]]
@@ -60,7 +50,7 @@ def enqueue(func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
     """
     context = current.get()
     if context is None:
-        raise TaskQueueNotRunning(_name(func))
+        raise TaskQueueNotRunning(name_of(func))
     context.app.tasks._put(func, args, kwargs)
 
 
@@ -100,17 +90,12 @@ async def open_task_queue(
     the shutdown. A block that ends with an error cancels the jobs at once.
     """
     queue = TaskQueue(capacity=capacity, workers=workers)
-    try:
-        async with trio.open_nursery() as nursery:
-            for number in range(workers):
-                nursery.start_soon(queue._keep_worker, name=f"fx.tasks.{number}")
-            try:
-                yield queue
-            finally:
-                queue._close()
-                nursery.cancel_scope.deadline = trio.current_time() + drain_timeout
-    finally:
-        queue._drop_waiting()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(queue._run_workers)
+        try:
+            yield queue
+        finally:
+            queue._close(drain_timeout)
 
 
 # Without hooks on assignment: counters change with every job.
@@ -133,6 +118,8 @@ class TaskQueue:
         init=False,
         default=attrs.Factory(lambda self: trio.CapacityLimiter(self.workers), takes_self=True),
     )
+    _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
+    _ended: trio.Event = attrs.field(init=False, factory=trio.Event)
     _open: bool = attrs.field(init=False, default=True)
     _running: int = attrs.field(init=False, default=0)
     _completed: int = attrs.field(init=False, default=0)
@@ -154,13 +141,13 @@ class TaskQueue:
         self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         if not callable(func):
-            raise TypeError(_not_callable(func))
+            raise TypeError(not_callable(func))
         job = (copy_context(), func, args, kwargs)
         with self._lock:
             if not self._open:
-                raise TaskQueueNotRunning(_name(func))
+                raise TaskQueueNotRunning(name_of(func))
             if len(self._waiting) >= self.capacity:
-                raise TaskQueueFull(_name(func), self.capacity)
+                raise TaskQueueFull(name_of(func), self.capacity)
             self._waiting.append(job)
         if threading.get_ident() != self._thread:
             self._token.run_sync_soon(self._wake, idempotent=True)
@@ -179,22 +166,42 @@ class TaskQueue:
             cancelled=self._cancelled,
         )
 
+    async def drain(self, timeout: float) -> None:
+        """Take no more jobs, and wait until there are none, ``timeout`` seconds at most.
+
+        For what must outlive the jobs but was opened after the queue: the end of the
+        block drains too, when this was not called.
+        """
+        self._close(timeout)
+        await self._ended.wait()
+
+    def _close(self, timeout: float) -> None:
+        with self._lock:
+            self._open = False
+        self._idle.unpark_all()
+        self._scope.deadline = min(self._scope.deadline, trio.current_time() + timeout)
+
     def _wake(self) -> None:
         """Give the waiting jobs to idle workers."""
         if self._waiting:
             self._idle.unpark(count=len(self._waiting))
 
-    def _close(self) -> None:
-        """Take no more jobs; workers leave when none is waiting."""
-        with self._lock:
-            self._open = False
-        self._idle.unpark_all()
+    async def _run_workers(self) -> None:
+        """Run the workers until the queue is closed and empty, or its time is over."""
+        try:
+            with self._scope:
+                async with trio.open_nursery() as nursery:
+                    for number in range(self.workers):
+                        nursery.start_soon(self._keep_worker, name=f"fx.tasks.{number}")
+        finally:
+            self._drop_waiting()
+            self._ended.set()
 
     def _drop_waiting(self) -> None:
         """Forget the jobs that no worker came to, and log how many of each."""
         if not self._waiting:
             return
-        names = Counter(_name(func) for _, func, _, _ in self._waiting)
+        names = Counter(name_of(func) for _, func, _, _ in self._waiting)
         self._cancelled += len(self._waiting)
         self._waiting.clear()
         dropped = ", ".join(f"{name} ({count})" for name, count in names.items())
@@ -255,7 +262,7 @@ class TaskQueue:
     async def _finish(self, job: Job, coroutine: Coroutine[Any, Any, object], trap: Any) -> None:
         """Run the rest of a job that waits."""
         try:
-            await _drive(job[0], coroutine, trap)
+            await drive(job[0], coroutine, trap)
             self._completed += 1
         except BaseException as error:
             self._account(job, error)
@@ -271,11 +278,11 @@ class TaskQueue:
             cancelled, failure = error, None
         if failure is not None:
             self._failed += 1
-            context.run(log.error, "Job %s failed", _name(func), exc_info=failure)
+            context.run(log.error, "Job %s failed", name_of(func), exc_info=failure)
         else:
             self._cancelled += 1
             reason = "it cancelled itself" if self._open else "the shutdown could wait no longer"
-            context.run(log.warning, "Job %s was cancelled: %s", _name(func), reason)
+            context.run(log.warning, "Job %s was cancelled: %s", name_of(func), reason)
         if cancelled is not None:
             raise cancelled
 
@@ -283,7 +290,7 @@ class TaskQueue:
         self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Await what is asynchronous, and call the rest in a thread."""
-        if _is_async(func):
+        if is_async(func):
             outcome = func(*args, **kwargs)
         else:
             # Abandoned when cancelled, which happens at the end of the drain only: a
@@ -294,56 +301,3 @@ class TaskQueue:
             )
         if inspect.isawaitable(outcome):
             await outcome
-
-
-@types.coroutine
-def _drive(
-    context: Context, coroutine: Coroutine[Any, Any, object], trap: Any
-) -> Generator[Any, Any, None]:
-    """Run a coroutine that waits in ``trap`` to its end, in ``context``, in the calling task."""
-    while True:
-        resume: Callable[[Any], Any] = coroutine.send
-        try:
-            value = yield trap
-        except BaseException as error:
-            value, resume = error, coroutine.throw
-        try:
-            trap = context.run(resume, value)
-        except StopIteration:
-            return
-
-
-def _is_async(func: Callable[..., object]) -> bool:
-    """Tell whether calling ``func`` gives a coroutine and runs none of its code.
-
-    Raises TypeError for an asynchronous generator function, of which nothing would run.
-    """
-    while isinstance(func, partial):
-        func = func.func
-    if not inspect.isroutine(func) and not isinstance(func, type):
-        func = type(func).__call__
-    if inspect.isasyncgenfunction(func):
-        raise TypeError(f"{_name(func)} is an asynchronous generator. Enqueue what iterates it.")
-    return inspect.iscoroutinefunction(func)
-
-
-def _name(func: object) -> str:
-    """Return ``module.qualified_name`` of a callable, without its partials."""
-    while isinstance(func, partial):
-        func = func.func
-    if not hasattr(func, "__qualname__"):
-        func = type(func)
-    return (
-        f"{getattr(func, '__module__', None) or 'builtins'}.{getattr(func, '__qualname__', func)}"
-    )
-
-
-def _not_callable(value: object) -> str:
-    """Say what to enqueue instead, and close a coroutine that nobody will await."""
-    if inspect.iscoroutine(value):
-        value.close()
-        return (
-            f"enqueue() takes a function, not the coroutine it returned: write "
-            f"enqueue({value.__name__}, …) instead of enqueue({value.__name__}(…))."
-        )
-    return f"enqueue() takes a function, not {value!r:.80}."

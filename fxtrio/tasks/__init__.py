@@ -1,0 +1,14 @@
+"""Background jobs: `enqueue` a call, and the app's workers run it."""
+
+from fxtrio.errors import TaskQueueError, TaskQueueFull, TaskQueueNotRunning
+from fxtrio.tasks.queue import TaskQueue, TaskStatistics, enqueue, open_task_queue
+
+__all__ = [
+    "TaskQueue",
+    "TaskQueueError",
+    "TaskQueueFull",
+    "TaskQueueNotRunning",
+    "TaskStatistics",
+    "enqueue",
+    "open_task_queue",
+]

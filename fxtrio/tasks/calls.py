@@ -1,0 +1,63 @@
+"""What a job is: how its callable is named, recognised, and driven."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
+from functools import partial
+from typing import Any
+
+
+@types.coroutine
+def drive(
+    context: Context, coroutine: Coroutine[Any, Any, object], trap: Any
+) -> Generator[Any, Any, None]:
+    """Run a coroutine that waits in ``trap`` to its end, in ``context``, in the calling task."""
+    while True:
+        resume: Callable[[Any], Any] = coroutine.send
+        try:
+            value = yield trap
+        except BaseException as error:
+            value, resume = error, coroutine.throw
+        try:
+            trap = context.run(resume, value)
+        except StopIteration:
+            return
+
+
+def is_async(func: Callable[..., object]) -> bool:
+    """Tell whether calling ``func`` gives a coroutine and runs none of its code.
+
+    Raises TypeError for an asynchronous generator function, of which nothing would run.
+    """
+    while isinstance(func, partial):
+        func = func.func
+    if not inspect.isroutine(func) and not isinstance(func, type):
+        func = type(func).__call__
+    if inspect.isasyncgenfunction(func):
+        raise TypeError(f"{name_of(func)} is an asynchronous generator. Enqueue what iterates it.")
+    return inspect.iscoroutinefunction(func)
+
+
+def name_of(func: object) -> str:
+    """Return ``module.qualified_name`` of a callable, without its partials."""
+    while isinstance(func, partial):
+        func = func.func
+    if not hasattr(func, "__qualname__"):
+        func = type(func)
+    return (
+        f"{getattr(func, '__module__', None) or 'builtins'}.{getattr(func, '__qualname__', func)}"
+    )
+
+
+def not_callable(value: object) -> str:
+    """Say what to enqueue instead, and close a coroutine that nobody will await."""
+    if inspect.iscoroutine(value):
+        value.close()
+        return (
+            f"enqueue() takes a function, not the coroutine it returned: write "
+            f"enqueue({value.__name__}, …) instead of enqueue({value.__name__}(…))."
+        )
+    return f"enqueue() takes a function, not {value!r:.80}."
