@@ -6,6 +6,7 @@ The lifespan opens every long-lived block in order, and closes them in reverse.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -139,11 +140,12 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     """Return the ASGI app of the project in the folder ``root``.
 
     ``overrides`` are settings as keyword arguments (`load_config`). ``mode`` chooses
-    the build: ``"production"`` (`fx build`, the default) or ``"development"``
-    (`fx dev`). Raises ManifestUnreadable when there is no such build, ConfigInvalid
-    for wrong settings, and whatever the project's own modules raise on import.
+    the build: ``"production"`` (`fx build`) or ``"development"`` (`fx dev`); by default
+    the environment variable FX_MODE does, and without it, production. Raises
+    ManifestUnreadable when there is no such build, ConfigInvalid for wrong settings,
+    and whatever the project's own modules raise on import.
     """
-    mode = overrides.pop("mode", "production")
+    mode = overrides.pop("mode", None) or os.environ.get("FX_MODE", "production")
     root = Path(root).resolve()
     config = load_config(root, **overrides)
     build = root / (DEVELOPMENT_BUILD if mode == "development" else BUILD)
