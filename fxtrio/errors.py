@@ -5,6 +5,7 @@ Messages read ``place: cause. Remedy.`` and quote the value that caused them.
 
 from __future__ import annotations
 
+import reprlib
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,7 @@ class NotSerializable(FxtrioError):
 
     def __init__(self, place: str, path: str, value: object) -> None:
         name = type(value).__name__
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        shown = reprlib.repr(value)
         where = f"the value at {path.lstrip('.')!r}" if path else "the returned value"
         super().__init__(
             f"{place}: {where} is not JSON-serializable: {shown} ({name}). "
@@ -558,3 +558,71 @@ class HashingBusy(FxtrioError):
             "'hashingThreads' in the settings of the auth plugin."
         )
         self.waiting = waiting
+
+
+class MessageNotEncodable(FxtrioError):
+    """A message was published that no WebSocket frame can hold."""
+
+    def __init__(self, message: object, cause: str) -> None:
+        super().__init__(
+            f"publish({message!r:.80}): {cause}. "
+            "Publish a dict or list of JSON values, a str, or bytes."
+        )
+        self.message = message
+        self.cause = cause
+
+
+class WebSocketNotAccepted(FxtrioError):
+    """A WebSocket was put on a channel before its handshake was answered, or after its end."""
+
+    def __init__(self, channel: str) -> None:
+        super().__init__(
+            f"channel({channel!r}): the WebSocket is not open. "
+            "Call 'await ws.accept()' before, and do not close it within the block."
+        )
+        self.channel = channel
+
+
+class BrokerMissing(FxtrioError):
+    """`channel` was used in an app that runs no broker, and was given none."""
+
+    def __init__(self, channel: str) -> None:
+        super().__init__(
+            f"channel({channel!r}): this app has no 'app.state.fx_broker'. "
+            "Serve it with fxtrio, or pass broker=…"
+        )
+        self.channel = channel
+
+
+class PresenceUnavailable(FxtrioError):
+    """A custom broker does not know who else is on a channel."""
+
+    def __init__(self, channel: str, broker: object) -> None:
+        super().__init__(
+            f"channel({channel!r}): {type(broker).__name__} does not tell who is there. "
+            "Give it the method 'members(name)' (see PresenceBroker)."
+        )
+        self.channel = channel
+
+
+class ReceiveBufferFull(FxtrioError):
+    """A WebSocket handler began to receive after messages had been dropped unread."""
+
+    def __init__(self, dropped: int) -> None:
+        super().__init__(
+            f"receive(): {dropped} messages came and were dropped before this first call. "
+            "Receive sooner, or not at all."
+        )
+        self.dropped = dropped
+
+
+@attrs.define(eq=False)
+class AddressUnusable(FxtrioError):
+    """A server cannot listen on an address."""
+
+    address: str
+    cause: str
+
+    def __str__(self) -> str:
+        """Quote the address."""
+        return f"{self.address}: {self.cause}. Choose another one with --host and --port."

@@ -28,6 +28,7 @@ class Imports:
 
     def __init__(self, root: Path, build: Path) -> None:
         """``root`` is put on the import path, so pages can import the project's modules."""
+        root = root.resolve()
         self._root = root
         self._build = build
         self._prefix = "fxpages_" + hashlib.sha256(str(root).encode()).hexdigest()[:12]

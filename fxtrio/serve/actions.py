@@ -133,9 +133,11 @@ class ActionVisit:
         page_path, _, name = self.visit.path[len(PREFIX) :].rpartition("/")
         path = "/" if page_path == "index" else f"/{page_path}"
         match = self.site.router.match(path)
-        if match is None or not page_path or isinstance(match[0], ApiRoute):
+        if match is None or not page_path:
             return None
         page, params = match
+        if isinstance(page, ApiRoute):
+            return None
         action = self.site.plans[page.view].inner.actions.get(name)
         return None if action is None else (page, params, path, action)
 

@@ -141,7 +141,8 @@ class Agents:
                 status=200,
                 nonce=site.nonce,
             )
-            return (await page.running.renderer.render(plan.view.id, state)).html.decode()
+            rendered = await page.running.renderer.render(plan.view.id, state)
+            return str(rendered.html, "utf-8")
 
         context = MarkdownContext(page.request, path, load=run_loader, render=render_html)
         text = await resolve_markdown(context, self.sources(site, plan))

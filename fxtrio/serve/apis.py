@@ -34,20 +34,19 @@ async def answer_api(
     scope = visit.scope
     scope["path_params"] = dict(params)
     request = Request(scope, _limited(visit.receive, site.config.limits.body))
-    verdict = (
-        "" if scope["method"] in csrf.SAFE_METHODS else csrf_refusal(site, visit, visit.request, {})
-    )
+    unsafe = scope["method"] not in csrf.SAFE_METHODS
+    verdict = csrf_refusal(site, visit, visit.request, {}) if unsafe else ""
     if verdict:
         return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
-            refusal = await run_hooks(site.hooks.apis, request)
-            if refusal is None:
-                refusal = await _call(site.endpoints[source], request, source)
-            if isinstance(refusal, Redirect):
-                return Response(status_code=refusal.status, headers={"location": refusal.url})
-            return refusal
+            answer: Answer | Redirect | None = await run_hooks(site.hooks.apis, request)
+            if answer is None:
+                answer = await _call(site.endpoints[source], request, source)
+            if isinstance(answer, Redirect):
+                return Response(status_code=answer.status, headers={"location": answer.url})
+            return answer
         except (Exception, SystemExit) as error:  # application code
             return _failed(site, source, unwrap(error))
     log.error("%s", DeadlinePassed(source, limit))

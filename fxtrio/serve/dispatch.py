@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 import msgspec
@@ -117,9 +117,9 @@ class Dispatcher:
         scope = visit.scope
         path = visit.path
         if path.startswith("/api/__"):
-            own = await self._answer_own(running, visit)
-            if own is not _NOT_OURS:
-                return own
+            own = self._own_endpoint(path)
+            if own is not None:
+                return await own(running, visit)
         if path.startswith("/_fx/"):
             return await self._assets.answer(visit, path[4:]) or _no_such_file()
         if scope["path"] in _PROBES or path in _PROBES:
@@ -186,18 +186,20 @@ class Dispatcher:
         answer = await agents.answer_page(site, page, path)
         return answer or _moved(site, visit, path, status=307)
 
-    async def _answer_own(self, running: Running, visit: Visit) -> Any:
-        """Answer the endpoints under `/api/__…`; `_NOT_OURS` for any other path."""
-        path = visit.path
+    def _own_endpoint(
+        self, path: str
+    ) -> Callable[[Running, Visit], Awaitable[Answer | None]] | None:
+        """Return what answers a path under `/api/__…`; None when it is not the runtime's."""
         if path.startswith(actions.PREFIX):
-            return await ActionVisit(self._site, running, visit).answer()
+            return self._answer_action
         if path == "/api/__csrf":
-            return self._answer_csrf(visit)
-        if path == "/api/__csp-report":
-            return await self._answer_csp_report(visit)
-        return _NOT_OURS
+            return self._answer_csrf
+        return self._answer_csp_report if path == "/api/__csp-report" else None
 
-    def _answer_csrf(self, visit: Visit) -> Answer:
+    async def _answer_action(self, running: Running, visit: Visit) -> Answer | None:
+        return await ActionVisit(self._site, running, visit).answer()
+
+    async def _answer_csrf(self, running: Running, visit: Visit) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""
         site = self._site
         name = csrf.cookie_name(visit.scope["scheme"])
@@ -208,7 +210,7 @@ class Dispatcher:
                 token = value.decode().partition("=")[2].partition(";")[0]
         return Reply(200, msgspec.json.encode({"token": token}), JSON, headers)
 
-    async def _answer_csp_report(self, visit: Visit) -> Answer:
+    async def _answer_csp_report(self, running: Running, visit: Visit) -> Answer:
         """Log what a browser reports of the Content-Security-Policy."""
         if visit.scope["method"] != "POST":
             return Response(status_code=405, headers={"allow": "POST"})
@@ -262,7 +264,6 @@ class Dispatcher:
         return False
 
 
-_NOT_OURS: Any = object()
 _PROBES = frozenset({"/healthz", "/readyz"})
 _PAGE_LIKE = frozenset({b"document", b"empty", b"iframe", b"frame"})
 

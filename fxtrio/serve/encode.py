@@ -34,8 +34,8 @@ def encode(value: object, *, place: str) -> bytes:
     """Return ``value`` as UTF-8 JSON.
 
     ``place`` names the origin in errors, for example ``pages/index.fxl: load()``.
-    Raises NotSerializable for unknown types, NaN and infinities, values that
-    contain themselves and integers beyond 64 bits.
+    Raises NotSerializable for unknown types, NaN and infinities, and values that
+    contain themselves.
     """
     try:
         encoded = _encode(value)

@@ -81,7 +81,8 @@ async def _run(loader: LoaderCode, request: Request) -> _Result:
         try:
             value = await loader.function(request)
         except (Exception, SystemExit) as error:  # application code
-            return unwrap(error)
+            known: _Result = unwrap(error)
+            return known
         return _checked(loader, value)
     assert scope.cancelled_caught
     return DeadlinePassed(loader.place, loader.timeout)

@@ -132,6 +132,7 @@ def make_site(
 ) -> Site:
     """Put a site together from what was built and imported."""
     entropy = Entropy()
+    routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
     plans = tuple(plan_view(view, codes) for view in manifest.views)
     return Site(
@@ -143,11 +144,8 @@ def make_site(
             document_frame(view, manifest.assets, lang=config.lang, nonce=nonce)
             for view in manifest.views
         ),
-        route_names={
-            route.pattern: encode_requested(route.pattern)
-            for route in (*manifest.routes, *manifest.api)
-        },
-        router=Router((route.pattern, route) for route in (*manifest.routes, *manifest.api)),
+        route_names={route.pattern: encode_requested(route.pattern) for route in routes},
+        router=Router((route.pattern, route) for route in routes),
         not_found=folder_router(manifest.not_found),
         endpoints=endpoints,
         hooks=hooks,

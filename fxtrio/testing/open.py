@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fxtrio.app import assemble, create_app
 from fxtrio.compile.build import build_project, compile_server
@@ -34,6 +34,7 @@ async def open_app(
     root: str | Path,
     *,
     render: bool = False,
+    mode: Literal["production", "development"] = "development",
     open_renderer: Any = _open_no_render,
     **settings: Any,
 ) -> AsyncIterator[Client]:
@@ -45,25 +46,17 @@ async def open_app(
 
     Raises CompileFailed for page files with problems.
     """
-    root = Path(root).resolve()
-    config = load_config(root, **settings)
+    project = Path(root)
+    config = load_config(project, **settings)
     if render:
-        await build_project(root, config, mode="production", report=lambda line: None)
-        async with _running(create_app(root, **settings)) as client:
-            yield client
+        await build_project(project, config, mode="production", report=lambda line: None)
+        app = create_app(project, **settings)
+        async with app.router.lifespan_context(app):
+            yield Client(app)
         return
     with tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder:
         build = Path(folder)
-        manifest = compile_server(root, config, build, mode="development")
-        app = assemble(root, config, build, manifest, open_renderer=open_renderer)
-        async with _running(app) as client:
-            yield client
-
-
-def _running(app: Any) -> AbstractAsyncContextManager[Client]:
-    @asynccontextmanager
-    async def run() -> AsyncIterator[Client]:
+        manifest = compile_server(project, config, build, mode=mode)
+        app = assemble(project, config, build, manifest, open_renderer=open_renderer)
         async with app.router.lifespan_context(app):
             yield Client(app)
-
-    return run()

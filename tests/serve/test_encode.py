@@ -1,0 +1,114 @@
+"""The one encoder: what it takes, what it refuses, and that HTML cannot act on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import uuid
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from fxtrio.errors import NotSerializable
+from fxtrio.serve.encode import encode, escape_for_html
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(JSON_VALUES)
+def test_json_values_come_back_as_they_were(value: Any) -> None:
+    assert json.loads(encode(value, place="here")) == value
+
+
+@given(JSON_VALUES)
+def test_escaped_json_is_the_same_value_without_a_character_html_acts_on(value: Any) -> None:
+    escaped = escape_for_html(encode(value, place="here"))
+    assert json.loads(escaped) == value
+    assert not any(char in escaped.decode() for char in "<>&\u2028\u2029")
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+@attrs.frozen
+class Point:
+    x: int
+
+
+@dataclasses.dataclass
+class Size:
+    width: int
+
+
+class Person(BaseModel):
+    name: str
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (datetime.date(2026, 1, 2), "2026-01-02"),
+        (datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), "2026-01-02T03:04:00Z"),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (decimal.Decimal("1.10"), "1.10"),
+        (Color.RED, "red"),
+        (Point(1), {"x": 1}),
+        (Size(2), {"width": 2}),
+        (Person(name="Ann"), {"name": "Ann"}),
+        ({1, 2}, [1, 2]),
+        ((1, "a"), [1, "a"]),
+        ({1: "a"}, {"1": "a"}),
+    ],
+)
+def test_common_classes_are_encoded(value: object, expected: object) -> None:
+    assert json.loads(encode({"v": [value]}, place="here")) == {"v": [expected]}
+
+
+def cyclic() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["self"] = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a": [1, {"b": object()}]}, "a[1].b"),
+        ({"a": float("nan")}, "a"),
+        ({"a": None, "b": [1.0, float("inf")]}, "b[1]"),
+        ({"p": Size(float("-inf"))}, "p.width"),  # type: ignore[arg-type]  # the mistake itself
+        ({"a": "\ud800"}, "a"),
+        (cyclic(), "self[0]"),
+        ({"a": lambda: 1}, "a"),
+        (object(), ""),
+    ],
+)
+def test_what_json_cannot_hold_is_named_by_its_path(value: object, path: str) -> None:
+    with pytest.raises(NotSerializable) as caught:
+        encode(value, place="pages/index.fxl: load()")
+    assert caught.value.path == path
+    assert str(caught.value).startswith("pages/index.fxl: load(): ")
+
+
+def test_a_deep_value_is_refused_without_a_traceback() -> None:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(NotSerializable):
+        encode(value, place="here")
