@@ -1,0 +1,7 @@
+"""The guestbook: `fx build`, then `fx serve` or any ASGI server with a trio worker."""
+
+from pathlib import Path
+
+from fxtrio.app import create_app
+
+app = create_app(Path(__file__).parent)
