@@ -626,3 +626,14 @@ class AddressUnusable(FxtrioError):
     def __str__(self) -> str:
         """Quote the address."""
         return f"{self.address}: {self.cause}. Choose another one with --host and --port."
+
+
+class OriginUnreadable(FxtrioError):
+    """An allowed origin is not of the form ``scheme://host[:port]``."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"origin_allowed(): {origin!r} is no origin. "
+            "Write scheme, host and port only, such as 'https://example.com:8443'."
+        )
+        self.origin = origin

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import click
 
 from fxtrio import __version__
-from fxtrio.cli.output import print_errors
+from fxtrio.cli.output import leaves, print_errors
 from fxtrio.errors import FxtrioError
 
 COMMANDS = ("init", "routes", "config", "secret", "version")
@@ -38,19 +37,11 @@ class Commands(click.Group):
             print_errors([error])
             ctx.exit(1)
         except BaseExceptionGroup as group:
-            errors = list(_leaves(group))
+            errors = leaves(group)
             if not all(isinstance(error, FxtrioError) for error in errors):
                 raise
             print_errors(errors)
             ctx.exit(1)
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

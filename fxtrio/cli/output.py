@@ -33,6 +33,14 @@ def print_errors(errors: Iterable[BaseException]) -> None:
             out.print(label, Text(line), sep="", soft_wrap=True)
 
 
+def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    """Return the exceptions of a group and of the groups in it."""
+    found: list[BaseException] = []
+    for error in group.exceptions:
+        found += leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return found
+
+
 def print_done(message: str) -> None:
     """Print one line about what has been done."""
     console().print(Text("✓ ", style="bold green"), Text(message), sep="", soft_wrap=True)
@@ -53,3 +61,19 @@ def root_option(function: Function) -> Function:
 def json_option(function: Function) -> Function:
     """Add ``--json``, handed over as ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+def app_option(function: Function) -> Function:
+    """Add ``--app``, handed over as ``app``; see `find_app`."""
+    return click.option(
+        "--app",
+        metavar="MODULE:NAME",
+        help="The ASGI app.  [default: app:app when the project has an app.py]",
+    )(function)
+
+
+def find_app(root: Path, given: str | None) -> str:
+    """Return ``module:name`` of the project's ASGI app; "" when it has none of its own."""
+    if given is not None and ":" not in given:
+        raise click.BadParameter(f"{given!r} is not of the form module:name.", param_hint="--app")
+    return given or ("app:app" if (root / "app.py").is_file() else "")

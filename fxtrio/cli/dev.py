@@ -1,0 +1,78 @@
+"""`fx dev`: serve a project while it is worked on."""
+
+from __future__ import annotations
+
+import socket
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fxtrio.cli.output import app_option, console, find_app, root_option
+from fxtrio.errors import AddressUnusable
+
+if TYPE_CHECKING:
+    from fxtrio.cli.develop.loop import Loop
+
+
+@click.command
+@root_option
+@app_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, help="The port; 0 takes a free one.")
+def command(root: Path, app: str | None, host: str, port: int) -> None:
+    """Serve the project while you work on it.
+
+    When a file changes, the project is built again and browsers reload. What is wrong is
+    shown here and in the browser. Ctrl-C ends it.
+    """
+    # Imported here: `fx --help` would otherwise wait for the whole framework.
+    import trio
+
+    from fxtrio.cli.develop.loop import Loop
+    from fxtrio.cli.develop.terminal import Terminal
+    from fxtrio.compile.build import build_project
+    from fxtrio.config import load_config
+
+    terminal = Terminal(console())
+
+    async def build() -> None:
+        await build_project(root, load_config(root), mode="development", report=terminal.line)
+
+    with listen(host, port) as listener:
+        bound = listener.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        terminal.line(f"fx dev: http://{shown}:{bound}{load_config(root).base_url}/")
+        loop = Loop(
+            root=root, app=find_app(root, app), listener=listener, build=build, report=terminal
+        )
+        trio.run(partial(run_until_interrupted, loop))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; raises AddressUnusable."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise AddressUnusable(f"{host}:{port}", error.strerror or str(error)) from error
+    return listener
+
+
+async def run_until_interrupted(loop: Loop) -> None:
+    """Run the loop until Ctrl-C or SIGTERM; everything it has started has ended then."""
+    import signal
+
+    import trio
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(loop.run)
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+            async for _ in received:
+                nursery.cancel_scope.cancel()
+                break

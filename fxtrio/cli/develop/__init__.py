@@ -1,0 +1,1 @@
+"""What `fx dev` is made of: a loop that builds, a child that serves, a page that reloads."""

@@ -1,0 +1,45 @@
+"""What `fx dev` prints."""
+
+from __future__ import annotations
+
+import attrs
+from rich.console import Console
+from rich.text import Text
+
+from fxtrio.cli.develop.overlay import Failure
+
+_FILES_NAMED = 3
+
+
+@attrs.frozen
+class Terminal:
+    """Prints to one console. A `Reporter` of the loop."""
+
+    out: Console
+
+    def built(self, seconds: float) -> None:
+        """Say that the app has been built."""
+        self._say("✓", "green", f"built in {seconds:.1f} s")
+
+    def started(self, seconds: float) -> None:
+        """Say that the app serves."""
+        self._say("✓", "green", f"started in {seconds:.1f} s")
+
+    def changed(self, files: tuple[str, ...]) -> None:
+        """Say which files have changed."""
+        named = ", ".join(files[:_FILES_NAMED])
+        more = len(files) - _FILES_NAMED
+        self._say("~", "yellow", f"{named} and {more} more" if more > 0 else named)
+
+    def failed(self, failure: Failure) -> None:
+        """Show why there is no app."""
+        self._say("✗", "red", failure.title)
+        if failure.details:
+            self.line(failure.details)
+
+    def line(self, text: str) -> None:
+        """Print a line as it is."""
+        self.out.print(Text.from_ansi(text), soft_wrap=True)
+
+    def _say(self, sign: str, colour: str, text: str) -> None:
+        self.out.print(Text(f"{sign} ", style=f"bold {colour}"), Text(text), sep="", soft_wrap=True)

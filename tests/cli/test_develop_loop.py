@@ -1,0 +1,294 @@
+"""The loop of `fx dev` with real child processes; projects are plain ASGI apps."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import attrs
+import httpx
+import psutil  # type: ignore[import-untyped]  # ships no types
+import pytest
+import trio
+
+from fxtrio.cli.dev import listen, run_until_interrupted
+from fxtrio.cli.develop.handover import VARIABLE, ChildSettings
+from fxtrio.cli.develop.loop import Loop
+from fxtrio.cli.develop.overlay import Failure
+from fxtrio.cli.develop.watch import Changes, Pending
+from fxtrio.errors import AddressUnusable, FxtrioError
+
+APP = """
+import os, sys
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            kind = (await receive())["type"].removeprefix("lifespan.")
+            await send({"type": f"lifespan.{kind}.complete"})
+            if kind == "shutdown":
+                return
+    if scope["path"] == "/die":
+        print("dying for a reason", file=sys.stderr)
+        os._exit(3)
+    headers = [(b"content-type", b"text/html; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"VERSION " + str(os.getpid()).encode()})
+"""
+
+
+class BuildBroken(FxtrioError):
+    """What a build raises in these tests."""
+
+
+@attrs.define
+class Recorder:
+    """Keeps what is reported, and lets a test wait for it."""
+
+    events: list[str] = attrs.field(factory=list)
+    _arrived: trio.Event = attrs.field(factory=trio.Event)
+
+    def _add(self, event: str) -> None:
+        self.events.append(event)
+        self._arrived.set()
+        self._arrived = trio.Event()
+
+    def built(self, seconds: float) -> None:
+        self._add("built")
+
+    def started(self, seconds: float) -> None:
+        self._add("started")
+
+    def changed(self, files: tuple[str, ...]) -> None:
+        self._add(f"changed {' '.join(files)}")
+
+    def failed(self, failure: Failure) -> None:
+        self._add(f"failed {failure.title}: {failure.details}")
+
+    def line(self, text: str) -> None:
+        self._add(f"line {text}")
+
+    async def wait_for(self, event: str, count: int = 1) -> None:
+        while self.events.count(event) < count:
+            await self._arrived.wait()
+
+
+@attrs.define
+class Project:
+    """A project that `fx dev` runs."""
+
+    root: Path
+    listener: socket.socket
+    report: Recorder
+    pending: Pending | None = None
+    build_error: str = ""
+
+    def write(self, text: str) -> None:
+        (self.root / "app.py").write_text(text)
+
+    def change(self, *files: str, build: bool = False) -> None:
+        assert self.pending is not None
+        self.pending.add(Changes(files, build))
+
+    async def build(self) -> None:
+        if self.build_error:
+            raise BuildBroken(self.build_error)
+
+    async def watch(self, root: Path, pending: Pending) -> None:
+        self.pending = pending
+        await trio.sleep_forever()
+
+    @property
+    def loop(self) -> Loop:
+        return Loop(
+            root=self.root,
+            app="app:app",
+            listener=self.listener,
+            build=self.build,
+            report=self.report,
+            watch=self.watch,
+        )
+
+    async def get(self, path: str = "/") -> httpx.Response:
+        port = self.listener.getsockname()[1]
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+            return await client.get(path)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path, listen("127.0.0.1", 0), Recorder())
+    made.write(APP.replace("VERSION", "one"))
+    return made
+
+
+@asynccontextmanager
+async def running(project: Project) -> AsyncIterator[None]:
+    with trio.fail_after(60), project.listener:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(project.loop.run)
+            yield
+            nursery.cancel_scope.cancel()
+
+
+def child_pid(response: httpx.Response) -> int:
+    found = re.search(r"\w+ (\d+)", response.text)
+    assert found is not None
+    return int(found[1])
+
+
+async def test_a_change_restarts_the_app_and_nobody_is_refused_meanwhile(project: Project) -> None:
+    async with running(project):
+        first = await project.get()
+        project.write(APP.replace("VERSION", "two"))
+        project.change("app.py")
+        await project.report.wait_for("changed app.py")
+        second = await project.get()
+        while "two" not in second.text:  # the old one answers until it has been told to end
+            second = await project.get()
+
+    assert first.text.startswith("one ")
+    assert project.report.events[:2] == ["built", "started"]
+    assert not psutil.pid_exists(child_pid(first))
+    assert not psutil.pid_exists(child_pid(second))
+
+
+async def test_pages_carry_a_script_that_names_their_version(project: Project) -> None:
+    async with running(project):
+        page = await project.get()
+        script = await project.get("/_fx/dev/reload.js?version=1")
+
+    assert page.text.endswith('<script src="/_fx/dev/reload.js?version=1"></script>')
+    assert script.headers["content-type"].startswith("text/javascript")
+
+
+async def test_a_failed_build_is_shown_in_the_browser_until_it_is_put_right(
+    project: Project,
+) -> None:
+    project.build_error = "pages/index.fxl:3:5: <oops>"
+    async with running(project):
+        broken = await project.get("/any/page")
+        project.build_error = ""
+        project.change("pages/index.fxl", build=True)
+        await project.report.wait_for("started")
+        mended = await project.get()
+
+    assert broken.status_code == 500
+    assert "pages/index.fxl:3:5: &lt;oops&gt;" in broken.text
+    assert "reload.js?version=1" in broken.text
+    assert mended.text.startswith("one ")
+    assert "failed The build has failed: pages/index.fxl:3:5: <oops>" in project.report.events
+
+
+async def test_an_app_that_does_not_start_shows_its_traceback(project: Project) -> None:
+    project.write("raise RuntimeError('no such table')")
+    async with running(project):
+        await project.report.wait_for("failed The app has stopped: ")
+        broken = await project.get()
+        project.write(APP)
+        project.change("app.py")
+        await project.report.wait_for("started")
+        mended = await project.get()
+
+    assert broken.status_code == 500
+    assert "RuntimeError: no such table" in broken.text
+    assert "line RuntimeError: no such table" in project.report.events
+    assert mended.status_code == 200
+
+
+async def test_an_app_that_dies_later_is_shown_with_its_last_words(project: Project) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+        with pytest.raises(httpx.HTTPError):
+            await project.get("/die")
+        await project.report.wait_for("failed The app has stopped: ")
+        broken = await project.get()
+
+    assert "dying for a reason" in broken.text
+
+
+async def test_a_change_of_a_python_file_needs_no_build(project: Project) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+        project.change("queries.py", build=False)
+        await project.report.wait_for("started", count=2)
+
+    assert project.report.events.count("built") == 1
+
+
+async def test_open_pages_hear_of_the_next_version(project: Project) -> None:
+    port = project.listener.getsockname()[1]
+    received: list[str] = []
+
+    async def listen_once() -> None:
+        """Read the stream to its end, as a browser does before it asks again."""
+        async with await trio.open_tcp_stream("127.0.0.1", port) as events:
+            await events.send_all(b"GET /_fx/dev/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            async for data in events:
+                for found in re.findall(rb"data: \d", data):
+                    received.append(found.decode())
+                    if len(received) == 1:
+                        project.change("app.py")
+                if data.endswith(b"0\r\n\r\n") or "data: 2" in received:
+                    return
+
+    async with running(project):
+        while "data: 2" not in received:
+            await listen_once()
+
+    assert list(dict.fromkeys(received)) == ["data: 1", "data: 2"]
+
+
+async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project) -> None:
+    before = set(psutil.Process().children(recursive=True))
+
+    async def interrupt() -> None:
+        await project.report.wait_for("started")
+        assert set(psutil.Process().children(recursive=True)) > before
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with trio.fail_after(30), project.listener:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(interrupt)
+            await run_until_interrupted(project.loop)
+
+    assert set(psutil.Process().children(recursive=True)) == before
+
+
+async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
+    reading, writing = os.pipe()
+    settings = ChildSettings(
+        root=str(project.root),
+        app="app:app",
+        version="1",
+        socket=project.listener.fileno(),
+        ready=writing,
+    )
+    with trio.fail_after(30), project.listener:
+        process = await trio.lowlevel.open_process(
+            [sys.executable, "-m", "fxtrio.cli.develop.child"],
+            stdin=subprocess.PIPE,
+            env={**os.environ, VARIABLE: settings.to_json()},
+            pass_fds=(project.listener.fileno(), writing),
+        )
+        os.close(writing)
+        async with trio.lowlevel.FdStream(reading) as ready:
+            assert await ready.receive_some(1) == b"1"
+        assert process.stdin is not None
+        await process.stdin.aclose()  # what the end of the parent does, however it ends
+
+        assert await process.wait() == 0
+
+
+def test_an_address_in_use_is_an_error_that_names_it(project: Project) -> None:
+    with project.listener:
+        port = project.listener.getsockname()[1]
+        with pytest.raises(AddressUnusable, match=f"127.0.0.1:{port}: Address already in use"):
+            listen("127.0.0.1", port)

@@ -1,0 +1,70 @@
+"""The script that reloads pages is added to HTML, and to nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fxtrio.cli.develop.reload import ReloadingApp
+
+SCRIPT = b'<script src="/app/_fx/dev/reload.js?version=7"></script>'
+
+
+async def answer(
+    headers: list[tuple[bytes, bytes]], *parts: bytes, method: str = "GET"
+) -> tuple[dict[bytes, bytes], bytes]:
+    """Return headers and body of a response that an app sends in ``parts``."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for number, part in enumerate(parts, 1):
+            more = number < len(parts)
+            await send({"type": "http.response.body", "body": part, "more_body": more})
+
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": method, "path": "/"}
+    await ReloadingApp(app, version="7", base_url="/app")(scope, receive, send)
+    start, *bodies = sent
+    return dict(start["headers"]), b"".join(body["body"] for body in bodies)
+
+
+async def test_html_gets_the_script_at_its_end_and_its_length_is_right() -> None:
+    html = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Length", b"4")]
+
+    headers, body = await answer(html, b"<p>", b"!")
+
+    assert body == b"<p>!" + SCRIPT
+    assert headers[b"content-length"] == b"%d" % len(body)
+
+
+@pytest.mark.parametrize("name", [b"content-security-policy", b"Content-Security-Policy"])
+async def test_the_script_has_the_nonce_of_the_page(name: bytes) -> None:
+    policy = b"default-src 'self'; script-src 'nonce-aB3+/=' 'strict-dynamic'"
+
+    _, body = await answer([(b"content-type", b"text/html"), (name, policy)], b"")
+
+    assert b' nonce="aB3+/="></script>' in body
+
+
+@pytest.mark.parametrize(
+    ("headers", "method"),
+    [
+        ([(b"content-type", b"application/json")], "GET"),
+        ([(b"content-type", b"text/html"), (b"content-encoding", b"gzip")], "GET"),
+        ([(b"content-type", b"text/html")], "HEAD"),
+        ([(b"content-type", b"text/html")], "POST"),
+        ([], "GET"),
+    ],
+)
+async def test_other_responses_stay_as_they_are(
+    headers: list[tuple[bytes, bytes]], method: str
+) -> None:
+    assert await answer(headers, b"body", method=method) == (dict(headers), b"body")
