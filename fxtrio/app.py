@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import trio
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -106,9 +107,7 @@ class Application(Starlette):
             app = App(config=config, tasks=state.fx_tasks, broker=state.fx_broker, state=state)
             state.fx = app
             await enter(open_plugins(self._plugins, app))
-            background = await enter(
-                open_background(capacity=config.tasks.capacity, grace=config.tasks.drain_timeout)
-            )
+            background = await enter(open_background(capacity=config.tasks.capacity))
             exchanges = await enter(open_exchanges())
             site.running = Running(app, exchanges, background, renderer)
             site.ready = True
@@ -116,7 +115,11 @@ class Application(Starlette):
                 yield
             finally:
                 site.ready = False
-                await state.fx_tasks.drain(config.tasks.drain_timeout)
+                # Plugins and the pool outlive the work that may use them.
+                limit = config.tasks.drain_timeout
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(state.fx_tasks.drain, limit)
+                    nursery.start_soon(background.drain, limit)
                 site.running = None
 
     def begin_shutdown(self) -> None:

@@ -19,6 +19,7 @@ class Background:
         self._nursery = nursery
         self._capacity = capacity
         self._running = 0
+        self._idle = trio.lowlevel.ParkingLot()
 
     async def run(self, tasks: Sequence[BackgroundTask]) -> None:
         """Run ``tasks`` one after the other, without the caller waiting for them.
@@ -44,13 +45,22 @@ class Background:
                     log.exception("background task %s failed", name)
         finally:
             self._running -= 1
+            if not self._running:
+                self._idle.unpark_all()
+
+    async def drain(self, timeout: float) -> None:
+        """Wait until no work is under way, ``timeout`` seconds at most."""
+        with trio.move_on_after(timeout):
+            while self._running:
+                await self._idle.park()
 
 
 @asynccontextmanager
-async def open_background(*, capacity: int, grace: float) -> AsyncIterator[Background]:
-    """Run work of responses for as long as the block lasts, and ``grace`` seconds longer."""
+async def open_background(*, capacity: int) -> AsyncIterator[Background]:
+    """Run work of responses for as long as the block lasts; what is left then is cut off."""
     async with trio.open_nursery() as nursery:
-        yield Background(nursery, capacity)
-        nursery.cancel_scope.deadline = trio.current_time() + grace
-    if nursery.cancel_scope.cancelled_caught:
-        log.error("background tasks of responses were cut off after %g s", grace)
+        background = Background(nursery, capacity)
+        yield background
+        if background._running:
+            log.error("%d responses' background tasks were cut off", background._running)
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.support import Server, copy_example, fx, open_browser, served
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def built_guestbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = copy_example("guestbook", tmp_path_factory.mktemp("examples"))
+    fx("build", cwd=project)
+    return project
+
+
+@pytest.fixture
+def guestbook(built_guestbook: Path, tmp_path: Path) -> Iterator[Server]:
+    with served(built_guestbook, env={"GUESTBOOK": str(tmp_path / "book.sqlite3")}) as server:
+        yield server

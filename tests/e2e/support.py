@@ -1,0 +1,191 @@
+"""Real servers and a real browser for the end-to-end tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+REPOSITORY = Path(__file__).parents[2]
+EXAMPLES = REPOSITORY / "examples"
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@attrs.frozen
+class Server:
+    """A server process of a project."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def output(self) -> str:
+        """Return what the process has printed so far."""
+        return self.log.read_text("utf-8", "replace")
+
+
+def free_port() -> int:
+    """Return a port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def copy_example(name: str, to: Path) -> Path:
+    """Return a copy of an example without anything a build or run left in it."""
+    ignored = shutil.ignore_patterns(".fx", "*.sqlite3*", "__pycache__", "node_modules")
+    return Path(shutil.copytree(EXAMPLES / name, to / name, ignore=ignored))
+
+
+def fx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> str:
+    """Run an ``fx`` command to its end and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fxtrio", *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        timeout=300,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@contextmanager
+def served(project: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[Server]:
+    """Serve a built project with ``fx serve`` for the length of the block.
+
+    Leaving the block sends SIGTERM and expects exit code 0.
+    """
+    port = free_port()
+    command = [sys.executable, "-m", "fxtrio", "serve", "--port", str(port), *options]
+    with serving(command, project, port, env=env) as server:
+        yield server
+        server.process.send_signal(signal.SIGTERM)
+        code = server.process.wait(60)
+        assert code == 0, server.output()
+
+
+@contextmanager
+def serving(
+    command: Sequence[str], project: Path, port: int, *, env: dict[str, str] | None = None
+) -> Iterator[Server]:
+    """Run a server command until the block ends; it must answer on ``port`` within a minute."""
+    log = project / f"server-{port}.log"
+    key = {"FX_SECRET_KEY": "a key for tests that is long enough"}
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            command,
+            cwd=project,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **key, **(env or {})},
+            start_new_session=True,
+        )
+    server = Server(f"http://127.0.0.1:{port}", process, log)
+    try:
+        _wait_until_ready(server)
+        yield server
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)
+
+
+def _wait_until_ready(server: Server) -> None:
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        assert server.process.poll() is None, server.output()
+        try:
+            with urllib.request.urlopen(server.url + "/readyz", timeout=2) as response:
+                if response.status == 200:
+                    return
+        except (OSError, urllib.error.URLError):
+            server.process.poll()
+            _pause()
+    raise AssertionError(f"not ready within a minute:\n{server.output()}")
+
+
+def _pause() -> None:
+    """Give a process that is starting a moment: there is no event to wait for from outside."""
+    with socket.socket() as nobody:
+        nobody.settimeout(0.05)
+        nobody.bind(("127.0.0.1", 0))
+        nobody.listen()
+        try:
+            nobody.accept()
+        except TimeoutError:
+            return
+
+
+@attrs.define
+class Visitor:
+    """A browser page that remembers what went wrong in it."""
+
+    page: Page
+    complaints: list[str] = attrs.field(factory=list)
+
+    def watch(self) -> None:
+        """Note console warnings and errors, uncaught errors and failed requests."""
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Run Debian's Chromium for the length of the block."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=list(CHROMIUM_FLAGS), timeout=60_000
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def visit(browser: Browser, *, javascript: bool = True) -> Visitor:
+    """Return a fresh page in a context of its own."""
+    context = browser.new_context(java_script_enabled=javascript)
+    context.set_default_timeout(15_000)
+    visitor = Visitor(context.new_page())
+    visitor.watch()
+    return visitor
+
+
+def nodes_of(pid: int) -> list[int]:
+    """Return the ids of the Node processes below a process, its children's included."""
+    import psutil
+
+    return [
+        child.pid
+        for child in psutil.Process(pid).children(recursive=True)
+        if child.name().startswith("node") or "worker.mjs" in " ".join(child.cmdline())
+    ]
