@@ -48,8 +48,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def js(session: nox.Session) -> None:
-    """Test the JavaScript that runs in browsers and render workers."""
-    session.install("-e", ".")
+    """Check and test the JavaScript that runs in browsers and render workers."""
     _js(session)
 
 
@@ -101,5 +100,7 @@ def _types(session: nox.Session) -> None:
 
 
 def _js(session: nox.Session) -> None:
-    files = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("*.test.mjs"))
-    session.run("node", "--test", *files, external=True)
+    with session.chdir(ROOT / "fxtrio" / "js"):
+        session.run("npm", "ci", "--no-audit", "--no-fund", external=True)
+        for script in ("lint", "format:check", "types", "test"):
+            session.run("npm", "run", "--silent", script, external=True)
