@@ -1,1 +1,27 @@
-"""The plugin protocol and the plugins that come with fxtrio."""
+"""Plugins: parts of an app that live as long as it does.
+
+`Plugin` is what a plugin is, `load_plugins` makes those that ``plugins`` in
+``fx.config.json`` names, and `open_plugins` runs them. Called by `fxtrio.app` and, for
+their commands, by `fxtrio.cli`.
+"""
+
+from fxtrio.plugins.load import Resolver, load_plugins
+from fxtrio.plugins.open import open_plugins
+from fxtrio.plugins.protocol import (
+    NoSettings,
+    Plugin,
+    csrf_binding_of,
+    plugin_routes,
+    wrap_in_middleware,
+)
+
+__all__ = [
+    "NoSettings",
+    "Plugin",
+    "Resolver",
+    "csrf_binding_of",
+    "load_plugins",
+    "open_plugins",
+    "plugin_routes",
+    "wrap_in_middleware",
+]

@@ -1,0 +1,100 @@
+"""``plugins`` of the config → plugin objects, with their settings checked.
+
+Importing what an application names is `app.py`'s work, and comes in as a callable.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fxtrio.config import CONFIG_FILE, Config, PluginConfig
+from fxtrio.errors import ConfigInvalid, ConfigProblem, DottedNameUnknown, PluginFailed
+from fxtrio.plugins.protocol import Plugin
+from fxtrio.plugins.settings import SettingsMistaken, read_settings
+
+Resolver = Callable[[str], object]
+"""Returns what a dotted name of the application stands for; raises DottedNameUnknown."""
+
+BUILT_IN = {"auth": "fxtrio.plugins.auth:AuthPlugin"}
+"""Short names of the framework's own plugins."""
+
+
+def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plugin[Any], ...]:
+    """Return the plugins of ``config`` in its order; none of them is open yet.
+
+    ``root`` is the project folder. A name is one of `BUILT_IN`, or a dotted name that
+    ``resolve`` knows: ``package.module:Class``.
+
+    Raises ConfigInvalid with every problem of every plugin, and PluginFailed when a
+    plugin's module or ``__init__`` raises.
+    """
+    plugins: list[Plugin[Any]] = []
+    problems: list[ConfigProblem] = []
+    taken: dict[str, int] = {}
+    for index, entry in enumerate(config.plugins):
+        key = f"plugins.{index}"
+        try:
+            made = _find(entry.name, resolve)
+            settings = read_settings(made.Settings, entry.settings)
+        except LookupError as error:
+            problems.append(_problem(f"{key}.name", str(error.args[0])))
+            continue
+        except SettingsMistaken as error:
+            for mistake in error.mistakes:
+                place = f"{key}.settings.{mistake.key}".rstrip(".")
+                problems.append(_problem(place, mistake.cause))
+            continue
+        if made.name in taken:
+            cause = f"is {made.name!r}, and so is plugins.{taken[made.name]}"
+            problems.append(_problem(f"{key}.name", cause))
+            continue
+        taken[made.name] = index
+        plugins.append(_make(made, settings, entry, config, root))
+    if problems:
+        raise ConfigInvalid(tuple(problems))
+    return tuple(plugins)
+
+
+def _find(name: str, resolve: Resolver) -> type[Plugin[Any]]:
+    """Return the class that ``name`` means. Raises LookupError with what is wrong."""
+    if "." not in name and ":" not in name and name not in BUILT_IN:
+        near = difflib.get_close_matches(name, BUILT_IN, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        known = ", ".join(BUILT_IN)
+        raise LookupError(
+            f"must be a plugin of the framework ({known}) or 'package.module:Class', "
+            f"not {name!r}.{hint}"
+        )
+    try:
+        found = _import(BUILT_IN[name]) if name in BUILT_IN else resolve(name)
+    except DottedNameUnknown as error:
+        raise LookupError(f"is {name!r}, which cannot be found: {error.cause}") from error
+    except Exception as error:  # the module is the application's code
+        raise PluginFailed(name, "could not be imported", error) from error
+    if not isinstance(found, type) or not issubclass(found, Plugin):
+        raise LookupError(f"is {name!r}, no class derived from fxtrio.plugins.Plugin")
+    if not isinstance(getattr(found, "name", None), str):
+        raise LookupError(f"is {name!r}, a class without a 'name'")
+    return found
+
+
+def _import(name: str) -> object:
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _make(
+    made: type[Plugin[Any]], settings: Any, entry: PluginConfig, config: Config, root: Path
+) -> Plugin[Any]:
+    try:
+        return made(settings, config=config, root=root)
+    except Exception as error:  # so is its __init__
+        raise PluginFailed(entry.name, "could not be made", error) from error
+
+
+def _problem(key: str, cause: str) -> ConfigProblem:
+    return ConfigProblem(place=CONFIG_FILE, key=key, cause=cause)

@@ -1,0 +1,68 @@
+"""Runs plugins for the length of the app, and says which one failed."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import trio
+
+from fxtrio.context import App
+from fxtrio.errors import PluginFailed
+from fxtrio.plugins.protocol import Plugin
+
+
+@asynccontextmanager
+async def open_plugins(plugins: Sequence[Plugin[Any]], app: App) -> AsyncIterator[None]:
+    """Open ``plugins`` in order, and close them in reverse when the block ends.
+
+    Each one's service is at ``app.plugins[name]`` while it is open. Raises PluginFailed,
+    with the cause, for a plugin that cannot start, cannot stop, or whose own tasks fail;
+    the others are closed all the same.
+    """
+    async with AsyncExitStack() as stack:
+        for plugin in plugins:
+            await stack.enter_async_context(_open_one(plugin, app))
+        yield
+
+
+@asynccontextmanager
+async def _open_one(plugin: Plugin[Any], app: App) -> AsyncIterator[None]:
+    try:
+        block = _block_of(plugin, app)
+        service = await block.__aenter__()
+    except Exception as error:
+        raise PluginFailed(plugin.name, "could not start", error) from error
+    app.plugins[plugin.name] = service
+    try:
+        yield
+    except BaseException as body:
+        app.plugins.pop(plugin.name, None)
+        try:
+            swallowed = await block.__aexit__(*sys.exc_info())
+        except Exception as error:
+            # Cancelled from inside its own nursery: the failure is the plugin's, not the app's.
+            if isinstance(body, trio.Cancelled):
+                raise PluginFailed(plugin.name, "failed while it ran", error) from error
+            raise
+        if not swallowed:
+            raise
+    else:
+        app.plugins.pop(plugin.name, None)
+        try:
+            await block.__aexit__(None, None, None)
+        except Exception as error:
+            raise PluginFailed(plugin.name, "could not stop", error) from error
+
+
+def _block_of(plugin: Plugin[Any], app: App) -> AbstractAsyncContextManager[Any]:
+    """Return the plugin's block. Raises TypeError when its ``open`` makes none."""
+    block = plugin.open(app)
+    if isinstance(block, AbstractAsyncContextManager):
+        return block
+    if inspect.iscoroutine(block):
+        block.close()
+    raise TypeError("open() returns no async context manager; put @asynccontextmanager above it")

@@ -1,0 +1,113 @@
+"""What a plugin is: a name, settings, a block, and what it adds to the app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import attrs
+from starlette.requests import HTTPConnection
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from fxtrio.config import Config
+
+if TYPE_CHECKING:
+    import click
+
+    from fxtrio.context import App
+
+Given = TypeVar("Given")
+
+
+@attrs.frozen
+class NoSettings:
+    """The settings of a plugin that has none."""
+
+
+class Plugin(Generic[Given]):
+    """The base of plugins. Every part is optional; `open` is what most have.
+
+    A plugin is made before the app runs, once for each app and process, and must not
+    touch anything outside until `open`.
+    """
+
+    name: ClassVar[str]
+    """Its key in `App.plugins`, and in errors."""
+
+    Settings: ClassVar[type[Any]] = NoSettings
+    """An attrs class. ``settings`` in ``fx.config.json`` is checked against it, with the
+    attributes' names in camelCase."""
+
+    def __init__(self, settings: Given, *, config: Config, root: Path) -> None:
+        self.settings = settings
+        self.config = config
+        """The settings of the whole app."""
+
+        self.root = root
+        """The project folder."""
+
+    @asynccontextmanager
+    async def _open_nothing(self) -> AsyncIterator[None]:
+        yield
+
+    def open(self, app: App) -> AbstractAsyncContextManager[Any]:
+        """Return a block that lasts as long as the app, usually by ``@asynccontextmanager``.
+
+        What it yields is the plugin's service, at ``app.plugins[name]`` while the block
+        lasts. The plugins before this one in the config are open already. A block that
+        raises before it yields stops the app from starting.
+        """
+        return self._open_nothing()
+
+    def middleware(self, app: ASGIApp) -> ASGIApp:
+        """Return ``app``, wrapped in the plugin's ASGI middleware if it has one."""
+        return app
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return Starlette routes, their paths without the base URL.
+
+        They are asked before pages, and behind the app's CSRF check.
+        """
+        return ()
+
+    def commands(self) -> Sequence[click.Command]:
+        """Return commands for the ``fx`` command line; the app does not run then."""
+        return ()
+
+    def csrf_binding(self, connection: HTTPConnection) -> str | None:
+        """Return what CSRF tokens are bound to, such as the client's session; None for nothing.
+
+        Called for pages and for requests without proof of their origin: it must not wait.
+        """
+        return None
+
+
+def wrap_in_middleware(plugins: Sequence[Plugin[Any]], app: ASGIApp) -> ASGIApp:
+    """Return ``app`` inside the middleware of all ``plugins``, the first one outermost."""
+    for plugin in reversed(plugins):
+        app = plugin.middleware(app)
+    return app
+
+
+def plugin_routes(plugins: Sequence[Plugin[Any]]) -> tuple[BaseRoute, ...]:
+    """Return the routes of all ``plugins`` in order."""
+    return tuple(route for plugin in plugins for route in plugin.routes())
+
+
+def csrf_binding_of(
+    plugins: Sequence[Plugin[Any]],
+) -> Callable[[HTTPConnection], str | None]:
+    """Return a function that asks each plugin in turn what a CSRF token is bound to."""
+    having = [plugin for plugin in plugins if type(plugin).csrf_binding is not Plugin.csrf_binding]
+
+    def bind(connection: HTTPConnection) -> str | None:
+        for plugin in having:
+            binding = plugin.csrf_binding(connection)
+            if binding is not None:
+                return binding
+        return None
+
+    return bind
