@@ -1,0 +1,26 @@
+"""Email and password: the auth plugin.
+
+Name it ``"auth"`` in ``plugins``. ``request.state.user`` is then a `User` or None, and
+`require_user` guards pages and actions. Needs ``fxtrio[auth]``.
+"""
+
+from fxtrio.plugins.auth.guards import require_user
+from fxtrio.plugins.auth.models import Refusal, SignedIn, User
+from fxtrio.plugins.auth.plugin import AuthPlugin
+from fxtrio.plugins.auth.service import AuthService, get_auth
+from fxtrio.plugins.auth.settings import Argon2Settings, AuthSettings
+from fxtrio.plugins.auth.storage import AuthStorage, StorageStatistics
+
+__all__ = [
+    "Argon2Settings",
+    "AuthPlugin",
+    "AuthService",
+    "AuthSettings",
+    "AuthStorage",
+    "Refusal",
+    "SignedIn",
+    "StorageStatistics",
+    "User",
+    "get_auth",
+    "require_user",
+]

@@ -1,0 +1,198 @@
+"""``/api/__auth/…``: signing in and out over HTTP, with JSON or a plain HTML form.
+
+JSON in, JSON out: ``{"ok": true, "user": {"id", "email"}}`` or ``{"ok": false, "error",
+"fields"?}``. A form that a browser sends without JavaScript is answered with a redirect.
+The app's CSRF check stands before these routes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import attrs
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from fxtrio.errors import ActionError, BadBody, HashingBusy
+from fxtrio.plugins.auth.middleware import signed_in_of
+from fxtrio.plugins.auth.models import Refusal, User
+from fxtrio.plugins.auth.service import AuthService
+from fxtrio.serve.body import ActionRequest, read_body
+
+PREFIX = "/api/__auth"
+BODY_LIMIT = 16 * 1024
+"""Largest body of these endpoints (bytes)."""
+
+_BUSY = Refusal(code="busy", message="Try again in a moment.", status=503, retry_after=1)
+_NOBODY = Refusal(code="signed-out", message="You are not signed in.", status=401)
+
+
+@attrs.frozen
+class Submission:
+    """What a client has sent to an endpoint."""
+
+    request: ActionRequest
+    fields: Mapping[str, Any]
+    by_form: bool
+    """Whether a browser without JavaScript waits for a page."""
+
+    @property
+    def client(self) -> str | None:
+        """The IP address of the client, if the server knows it."""
+        return None if self.request.client is None else self.request.client.host
+
+
+Handler = Callable[[Submission], Awaitable[Response]]
+
+
+@attrs.frozen
+class Endpoints:
+    """The endpoints of one app."""
+
+    service: Callable[[], AuthService]
+    base_url: str
+
+    def routes(self) -> tuple[BaseRoute, ...]:
+        """Return the routes, without the base URL."""
+        posts = {
+            "login": self.log_in,
+            "logout": self.log_out,
+            "logout-all": self.log_out_everywhere,
+            "register": self.register,
+        }
+        return (
+            Route(f"{PREFIX}/session", self.session, methods=["GET"]),
+            *(
+                Route(f"{PREFIX}/{name}", self._endpoint(handler), methods=["POST"])
+                for name, handler in posts.items()
+            ),
+        )
+
+    async def session(self, request: Request) -> Response:
+        """Say who is signed in: ``user`` is null for nobody."""
+        signed_in = signed_in_of(request.scope)
+        return _json({"user": None if signed_in is None else _shown(signed_in.user)})
+
+    async def log_in(self, submission: Submission) -> Response:
+        """Begin a session; the one that the browser had ends."""
+        service, scope, fields = self.service(), submission.request.scope, submission.fields
+        before = service.read_cookie(scope["headers"], scope["scheme"])
+        outcome = await service.log_in(
+            fields.get("email"),
+            fields.get("password"),
+            remember=fields.get("remember") in (True, "true", "on", "1"),
+            client=submission.client,
+            replaces=None if before is None else before.token,
+        )
+        page = service.settings.login_path
+        if isinstance(outcome, Refusal):
+            return self._refuse(submission, outcome, page)
+        response = self._succeed(submission, {"user": _shown(outcome.user)})
+        response.raw_headers.append(
+            (b"set-cookie", service.cookie_header(outcome, scope["scheme"]))
+        )
+        return response
+
+    async def log_out(self, submission: Submission) -> Response:
+        """End the session of this browser; fine without one."""
+        service, scope = self.service(), submission.request.scope
+        cookie = service.read_cookie(scope["headers"], scope["scheme"])
+        if cookie is not None:
+            await service.log_out(cookie.token)
+        return self._forgetting(submission)
+
+    async def log_out_everywhere(self, submission: Submission) -> Response:
+        """End every session of the user."""
+        signed_in = signed_in_of(submission.request.scope)
+        if signed_in is None:
+            return self._refuse(submission, _NOBODY, self.service().settings.login_path)
+        await self.service().log_out_everywhere(signed_in.user.id)
+        return self._forgetting(submission)
+
+    async def register(self, submission: Submission) -> Response:
+        """Keep a new user. The answer is the same for an address that is taken."""
+        service, fields = self.service(), submission.fields
+        refusal = await service.register(
+            fields.get("email"), fields.get("password"), client=submission.client
+        )
+        if refusal is not None:
+            return self._refuse(submission, refusal, service.settings.register_path)
+        return self._succeed(submission, {}, page=service.settings.login_path)
+
+    def _endpoint(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            try:
+                submission = await _read(request)
+            except ActionError as error:
+                return _json({"error": error.message}, ok=False, status=error.status_code)
+            try:
+                return await handler(submission)
+            except HashingBusy:
+                return self._refuse(submission, _BUSY, self.service().settings.login_path)
+
+        return endpoint
+
+    def _succeed(
+        self, submission: Submission, values: Mapping[str, Any], *, page: str | None = None
+    ) -> Response:
+        if not submission.by_form:
+            return _json(values)
+        home = page or self.service().settings.home_path
+        return _see_other(local_target(submission.fields.get("next")) or self.base_url + home)
+
+    def _forgetting(self, submission: Submission) -> Response:
+        response = self._succeed(submission, {})
+        cookie = self.service().rules.clear_header(submission.request.scope["scheme"])
+        response.raw_headers.append((b"set-cookie", cookie))
+        return response
+
+    def _refuse(self, submission: Submission, refusal: Refusal, page: str) -> Response:
+        if submission.by_form:
+            query = {"error": refusal.code}
+            target = local_target(submission.fields.get("next"))
+            if target is not None:
+                query["next"] = target
+            return _see_other(f"{self.base_url}{page}?{urlencode(query)}")
+        values: dict[str, Any] = {"error": refusal.message, "code": refusal.code}
+        if refusal.fields:
+            values["fields"] = refusal.fields
+        response = _json(values, ok=False, status=refusal.status)
+        if refusal.retry_after is not None:
+            response.headers["retry-after"] = str(max(1, math.ceil(refusal.retry_after)))
+        return response
+
+
+async def _read(request: Request) -> Submission:
+    """Read a request's fields. Raises ActionError for a body that is too large or broken."""
+    body = await read_body(request.receive, dict(request.scope["headers"]), limit=BODY_LIMIT)
+    whole = ActionRequest(request.scope, body)
+    fields = await whole.json() if whole.has_body else {}
+    if not isinstance(fields, dict):
+        raise BadBody("The body must be a JSON object or a form.")
+    asks_for_page = "text/html" in request.headers.get("accept", "")
+    return Submission(whole, fields, whole.is_form and asks_for_page)
+
+
+def local_target(value: object) -> str | None:
+    """Return a path of this site that a client named; None for anything that leads elsewhere."""
+    if not isinstance(value, str) or not value.startswith("/") or len(value) > 2048:
+        return None
+    if value[1:2] in ("/", "\\") or any(char <= " " or char == "\x7f" for char in value):
+        return None
+    return value
+
+
+def _shown(user: User) -> dict[str, str]:
+    return {"id": user.id, "email": user.email}
+
+
+def _json(values: Mapping[str, Any], *, ok: bool = True, status: int = 200) -> Response:
+    return JSONResponse({"ok": ok, **values}, status, headers={"cache-control": "no-store"})
+
+
+def _see_other(url: str) -> Response:
+    return RedirectResponse(url, 303, headers={"cache-control": "no-store"})

@@ -1,0 +1,85 @@
+"""`require_user`: the route hook that lets only signed-in users pass."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import attrs
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
+
+from fxtrio.context import get_app
+from fxtrio.errors import Redirect
+from fxtrio.markdown.paths import page_path
+from fxtrio.plugins.auth.service import get_auth
+from fxtrio.plugins.auth.settings import AuthSettings
+
+_ACTIONS = "/api/__actions/"
+
+
+@attrs.frozen
+class _Place:
+    """What a connection asks for."""
+
+    page: str | None
+    """The page it belongs to; None for Python endpoints."""
+
+    shows: bool
+    """Whether it wants to see the page, and so can follow a redirect."""
+
+
+async def require_user(connection: HTTPConnection) -> Response | Redirect | None:
+    """Let a request pass when somebody is signed in.
+
+    Pages redirect to the login page, with ``?next=`` the path that was asked for; actions,
+    Python endpoints and WebSockets are refused with 401 and JSON. The pages to sign in and
+    to register and those of ``publicPaths`` are open, with their actions. Name it in
+    ``routeMiddleware``, or return what it returns from a loader. Raises AuthNotInstalled
+    without the plugin.
+    """
+    service, base_url = get_auth(), _base_url()
+    place = _place(connection, base_url)
+    if place.page is not None and _is_public(place.page, service.settings):
+        return None
+    if connection.scope["type"] == "websocket":
+        # The middleware does not run for WebSockets.
+        user = await service.authenticate(connection)
+    else:
+        user = getattr(connection.state, "user", None)
+    if user is not None:
+        return None
+    if not place.shows:
+        return JSONResponse({"ok": False, "error": "You are not signed in."}, 401)
+    login = base_url + service.settings.login_path
+    return Redirect(f"{login}?next={quote(_requested(connection.scope), safe='/')}")
+
+
+def _base_url() -> str:
+    app = get_app()
+    return "" if app is None else app.config.base_url
+
+
+def _place(connection: HTTPConnection, base_url: str) -> _Place:
+    path = str(connection.scope["path"])[len(base_url) :]
+    if path.startswith(_ACTIONS):
+        page = path[len(_ACTIONS) :].rpartition("/")[0]
+        return _Place("/" if page == "index" else f"/{page}", shows=False)
+    if path.startswith("/api/"):
+        return _Place(None, shows=False)
+    return _Place(page_path(path) or path, shows=connection.scope["type"] == "http")
+
+
+def _requested(scope: Scope) -> str:
+    """Return path and query as the client sent them."""
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    path = bytes(raw).partition(b"?")[0]
+    query = bytes(scope["query_string"])
+    return (path + b"?" + query if query else path).decode("latin-1")
+
+
+def _is_public(page: str, settings: AuthSettings) -> bool:
+    return page in (settings.login_path, settings.register_path) or any(
+        page == public or page.startswith(public.rstrip("/") + "/")
+        for public in settings.public_paths
+    )

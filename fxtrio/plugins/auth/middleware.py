@@ -1,0 +1,86 @@
+"""Who sends a request: ASGI middleware around the app.
+
+Sets ``request.state.user``. Without a cookie that the app has signed it does nothing
+else, and never asks the storage. WebSockets pass: their handlers call
+`authenticate_websocket`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fxtrio.plugins.auth.models import SignedIn
+from fxtrio.plugins.auth.service import AuthService
+
+SIGNED_IN = "fx.auth"
+"""Key of the ASGI scope that holds the `SignedIn` of a request, for the plugin itself."""
+
+
+class SessionMiddleware:
+    """Looks up the session of each HTTP request."""
+
+    def __init__(self, app: ASGIApp, *, service: Callable[[], AuthService], assets: str) -> None:
+        """``assets`` is the path of hashed files: they are the same for all, signed in or not."""
+        self._app = app
+        self._service = service
+        self._assets = assets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        state["user"] = None
+        service = self._service()
+        cookie = service.read_cookie(scope["headers"], scope["scheme"])
+        if cookie is None or scope["path"].startswith(self._assets):
+            await self._app(scope, receive, send)
+            return
+        signed_in = await service.find(scope["headers"], scope["scheme"])
+        if signed_in is None:
+            await self._app(scope, receive, send)
+            return
+        state["user"] = signed_in.user
+        scope[SIGNED_IN] = signed_in
+        extended = await service.extend(signed_in.session)
+        header = None
+        if extended is not None:
+            signed_in = attrs.evolve(signed_in, session=extended)
+        if (extended is not None and extended.persistent) or not cookie.current:
+            header = service.cookie_header(signed_in, scope["scheme"])
+        await self._app(scope, receive, _personal(send, header))
+
+
+def _personal(send: Send, cookie: bytes | None) -> Send:
+    """Return a ``send`` that keeps responses out of caches, and adds a `Set-Cookie`.
+
+    A response that sets the session cookie is never stored, whatever it says itself;
+    others only unless they say so. An answer that sets the cookie itself, as after
+    signing out, keeps its own.
+    """
+
+    async def personal(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            name = None if cookie is None else cookie.partition(b"=")[0] + b"="
+            if name is not None and not any(
+                key.lower() == b"set-cookie" and value.startswith(name) for key, value in headers
+            ):
+                headers = [each for each in headers if each[0].lower() != b"cache-control"]
+                headers.append((b"set-cookie", cookie or b""))
+            if not any(key.lower() == b"cache-control" for key, _ in headers):
+                headers.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return personal
+
+
+def signed_in_of(scope: Scope) -> SignedIn | None:
+    """Return who sends a request, with the session, as the middleware found out."""
+    found = scope.get(SIGNED_IN)
+    return found if isinstance(found, SignedIn) else None

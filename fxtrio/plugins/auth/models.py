@@ -1,0 +1,74 @@
+"""What the auth plugin speaks about: users, sessions, and why a request was refused.
+
+Times are wall-clock seconds since 1970, so they mean the same after a restart.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class User:
+    """Somebody who can sign in; ``request.state.user``. Holds nothing secret."""
+
+    id: str
+    """32 hex characters, random."""
+
+    email: str
+    """In lower case."""
+
+    created_at: float
+
+
+@attrs.frozen(kw_only=True)
+class Account:
+    """A user with the hash of the password. Never leaves the plugin."""
+
+    user: User
+    password_hash: str = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Session:
+    """A sign-in of one browser, as it is stored."""
+
+    key: bytes = attrs.field(repr=False)
+    """SHA-256 of the token in the cookie: who reads the storage cannot sign in with it."""
+
+    user_id: str
+    created_at: float
+
+    expires_at: float
+    """The end without further requests; never after ``ends_at``."""
+
+    ends_at: float
+    """The end whatever happens."""
+
+    persistent: bool
+    """Whether the cookie outlives the browser ("remember me")."""
+
+
+@attrs.frozen(kw_only=True)
+class SignedIn:
+    """A user with the session that proves it."""
+
+    user: User
+    session: Session
+    token: str = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Refusal:
+    """Why somebody is not signed in or registered. An expected outcome, not an error."""
+
+    code: str
+    """For programs and for ``?error=`` of pages: ``credentials``, ``throttled``, …"""
+
+    message: str
+    """For people. Says nothing about whether an address is known."""
+
+    status: int
+    fields: dict[str, list[str]] = attrs.field(factory=dict)
+    retry_after: float | None = None
+    """Seconds to wait before another attempt makes sense."""

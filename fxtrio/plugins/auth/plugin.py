@@ -1,0 +1,104 @@
+"""The plugin: puts settings, storage, endpoints, middleware and commands together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from fxtrio.config import Config
+from fxtrio.errors import AuthNotInstalled, SecretKeyMissing
+from fxtrio.plugins.auth.endpoints import Endpoints
+from fxtrio.plugins.auth.middleware import SessionMiddleware
+from fxtrio.plugins.auth.passwords import open_hasher
+from fxtrio.plugins.auth.service import AuthService, Clock
+from fxtrio.plugins.auth.settings import AuthSettings
+from fxtrio.plugins.auth.sqlite import open_sqlite
+from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, binding_of
+from fxtrio.plugins.protocol import Plugin
+
+if TYPE_CHECKING:
+    import click
+
+    from fxtrio.context import App
+
+
+class AuthPlugin(Plugin[AuthSettings]):
+    """Email and password, sessions in SQLite. Its service is an `AuthService`."""
+
+    name = "auth"
+    Settings = AuthSettings
+
+    def __init__(
+        self, settings: AuthSettings, *, config: Config, root: Path, clock: Clock = time.time
+    ) -> None:
+        """``clock`` returns seconds since 1970; tests hand in one of their own."""
+        super().__init__(settings, config=config, root=root)
+        self.clock = clock
+        self._signer = CookieSigner(tuple(key.encode() for key in config.secret_keys))
+        self._rules = CookieRules(settings.cookie_name, settings.secure == "always")
+        self._service: AuthService | None = None
+
+    @asynccontextmanager
+    async def open(self, app: App) -> AsyncIterator[AuthService]:
+        """Keep the database open for as long as the app runs.
+
+        Raises SecretKeyMissing, AuthDatabaseUnusable and ExtraMissing.
+        """
+        if not self._signer.keys:
+            raise SecretKeyMissing("the auth plugin")
+        async with self.open_service() as service:
+            self._service = service
+            try:
+                yield service
+            finally:
+                self._service = None
+
+    @asynccontextmanager
+    async def open_service(self) -> AsyncIterator[AuthService]:
+        """Keep the database open, for commands as well: they have no app and sign nothing."""
+        settings = self.settings
+        hasher = await open_hasher(
+            settings.argon2, threads=settings.hashing_threads, waiting=settings.hashing_queue
+        )
+        async with open_sqlite(self.root / settings.database) as storage:
+            yield AuthService(
+                settings=settings,
+                storage=storage,
+                hasher=hasher,
+                signer=self._signer,
+                rules=self._rules,
+                clock=lambda: self.clock(),
+            )
+
+    def middleware(self, app: ASGIApp) -> ASGIApp:
+        """Return ``app`` with ``request.state.user`` set."""
+        assets = f"{self.config.base_url}/_fx/"
+        return SessionMiddleware(app, service=self._running, assets=assets)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return the endpoints below ``/api/__auth``."""
+        return Endpoints(self._running, self.config.base_url).routes()
+
+    def commands(self) -> Sequence[click.Command]:
+        """Return ``fx auth``."""
+        from fxtrio.plugins.auth.commands import make_commands
+
+        return (make_commands(self),)
+
+    def csrf_binding(self, connection: HTTPConnection) -> str | None:
+        """Return what ties CSRF tokens to a session; asks nobody, so it never waits."""
+        scope = connection.scope
+        cookie = self._signer.read(self._rules.read(scope["headers"], scope["scheme"]))
+        return None if cookie is None else binding_of(cookie.token)
+
+    def _running(self) -> AuthService:
+        if self._service is None:
+            raise AuthNotInstalled("a request before the app runs")
+        return self._service

@@ -1,0 +1,300 @@
+"""Signing in and out: the rules, between the endpoints and the storage.
+
+Reached as ``app.plugins["auth"]``, and by `get_auth` from anywhere in a request.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+
+import attrs
+from starlette.requests import HTTPConnection
+
+from fxtrio.context import get_app
+from fxtrio.errors import AuthNotInstalled
+from fxtrio.plugins.auth.emails import canonical_email
+from fxtrio.plugins.auth.models import Refusal, Session, SignedIn, User
+from fxtrio.plugins.auth.passwords import (
+    PasswordHasher,
+    Verification,
+    normalize_password,
+    password_problem,
+)
+from fxtrio.plugins.auth.settings import HOUR, AuthSettings
+from fxtrio.plugins.auth.storage import AuthStorage
+from fxtrio.plugins.auth.throttle import (
+    Bucket,
+    Marks,
+    account_key,
+    charge,
+    client_key,
+    forgive,
+)
+from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, CookieValue, key_of, new_token
+
+log = logging.getLogger("fx.auth")
+
+Clock = Callable[[], float]
+"""Returns seconds since 1970."""
+
+REGISTRATIONS = 20
+"""Registrations of one client in an hour (count)."""
+
+_RENEW_AFTER = 0.1
+"""Part of the idle time after which a request writes the new end of its session."""
+
+_WRONG = Refusal(
+    code="credentials", message="The email address or the password is wrong.", status=401
+)
+_CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class AuthService:
+    """Signs users in and out. Made by `AuthPlugin`; valid while the app runs."""
+
+    settings: AuthSettings
+    storage: AuthStorage
+    hasher: PasswordHasher
+    signer: CookieSigner
+    rules: CookieRules
+    clock: Clock
+
+    async def register(
+        self, email: object, password: object, *, client: str | None = None
+    ) -> Refusal | None:
+        """Keep a new user; None when that is done, or when the address has been taken before.
+
+        Who asks cannot tell the two apart, in the answer or in its time, so nobody learns
+        who has an account. Signing in is a step of its own.
+        """
+        if not self.settings.registration:
+            return _CLOSED
+        address = canonical_email(email)
+        fields = self._check_new(address, password)
+        if fields:
+            return Refusal(code="invalid", message="Validation failed", status=422, fields=fields)
+        refused = await self._charge(self._registration_buckets(client))
+        if refused is None:
+            await self._add(str(address), str(password))
+        return refused
+
+    async def add_user(self, email: str, password: str) -> User | None:
+        """Keep a new user without any limit on who asks; None when the address is taken.
+
+        For scripts and administrators. The password is hashed either way. Raises
+        ValueError for an address or a password that cannot be used.
+        """
+        address = canonical_email(email)
+        problems = self._check_new(address, password)
+        if problems:
+            raise ValueError("; ".join(f"{key}: {text[0]}" for key, text in problems.items()))
+        return await self._add(str(address), password)
+
+    async def log_in(
+        self,
+        email: object,
+        password: object,
+        *,
+        remember: bool = False,
+        client: str | None = None,
+        replaces: str | None = None,
+    ) -> SignedIn | Refusal:
+        """Check a password and begin a session with a token of its own.
+
+        ``remember`` lets the cookie outlive the browser. ``client`` is the IP address that
+        asks, ``replaces`` the token of the session that the browser had before: it ends.
+        Whether the address is unknown or the password wrong, the same work is done and the
+        same is said.
+        """
+        address = canonical_email(email)
+        secret = self._readable(password)
+        if address is None or secret is None:
+            return _WRONG
+        account_bucket, others = self._login_buckets(address, client)
+        refused = await self._charge([account_bucket, *others])
+        if refused is not None:
+            log.warning("login of %s throttled", account_bucket.key[:20])
+            return refused
+        account = await self.storage.find_account(address)
+        stored = None if account is None else account.password_hash
+        verification = await self.hasher.verify(stored, secret)
+        if account is None or not verification.correct:
+            log.warning("login of %s failed", account_bucket.key[:20])
+            return _WRONG
+        await self._forgive(account_bucket, others)
+        await self._renew_hash(account.user, secret, verification)
+        return await self._begin(account.user, remember=remember, replaces=replaces)
+
+    async def log_out(self, token: str) -> None:
+        """End the session of a token; no matter if it is over already."""
+        await self.storage.end_session(key_of(token))
+        log.info("session %s ended", _short(key_of(token)))
+
+    async def log_out_everywhere(self, user_id: str) -> int:
+        """End every session of a user, on every device; return how many there were."""
+        ended = await self.storage.end_sessions(user_id)
+        log.info("user %s: all %d sessions ended", user_id, ended)
+        return ended
+
+    async def set_password(self, user: User, password: str) -> None:
+        """Replace a user's password and end every session of the user.
+
+        The caller has made sure who asks. Raises ValueError for a password that cannot be used.
+        """
+        problems = self._check_new(user.email, password)
+        if problems:
+            raise ValueError(problems["password"][0])
+        password_hash = await self.hasher.hash(normalize_password(password) or "")
+        await self.storage.set_password(user.id, password_hash)
+        await self.log_out_everywhere(user.id)
+
+    async def authenticate(self, connection: HTTPConnection) -> User | None:
+        """Return the user of a request or a WebSocket handshake.
+
+        Asks the storage only when there is a cookie that this app has signed.
+        """
+        signed_in = await self.find(connection.scope["headers"], connection.scope["scheme"])
+        return None if signed_in is None else signed_in.user
+
+    async def find(self, headers: list[tuple[bytes, bytes]], scheme: str) -> SignedIn | None:
+        """Return who a request's cookie belongs to, if its session is not over."""
+        cookie = self.read_cookie(headers, scheme)
+        if cookie is None:
+            return None
+        found = await self.storage.find_session(key_of(cookie.token), self.clock())
+        if found is None:
+            return None
+        session, user = found
+        return SignedIn(user=user, session=session, token=cookie.token)
+
+    def read_cookie(self, headers: list[tuple[bytes, bytes]], scheme: str) -> CookieValue | None:
+        """Return the token of a request's cookie; None without one that this app has signed."""
+        return self.signer.read(self.rules.read(headers, scheme))
+
+    async def extend(self, session: Session) -> Session | None:
+        """Move the end of a session that is used; None while the stored end is good enough."""
+        idle = self.settings.idle_timeout
+        ends = min(self.clock() + idle, session.ends_at)
+        if ends - session.expires_at < _RENEW_AFTER * idle:
+            return None
+        await self.storage.extend_session(session.key, ends)
+        return attrs.evolve(session, expires_at=ends)
+
+    def cookie_header(self, signed_in: SignedIn, scheme: str) -> bytes:
+        """Return the `Set-Cookie` value of a session."""
+        session = signed_in.session
+        age = session.expires_at - self.clock() if session.persistent else None
+        value = self.signer.sign(signed_in.token)
+        return self.rules.set_header(value, scheme=scheme, max_age=age)
+
+    async def _add(self, address: str, password: str) -> User | None:
+        password_hash = await self.hasher.hash(normalize_password(password) or "")
+        user = User(id=secrets.token_hex(16), email=address, created_at=self.clock())
+        if not await self.storage.add_user(user, password_hash):
+            return None
+        log.info("user %s registered", user.id)
+        return user
+
+    async def _begin(self, user: User, *, remember: bool, replaces: str | None) -> SignedIn:
+        token, now = new_token(), self.clock()
+        ends_at = now + self.settings.absolute_timeout
+        session = Session(
+            key=key_of(token),
+            user_id=user.id,
+            created_at=now,
+            expires_at=min(now + self.settings.idle_timeout, ends_at),
+            ends_at=ends_at,
+            persistent=remember,
+        )
+        await self.storage.add_session(
+            session,
+            replaces=None if replaces is None else key_of(replaces),
+            most=self.settings.max_sessions,
+        )
+        log.info("user %s signed in, session %s", user.id, _short(session.key))
+        return SignedIn(user=user, session=session, token=token)
+
+    async def _renew_hash(self, user: User, secret: str, verification: Verification) -> None:
+        if verification.outdated:
+            await self.storage.set_password(user.id, await self.hasher.hash(secret))
+
+    def _readable(self, password: object) -> str | None:
+        """Return a password as it is hashed; None when nobody can have it."""
+        longest = self.settings.password_max_length
+        if not isinstance(password, str) or not 0 < len(password) <= longest:
+            return None
+        return normalize_password(password)
+
+    def _check_new(self, address: str | None, password: object) -> dict[str, list[str]]:
+        fields: dict[str, list[str]] = {}
+        if address is None:
+            fields["email"] = ["This is not an email address."]
+        problem = "Choose a password."
+        if isinstance(password, str) and password:
+            problem = password_problem(
+                password,
+                shortest=self.settings.password_min_length,
+                longest=self.settings.password_max_length,
+                email=address or "",
+            )
+        if problem:
+            fields["password"] = [problem]
+        return fields
+
+    def _login_buckets(self, address: str, client: str | None) -> tuple[Bucket, list[Bucket]]:
+        settings = self.settings
+        account = Bucket(account_key(address), settings.login_attempts, settings.login_pause)
+        key = client_key(client)
+        if key is None or settings.client_attempts is None:
+            return account, []
+        return account, [Bucket(key, settings.client_attempts, HOUR / settings.client_attempts)]
+
+    def _registration_buckets(self, client: str | None) -> list[Bucket]:
+        key = client_key(client)
+        if key is None or self.settings.client_attempts is None:
+            return []
+        return [Bucket(f"register:{key}", REGISTRATIONS, HOUR / REGISTRATIONS)]
+
+    async def _charge(self, buckets: list[Bucket]) -> Refusal | None:
+        now = self.clock()
+
+        def change(marks: Marks) -> tuple[Marks, float]:
+            verdict = charge(buckets, marks, now)
+            return verdict.marks, verdict.wait
+
+        wait = await self.storage.change_marks([each.key for each in buckets], change, now)
+        if not wait:
+            return None
+        return Refusal(
+            code="throttled",
+            message="There were too many attempts. Try again later.",
+            status=429,
+            retry_after=wait,
+        )
+
+    async def _forgive(self, account: Bucket, others: list[Bucket]) -> None:
+        def change(marks: Marks) -> tuple[Marks, None]:
+            return forgive(account, others, marks), None
+
+        keys = [each.key for each in (account, *others)]
+        await self.storage.change_marks(keys, change, self.clock())
+
+
+def get_auth() -> AuthService:
+    """Return the auth plugin of the app that the running code belongs to.
+
+    Raises AuthNotInstalled without one.
+    """
+    app = get_app()
+    service = None if app is None else app.plugins.get("auth")
+    if not isinstance(service, AuthService):
+        raise AuthNotInstalled("get_auth()")
+    return service
+
+
+def _short(key: bytes) -> str:
+    """Return enough of a session's stored key to follow it in the log, and too little to use."""
+    return key.hex()[:12]

@@ -1,0 +1,72 @@
+"""The protocol between the auth plugin and whatever keeps its data.
+
+SQLite is the one that comes with it (`fxtrio.plugins.auth.sqlite`). Every method is one
+transaction. Times come from the caller: a storage reads no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import attrs
+
+from fxtrio.plugins.auth.models import Account, Session, User
+from fxtrio.plugins.auth.throttle import Marks
+
+Answer = TypeVar("Answer")
+
+
+@attrs.frozen
+class StorageStatistics:
+    """What a storage has done since it was opened."""
+
+    queries: int
+    """Calls of methods of `AuthStorage`; each is one transaction."""
+
+
+class AuthStorage(Protocol):
+    """Keeps users, sessions and the marks of the throttle."""
+
+    async def add_user(self, user: User, password_hash: str) -> bool:
+        """Keep a new user; False, and nothing else, when the email is taken."""
+
+    async def find_account(self, email: str) -> Account | None:
+        """Return the account of an email (already in its canonical form)."""
+
+    async def set_password(self, user_id: str, password_hash: str) -> None:
+        """Replace the hash of a user's password."""
+
+    async def add_session(self, session: Session, *, replaces: bytes | None, most: int) -> None:
+        """Keep a session, and end the one with the key ``replaces``.
+
+        Drops sessions that were over at ``session.created_at``, and the user's oldest
+        above ``most``.
+        """
+
+    async def find_session(self, key: bytes, now: float) -> tuple[Session, User] | None:
+        """Return a session that is not over at ``now``, with its user."""
+
+    async def extend_session(self, key: bytes, expires_at: float) -> None:
+        """Move the end of a session, if it still exists."""
+
+    async def end_session(self, key: bytes) -> None:
+        """End one session; no matter if it is over already."""
+
+    async def end_sessions(self, user_id: str) -> int:
+        """End all sessions of a user; return how many there were."""
+
+    async def change_marks(
+        self,
+        keys: Sequence[str],
+        change: Callable[[Marks], tuple[Marks, Answer]],
+        now: float,
+    ) -> Answer:
+        """Read the marks of ``keys``, keep those ``change`` returns, and return its answer.
+
+        Nobody else changes them in between, in this process or another. Marks up to ``now``
+        mean nothing: they are not handed in, and are dropped. ``change`` must be pure.
+        """
+
+    def statistics(self) -> StorageStatistics:
+        """Return what has been done so far."""

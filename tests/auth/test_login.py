@@ -1,0 +1,230 @@
+"""Logging in and registering: what is said, what it costs, and how often one may try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trio
+
+from fxtrio.plugins.auth.models import Refusal, SignedIn
+from tests.auth.harness import EMAIL, PASSWORD, Auth, Clock, log_in, open_auth, open_auth_with_user
+
+UNKNOWN = "nobody@example.org"
+
+
+@pytest.fixture
+async def auth(tmp_path: Path):
+    async with open_auth_with_user(tmp_path) as auth:
+        yield auth
+
+
+async def fail(client: httpx.AsyncClient, times: int, **fields: Any) -> list[int]:
+    wrong = {"password": "wrong password", **fields}
+    return [(await log_in(client, **wrong)).status_code for _ in range(times)]
+
+
+async def cost(auth: Auth, **fields: Any) -> tuple[int, int]:
+    """Return the queries and the hashes that one login takes."""
+    before = (auth.queries, auth.service.hasher.computed)
+    await log_in(auth.client(), **fields)
+    return auth.queries - before[0], auth.service.hasher.computed - before[1]
+
+
+async def test_the_right_password_signs_in(auth: Auth) -> None:
+    response = await log_in(auth.client())
+    assert response.status_code == 200
+    assert response.json()["ok"] is True
+    assert response.json()["user"]["email"] == EMAIL
+
+
+async def test_the_address_may_be_written_in_any_case(auth: Auth) -> None:
+    assert (await log_in(auth.client(), email="  Ada@Example.ORG ")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"password": "wrong password"},
+        {"email": UNKNOWN},
+        {"email": "no address"},
+        {"email": None},
+        {"email": ["a"]},
+        {"password": None},
+        {"password": ""},
+        {"password": {"$ne": 1}},
+        {"password": "x" * 5000},
+        {"password": f"{PASSWORD}\0"},
+        {"email": f"{EMAIL}' OR '1'='1"},
+    ],
+)
+async def test_every_failure_says_the_same(auth: Auth, fields: dict[str, Any]) -> None:
+    response = await log_in(auth.client(), **fields)
+    assert response.status_code == 401
+    assert response.json() == {
+        "ok": False,
+        "error": "The email address or the password is wrong.",
+        "code": "credentials",
+    }
+    assert "set-cookie" not in response.headers
+
+
+async def test_an_unknown_address_costs_as_much_work_as_a_wrong_password(auth: Auth) -> None:
+    known = await cost(auth, password="wrong password")
+    unknown = await cost(auth, email=UNKNOWN)
+    assert known == unknown == (2, 1)
+
+
+async def test_a_throttled_address_costs_and_says_the_same_whether_it_is_known(auth: Auth) -> None:
+    client = auth.client()
+    await fail(client, 5)
+    await fail(client, 5, email=UNKNOWN)
+    assert await cost(auth) == await cost(auth, email=UNKNOWN) == (1, 0)
+    known, unknown = await log_in(client), await log_in(client, email=UNKNOWN)
+    assert known.status_code == unknown.status_code == 429
+    assert known.json() == unknown.json()
+    assert known.headers["retry-after"] == unknown.headers["retry-after"]
+
+
+async def test_after_five_failures_even_the_right_password_must_wait(auth: Auth) -> None:
+    client = auth.client()
+    assert await fail(client, 6) == [401] * 5 + [429]
+    response = await log_in(client)
+    assert response.status_code == 429
+    assert response.headers["retry-after"] == "300"
+    assert response.json()["code"] == "throttled"
+    auth.clock.advance(299)
+    assert (await log_in(client)).status_code == 429
+    auth.clock.advance(1)
+    assert (await log_in(client)).status_code == 200
+
+
+async def test_success_forgets_the_failures_before_it(auth: Auth) -> None:
+    client = auth.client()
+    for _ in range(3):
+        assert await fail(client, 4) == [401] * 4
+        assert (await log_in(client)).status_code == 200
+
+
+async def test_one_address_cannot_lock_out_another(auth: Auth) -> None:
+    await auth.service.add_user("grace@example.org", PASSWORD)
+    await fail(auth.client(), 6)
+    assert (await log_in(auth.client(), email="grace@example.org")).status_code == 200
+
+
+async def test_throttling_survives_a_restart(tmp_path: Path) -> None:
+    clock = Clock()
+    async with open_auth_with_user(tmp_path, clock=clock) as auth:
+        await fail(auth.client(), 5)
+    async with open_auth(tmp_path, clock=clock) as auth:
+        assert (await log_in(auth.client())).status_code == 429
+
+
+async def test_many_attempts_at_once_gain_nothing(auth: Auth) -> None:
+    statuses: list[int] = []
+
+    async def attempt() -> None:
+        statuses.extend(await fail(auth.client(), 1))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(attempt)
+    assert sorted(statuses) == [401] * 5 + [429] * 15
+
+
+async def test_one_client_cannot_try_one_password_on_all_addresses(tmp_path: Path) -> None:
+    async with open_auth_with_user(tmp_path, client_attempts=10) as auth:
+        sprayer = auth.client(host="198.51.100.7")
+        statuses = [
+            (await log_in(sprayer, email=f"user{n}@example.org")).status_code for n in range(11)
+        ]
+        assert statuses == [401] * 10 + [429]
+        assert (await log_in(auth.client(host="198.51.100.8"))).status_code == 200
+
+
+async def test_successful_logins_do_not_count_against_a_client(tmp_path: Path) -> None:
+    async with open_auth_with_user(tmp_path, client_attempts=2) as auth:
+        office = auth.client(host="198.51.100.7")
+        assert [(await log_in(office)).status_code for _ in range(5)] == [200] * 5
+
+
+async def test_without_a_client_limit_only_addresses_are_throttled(tmp_path: Path) -> None:
+    async with open_auth(tmp_path, client_attempts=None) as auth:
+        client = auth.client()
+        statuses = [
+            (await log_in(client, email=f"user{n}@example.org")).status_code for n in range(30)
+        ]
+        assert statuses == [401] * 30
+
+
+async def test_registering_makes_a_user_who_can_sign_in(tmp_path: Path) -> None:
+    async with open_auth(tmp_path) as auth:
+        client = auth.client()
+        body = {"email": "New@Example.org", "password": PASSWORD}
+        response = await client.post("/api/__auth/register", json=body)
+        assert (response.status_code, response.json()) == (200, {"ok": True})
+        assert "set-cookie" not in response.headers
+        assert (await log_in(client, email="new@example.org")).status_code == 200
+
+
+async def test_registering_a_taken_address_says_and_costs_the_same_and_changes_nothing(
+    auth: Auth,
+) -> None:
+    async def register(email: str) -> tuple[Any, int, int]:
+        before = (auth.queries, auth.service.hasher.computed)
+        response = await auth.client().post(
+            "/api/__auth/register", json={"email": email, "password": "some other password"}
+        )
+        return (
+            (response.status_code, response.text),
+            auth.queries - before[0],
+            auth.service.hasher.computed - before[1],
+        )
+
+    assert await register(EMAIL) == await register("new@example.org")
+    assert (await log_in(auth.client(), password="some other password")).status_code == 401
+    assert (await log_in(auth.client())).status_code == 200
+
+
+async def test_registering_reports_every_field_that_is_wrong(auth: Auth) -> None:
+    response = await auth.client().post(
+        "/api/__auth/register", json={"email": "x", "password": "short"}
+    )
+    assert response.status_code == 422
+    assert response.json() == {
+        "ok": False,
+        "error": "Validation failed",
+        "code": "invalid",
+        "fields": {
+            "email": ["This is not an email address."],
+            "password": ["Use at least 8 characters."],
+        },
+    }
+
+
+async def test_registration_can_be_closed(tmp_path: Path) -> None:
+    async with open_auth(tmp_path, registration=False) as auth:
+        body = {"email": EMAIL, "password": PASSWORD}
+        response = await auth.client().post("/api/__auth/register", json=body)
+        assert response.status_code == 403
+        assert await auth.service.storage.find_account(EMAIL) is None
+
+
+async def test_one_client_cannot_register_without_end(tmp_path: Path) -> None:
+    async with open_auth(tmp_path) as auth:
+        client = auth.client()
+
+        async def register(number: int) -> int:
+            body = {"email": f"user{number}@example.org", "password": PASSWORD}
+            return (await client.post("/api/__auth/register", json=body)).status_code
+
+        assert [await register(n) for n in range(21)] == [200] * 20 + [429]
+        auth.clock.advance(180)
+        assert await register(21) == 200
+
+
+async def test_outcomes_are_values(auth: Auth) -> None:
+    assert isinstance(await auth.service.log_in(EMAIL, PASSWORD), SignedIn)
+    assert isinstance(await auth.service.log_in(EMAIL, "wrong password"), Refusal)
