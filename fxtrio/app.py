@@ -65,6 +65,7 @@ class Application(Starlette):
         self._plugins = plugins
         self._open_renderer = open_renderer
         super().__init__(lifespan=Application._run)
+        self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
         base = site.config.base_url
         routes: list[BaseRoute] = list(plugin_routes(plugins))
         if routes:
