@@ -12,9 +12,11 @@ from hypercorn.typing import AppWrapper
 
 from fxtrio.errors import ClientDisconnected
 from fxtrio.http1.exchange import Exchange
+from fxtrio.http1.handshake import read_offer
 from fxtrio.http1.request import Refusal, Request
 from fxtrio.http1.response import DONE, HEAD_SENT
 from fxtrio.http1.target import BadTarget, split_target
+from fxtrio.http1.websocket import Session
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
@@ -38,30 +40,14 @@ def plain_application(app: AppWrapper) -> Application:
 
 async def answer(connection: Connection, request: Request) -> bool:
     """Run the application for ``request``. Return whether the connection can serve another."""
-    hub, peer = connection.hub, connection.peer
-    try:
-        path, raw_path, query = split_target(request)
-    except BadTarget as error:
-        return await _refuse(connection, Refusal(400, str(error)))
-    names = connection.config.server_names
-    if names and request.host.decode("latin-1") not in names:
-        return await _refuse(connection, Refusal(404, f"not one of our names: {request.host!r}"))
-    scope: Scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": request.version,
-        "method": request.method,
-        "scheme": "https" if peer.secure else "http",
-        "path": path,
-        "raw_path": raw_path,
-        "query_string": query,
-        "root_path": connection.config.root_path,
-        "headers": request.headers,
-        "client": peer.client,
-        "server": peer.server,
-        "state": connection.state.copy(),
-        "extensions": {},
-    }
+    hub = connection.hub
+    scope = _open_scope(connection, request)
+    if isinstance(scope, Refusal):
+        await connection.refuse(scope)
+        return False
+    scope["type"] = "http"
+    scope["scheme"] = "https" if connection.peer.secure else "http"
+    scope["method"] = request.method
     exchange = Exchange(
         connection, request, request.keep_alive and connection.served < hub.limits.requests
     )
@@ -69,7 +55,7 @@ async def answer(connection: Connection, request: Request) -> bool:
     try:
         await connection.app(scope, exchange.receive, exchange.send)
     except BaseException as error:
-        await _explain(connection, exchange, error)
+        await _explain(connection, request, error, left=exchange.left)
     stage, status = exchange.stage, exchange.status
     await exchange.end()
     if stage != DONE:
@@ -85,6 +71,62 @@ async def answer(connection: Connection, request: Request) -> bool:
     return exchange.keep_alive and not connection.wire.broken
 
 
+async def converse(connection: Connection, request: Request) -> None:
+    """Run the application for a request that offers a WebSocket, to the end of it."""
+    hub = connection.hub
+    offer = read_offer(request, hub.limits)
+    if isinstance(offer, Refusal):
+        await connection.refuse(offer)
+        return
+    scope = _open_scope(connection, request)
+    if isinstance(scope, Refusal):
+        await connection.refuse(scope)
+        return
+    scope["type"] = "websocket"
+    scope["scheme"] = "wss" if connection.peer.secure else "ws"
+    scope["subprotocols"] = offer.subprotocols
+    scope["extensions"] = {"websocket.http.response": {}}
+    began = time.perf_counter()
+    failed = False
+    async with trio.open_nursery() as nursery:
+        connection.session = session = Session(connection, offer, nursery)
+        try:
+            await connection.app(scope, session.receive, session.send)
+        except BaseException as error:
+            failed = await _explain(connection, request, error, left=session.left)
+        await session.finish(failed=failed)
+        nursery.cancel_scope.cancel()
+    if hub.logs_access:
+        await hub.note(scope, session.status, 0, time.perf_counter() - began)
+    if connection.context.max_requests is not None:
+        await connection.context.mark_request()
+
+
+def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
+    """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
+    config, peer = connection.config, connection.peer
+    try:
+        path, raw_path, query = split_target(request)
+    except BadTarget as error:
+        return Refusal(400, str(error))
+    names = config.server_names
+    if names and request.host.decode("latin-1") not in names:
+        return Refusal(404, f"not one of our names: {request.host!r}")
+    return {
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": request.version,
+        "path": path,
+        "raw_path": raw_path,
+        "query_string": query,
+        "root_path": config.root_path,
+        "headers": request.headers,
+        "client": peer.client,
+        "server": peer.server,
+        "state": connection.state.copy(),
+        "extensions": {},
+    }
+
+
 async def _complete(connection: Connection, stage: int, status: int | None) -> int | None:
     """Answer for an application that did not. Return the status that the client got."""
     if stage == HEAD_SENT:
@@ -96,27 +138,28 @@ async def _complete(connection: Connection, stage: int, status: int | None) -> i
     return refusal.status
 
 
-async def _explain(connection: Connection, exchange: Exchange, error: BaseException) -> None:
-    """Log what the application raised; raise again what is not its own."""
-    own: BaseException | None = error
+async def _explain(
+    connection: Connection, request: Request, error: BaseException, *, left: bool
+) -> bool:
+    """Log what the application raised, and return whether it is a failure of its own.
+
+    Raises again what is not the application's. ``left``: it knew that its client was gone.
+    """
     if isinstance(error, BaseExceptionGroup):
         foreign, own = error.split(_foreign)
         if foreign is not None:
             raise foreign
-        if own is not None and own.split(ClientDisconnected)[1] is None:
-            return
+        defects: BaseException | None = None if own is None else own.split(ClientDisconnected)[1]
     elif isinstance(error, _foreign):
         raise error
-    if isinstance(own, ClientDisconnected):
-        return
-    place = f"{exchange.request.method} {exchange.request.target.decode('ascii')}"
-    if exchange.left:
-        # Its client left, or broke off: whatever came of that is no defect of ours or of it.
+    else:
+        defects = None if isinstance(error, ClientDisconnected) else error
+    if defects is None:
+        return False
+    place = f"{request.method} {request.target.decode('ascii')}"
+    if left:
+        # Whatever came of the client's leaving is no defect of ours or of the application.
         await connection.config.log.info("%s: ended with %r after its client", place, error)
     else:
         await connection.config.log.error("%s: the application failed", place, exc_info=error)
-
-
-async def _refuse(connection: Connection, refusal: Refusal) -> bool:
-    await connection.refuse(refusal)
-    return False
+    return True

@@ -16,12 +16,14 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, LifespanState
 
-from fxtrio.http1.answer import answer, plain_application
+from fxtrio.http1.answer import answer, converse, plain_application
 from fxtrio.http1.handover import PREFACE, hand_over, replayed_head, wants_h2c
+from fxtrio.http1.handshake import wants_websocket
 from fxtrio.http1.hub import NEVER, hub_of
 from fxtrio.http1.opening import Peer, Stream, open_peer
 from fxtrio.http1.request import Refusal, Request, RequestReader
 from fxtrio.http1.response import refuse
+from fxtrio.http1.websocket import Session
 from fxtrio.http1.wire import Wire
 
 
@@ -46,6 +48,7 @@ class Connection:
         self.peer: Peer
         self.wire: Wire
         self.reader: RequestReader
+        self.session: Session | None = None  # once this is a WebSocket
         self._wrapped = app
         self._stream = stream
         self._scope: trio.CancelScope
@@ -91,17 +94,24 @@ class Connection:
     # What the hub calls.
 
     def expire(self) -> None:
-        """Stop waiting for a request: it takes too long."""
-        self._expired = True
-        self._scope.cancel()
+        """Stop waiting for the client: it takes too long."""
+        if self.session is not None:
+            self.session.expire()
+        else:
+            self._expired = True
+            self._scope.cancel()
 
     def leave(self) -> None:
         """End now when no request has begun, else with the one in hand."""
-        if self._idle:
+        if self.session is not None:
+            self.session.leave()
+        elif self._idle:
             self._scope.cancel()
 
     def tick(self, now: float) -> None:
-        """Nothing to look after between two deadlines."""
+        """Look after a WebSocket; a request needs nothing between two deadlines."""
+        if self.session is not None:
+            self.session.tick(now)
 
     # The loop.
 
@@ -130,7 +140,10 @@ class Connection:
                     await self.refuse(reader.refusal)
                     return None
                 if request.upgrading and reader.rest is not None and len(requests) == 1:
-                    handed = await self._upgrade(request)
+                    if wants_websocket(request):
+                        await converse(self, request)
+                        return None
+                    handed = self._upgrade(request)
                     if handed is not None:
                         return handed
                 self.served += 1
@@ -167,7 +180,7 @@ class Connection:
                 if fresh and not (requests and requests[0].head_done):
                     self.deadline = hub.now + limits.header_time
 
-    async def _upgrade(self, request: Request) -> bytes | None:
+    def _upgrade(self, request: Request) -> bytes | None:
         """Return what Hypercorn needs to take over; None to go on in HTTP/1.1."""
         reader = self.reader
         if not self.peer.secure and wants_h2c(request):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from contextlib import suppress
 from typing import Protocol
 
 import trio
@@ -137,6 +138,12 @@ class Wire:
     def backlog(self) -> int:
         """Bytes that wait for the client to read."""
         return len(self._pending)
+
+    def abort(self) -> None:
+        """End both directions; whoever waits for the client stops waiting."""
+        self.broken = True
+        with suppress(OSError):  # gone already
+            self._socket.shutdown(trio.socket.SHUT_RDWR)
 
     async def close(self, *, linger: bool) -> None:
         """Close. With ``linger``, first end our side and read what still comes.

@@ -7,6 +7,7 @@ WebSocket and the end are ours.
 
 from __future__ import annotations
 
+import select
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ from fxtrio.supervise.settings import usable_connections
 Application = Callable[..., Awaitable[None]]
 Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
 
-_LAST_CALL = 0.05
+_LAST_CALL = 0.5
 """Seconds for which connections that wait in the kernel are still accepted at the end."""
 
 
@@ -108,8 +109,7 @@ class _Intake:
                 task_status.started(addresses)
                 await self._wait_for_end(stop)
                 begin()
-                # Whoever has connected already is still served.
-                await trio.sleep(_LAST_CALL)
+                await _accept_the_rest(sockets)
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
             self._hub.close()
@@ -152,6 +152,16 @@ class _Intake:
                 name = repr_socket_addr(socket.family, socket.getsockname())
                 addresses.append(f"{scheme}://{name}")
         return listeners, addresses
+
+
+async def _accept_the_rest(sockets: Sockets) -> None:
+    """Give the accepting tasks time for those who have connected already."""
+    poll = select.poll()
+    for socket in (*sockets.secure_sockets, *sockets.insecure_sockets):
+        poll.register(socket, select.POLLIN)
+    with trio.move_on_after(_LAST_CALL):
+        while poll.poll(0):  # noqa: ASYNC110  # the kernel tells when one comes, not when none is left
+            await trio.sleep(0.001)
 
 
 async def _watch_lifespan(lifespan: Lifespan) -> None:

@@ -12,11 +12,11 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import trio
-from hypercorn.config import Config, Sockets
+from hypercorn.config import Sockets
 
 from fxtrio.http1 import ServerLimits
 from fxtrio.supervise.options import ServeOptions
@@ -54,6 +54,13 @@ class Server:
         stream = await trio.open_tcp_stream("127.0.0.1", self.port)
         return Client(stream)
 
+    async def errors(self) -> list[logging.LogRecord]:
+        """Wait for the log to have errors, and take them."""
+        with trio.fail_after(PATIENCE):
+            while not (found := self.log.take(logging.ERROR)):  # noqa: ASYNC110
+                await trio.sleep(0.002)
+        return found
+
     async def ask(self, data: bytes) -> bytes:
         """Send ``data``, end our side, and return everything that comes back."""
         async with await self.connect() as client:
@@ -80,7 +87,7 @@ class Client:
         self.stream = stream
         self.buffer = bytearray()
 
-    async def __aenter__(self) -> Client:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -90,9 +97,9 @@ class Client:
         await self.stream.send_all(data)
 
     async def more(self) -> bytes:
-        data = await self.stream.receive_some(65536)
+        data: bytes = await self.stream.receive_some(65536)
         self.buffer += data
-        return bytes(data)
+        return data
 
     async def read_all(self) -> bytes:
         with trio.fail_after(PATIENCE):
@@ -203,8 +210,8 @@ async def open_server(
         yield Server(port, stop, log, nursery)
         stop.set()
         with trio.fail_after(PATIENCE):
-            while nursery.child_tasks:
-                await trio.sleep(0.005)
+            while nursery.child_tasks:  # noqa: ASYNC110  # a nursery tells nobody
+                await trio.sleep(0.002)
     errors = [(record.getMessage(), record.exc_info) for record in log.take(logging.WARNING)]
     assert errors == []
 
@@ -237,9 +244,9 @@ def response(status: int = 200, body: bytes = b"", *headers: tuple[bytes, bytes]
 
 
 async def read_body(receive: Any) -> bytes:
-    body = b""
+    body: bytes = b""
     while True:
-        message = await receive()
+        message: dict[str, Any] = await receive()
         if message["type"] != "http.request":
             raise ConnectionError(f"{message['type']} after {len(body)} bytes")
         body += message["body"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import trio
+import trio.lowlevel
 
 from fxtrio.http1 import ServerLimits
 
@@ -53,7 +54,7 @@ async def test_a_message_may_come_in_pieces_of_any_size(size: int) -> None:
     async with open_server(echo) as server, await server.connect() as client:
         for start in range(0, len(message), size):
             await client.send(message[start : start + size])
-            await trio.sleep(0)
+            await trio.lowlevel.checkpoint()
         assert (await client.reply()).body == b"abc"
         await client.send(GET)
         assert (await client.reply()).status == 200
@@ -186,7 +187,7 @@ async def test_what_the_grammar_allows_is_taken(line: bytes) -> None:
 
 
 async def test_an_absolute_target_replaces_the_host() -> None:
-    seen = []
+    seen: list[object] = []
 
     async def app(scope, receive, send) -> None:
         seen.append((scope["path"], scope["query_string"], dict(scope["headers"])[b"host"]))
@@ -210,7 +211,7 @@ async def test_requests_before_a_bad_one_are_answered_first() -> None:
 
 
 async def test_trailers_do_not_become_headers() -> None:
-    seen = []
+    seen: list[bytes] = []
 
     async def app(scope, receive, send) -> None:
         await echo(scope, receive, send)

@@ -1,0 +1,219 @@
+"""The frames of an open WebSocket, without I/O or a clock: bytes to messages and back.
+
+Wraps the protocol of the `websockets` library, and adds what it leaves open: the
+joining of fragments, UTF-8, and a bound on what waits to be received.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import deque
+
+from websockets.exceptions import ProtocolError
+from websockets.frames import BINARY, CLOSE, CONT, PONG, TEXT, CloseCode, Frame
+from websockets.protocol import CLOSED, OPEN
+from websockets.server import ServerProtocol
+
+from fxtrio.http1.response import BadResponse, Message
+
+_OVERHEAD = 256
+"""Bytes that a message takes in memory besides its content."""
+
+_LONGEST_REASON = 123
+
+
+class Conversation:
+    """One open WebSocket. ``messages`` are ready for the application, oldest first.
+
+    After anything that can cause output, the caller sends `take_output`.
+    """
+
+    def __init__(self, protocol: ServerProtocol, backlog: int) -> None:
+        self.messages: deque[Message] = deque()
+        self.size = 0  # bytes in messages
+        self.pongs = 0
+        self._protocol = protocol
+        self._backlog = backlog
+        self._raw = bytearray()  # read, not yet given to the protocol
+        self._rest = 0  # bytes that the frame being given still lacks
+        self._held = False  # a close frame waits until the messages before it are taken
+        self._ended = False
+        self._joined = bytearray()  # fragments of a message that is not complete
+        self._decoder: codecs.IncrementalDecoder | None = None  # when it is text
+
+    @property
+    def is_open(self) -> bool:
+        """Whether messages can be sent."""
+        return self._protocol.state is OPEN
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be expected from the client."""
+        return self._protocol.eof_sent or self._protocol.state is CLOSED
+
+    @property
+    def is_full(self) -> bool:
+        """Whether enough waits for the application."""
+        return self.size >= self._backlog or self._held
+
+    @property
+    def close(self) -> tuple[int, str]:
+        """Code and reason of the end, as the application is told: the client's when it gave one."""
+        protocol = self._protocol
+        if protocol.close_rcvd is not None and protocol.parser_exc is None:
+            return int(protocol.close_rcvd.code), protocol.close_rcvd.reason
+        if protocol.close_sent is not None:
+            return int(protocol.close_sent.code), protocol.close_sent.reason
+        return int(CloseCode.ABNORMAL_CLOSURE), ""
+
+    def feed(self, data: bytes) -> None:
+        """Take what was read. Never raises: a client that breaks the rules is closed."""
+        if not self._raw and not self._rest and _is_small_frame(data):
+            self._protocol.receive_data(data)
+            self._collect()
+        else:
+            self._raw += data
+            self._parse()
+
+    def end(self) -> None:
+        """Take the end of the client's bytes."""
+        self._ended = True
+        self._parse()
+
+    def next_message(self) -> Message:
+        """Return the oldest message, which there must be."""
+        message = self.messages.popleft()
+        self.size -= len(message["text"] or message["bytes"] or b"") + _OVERHEAD
+        return message
+
+    def resume(self) -> bool:
+        """Go on with what was read before, now that the messages are taken.
+
+        Return whether anything came of it.
+        """
+        before = len(self._raw), self.is_over
+        if self._raw or self._ended:
+            self._parse()
+        return before != (len(self._raw), self.is_over)
+
+    def discard(self) -> None:
+        """Forget what waits for the application."""
+        self.messages.clear()
+        self.size = 0
+        self._parse()
+
+    def send(self, message: Message) -> bytes:
+        """Return the bytes of a ``websocket.send``."""
+        data, text = message.get("bytes"), message.get("text")
+        if data is not None:
+            self._protocol.send_binary(bytes(data))
+        elif isinstance(text, str):
+            self._protocol.send_text(text.encode())
+        else:
+            raise BadResponse("websocket.send has neither bytes nor text.")
+        return self.take_output()
+
+    def ping(self) -> bytes:
+        """Return the bytes of a ping."""
+        self._protocol.send_ping(b"fx")
+        return self.take_output()
+
+    def start_close(self, code: int, reason: str) -> bytes:
+        """Return the bytes of a close frame; none when the end has begun already.
+
+        Raises BadResponse for a code that must not be sent.
+        """
+        if not self.is_open:
+            return b""
+        short = reason.encode()[:_LONGEST_REASON].decode(errors="ignore")
+        try:
+            self._protocol.send_close(code, short)
+        except ProtocolError as error:
+            raise BadResponse(f"websocket.close: code {code!r}: {error}.") from None
+        return self.take_output()
+
+    def take_output(self) -> bytes:
+        """Return what is to be sent now."""
+        writes = self._protocol.data_to_send()
+        return writes[0] if len(writes) == 1 else b"".join(writes)
+
+    def _parse(self) -> None:
+        """Give the protocol frame after frame, until enough waits to be received.
+
+        It would answer a close frame at once, before the application could answer
+        the messages in front of it: so that one waits until they are taken.
+        """
+        raw = self._raw
+        while raw and self.size < self._backlog and not self.is_over:
+            if not self._rest:
+                self._rest = _frame_size(raw)
+                if not self._rest:
+                    break
+                self._held = raw[0] & 0x0F == CLOSE and bool(self.messages)
+                if self._held:
+                    self._rest = 0
+                    return
+            piece = bytes(raw[: self._rest])
+            del raw[: self._rest]
+            self._rest -= len(piece)
+            self._protocol.receive_data(piece)
+            self._collect()
+        if self._ended and not self.messages:
+            self._protocol.receive_eof()
+
+    def _collect(self) -> None:
+        for frame in self._protocol.events_received():
+            assert isinstance(frame, Frame)
+            opcode = frame.opcode
+            try:
+                if opcode is TEXT and frame.fin:
+                    self._add(str(frame.data, "utf-8"), None)
+                elif opcode is BINARY and frame.fin:
+                    self._add(None, bytes(frame.data))
+                elif opcode is PONG:
+                    self.pongs += 1
+                elif opcode in (TEXT, BINARY, CONT):
+                    self._join(frame)
+            except UnicodeDecodeError as error:
+                if self._protocol.state is OPEN:
+                    self._protocol.fail(CloseCode.INVALID_DATA, "not UTF-8")
+                    self._protocol.parser_exc = error
+                return
+
+    def _join(self, frame: Frame) -> None:
+        if frame.opcode is not CONT:
+            self._decoder = (
+                None if frame.opcode is BINARY else codecs.getincrementaldecoder("utf-8")()
+            )
+        if self._decoder is not None:
+            # Decoded only to find out early that it is no text.
+            self._decoder.decode(frame.data, frame.fin)
+        self._joined += frame.data
+        if frame.fin:
+            joined, self._joined = self._joined, bytearray()
+            if self._decoder is not None:
+                self._add(joined.decode(), None)
+            else:
+                self._add(None, bytes(joined))
+
+    def _add(self, text: str | None, data: bytes | None) -> None:
+        self.messages.append({"type": "websocket.receive", "text": text, "bytes": data})
+        self.size += len(text or data or b"") + _OVERHEAD
+
+
+def _frame_size(raw: bytearray) -> int:
+    """Return the size of the frame at the beginning of ``raw``; 0 when it cannot be told yet."""
+    if len(raw) < 2:
+        return 0
+    size, head = raw[1] & 0x7F, 2
+    if size >= 126:
+        head = 4 if size == 126 else 10
+        if len(raw) < head:
+            return 0
+        size = int.from_bytes(raw[2:head], "big")
+    return head + size + (4 if raw[1] & 0x80 else 0)
+
+
+def _is_small_frame(data: bytes) -> bool:
+    """Return whether ``data`` is one whole frame of the shortest form that is no close frame."""
+    return 6 <= len(data) <= 131 and data[1] == len(data) + 0x7A and data[0] & 0x0F != CLOSE

@@ -1,0 +1,275 @@
+"""One WebSocket: the ``receive`` and ``send`` of an ASGI application, and the end on both sides.
+
+The application's own task reads the socket while it waits in `Session.receive`.
+While it does something else for longer, a second task reads, so that pings are
+answered and a client that left is noticed; it stops when enough waits to be
+received.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import trio
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.conversation import Conversation
+from fxtrio.http1.handshake import Offer
+from fxtrio.http1.hub import NEVER, TICK
+from fxtrio.http1.request import READ_SIZE, Refusal
+from fxtrio.http1.response import DONE, NOTHING, STARTED, BadResponse, Message, Response
+
+if TYPE_CHECKING:
+    from fxtrio.http1.connection import Connection
+
+_GREEDY = 16
+"""Messages sent or taken without waiting, before other tasks get a turn."""
+
+_AWAY = 4
+"""Ticks that the application may be busy before a second task reads for it."""
+
+_GOING_AWAY = 1001
+
+
+class Session:
+    """A WebSocket from its request to its end. Valid until the application returns."""
+
+    def __init__(self, connection: Connection, offer: Offer, nursery: trio.Nursery) -> None:
+        self.status: int | None = None  # that the client was answered with
+        self.left = False  # whether the application was told of the end
+        self._connection = connection
+        self._wire = connection.wire
+        self._limits = connection.hub.limits
+        self._offer = offer
+        self._nursery = nursery
+        self._early = bytearray(connection.reader.rest or b"")  # what came before the answer
+        self._conversation: Conversation | None = None
+        self._denial = Response(keep_alive=False)
+        self._connected = self._closed = False
+        self._streak = 0  # messages since the last wait
+        self._ping_at = self._pong_by = NEVER
+        self._pongs = 0
+        self._receiving = False
+        self._away = 0
+        self._watch: trio.CancelScope | None = None
+        self._watched = trio.Event()
+
+    async def receive(self) -> Message:
+        """Return the next ASGI message; after the end, the disconnect as often as asked."""
+        await self._take_turns()
+        conversation = self._conversation
+        if conversation is not None and conversation.messages:
+            return conversation.next_message()
+        if not self._connected:
+            self._connected = True
+            return {"type": "websocket.connect"}
+        return await self._receive_later()
+
+    async def send(self, message: Message) -> None:
+        """Take an ASGI message.
+
+        Raises BadResponse when the application breaks the protocol, and
+        ClientDisconnected when the other side has closed or is gone.
+        """
+        kind = message["type"]
+        conversation = self._conversation
+        if conversation is None:
+            await self._answer(kind, message)
+        elif kind == "websocket.send":
+            wire = self._wire
+            if not conversation.is_open or wire.broken:
+                if self._closed:
+                    raise BadResponse("websocket.send was sent after websocket.close.")
+                raise ClientDisconnected
+            if not wire.write_now(conversation.send(message)):
+                self._streak = 0
+                await wire.flush()
+            if wire.broken:
+                raise ClientDisconnected
+            await self._take_turns()
+        elif kind == "websocket.close":
+            code, reason = message.get("code", 1000), message.get("reason") or ""
+            await self._close(conversation, code, reason)
+            self._closed = True
+        else:
+            raise BadResponse(f"{kind!r} is not a message of an open WebSocket.")
+
+    async def finish(self, *, failed: bool) -> None:
+        """Close in the application's name, if it has not, and wait for the other side."""
+        conversation = self._conversation
+        if conversation is None:
+            if self._denial.stage in (NOTHING, STARTED) and not self._wire.broken:
+                self.status = 500
+                await self._connection.refuse(Refusal(500, "the application did not answer"))
+            return
+        await self._close(conversation, 1011 if failed else 1000, "")
+        await self._relieve()
+        self._receiving = True
+        with trio.move_on_after(self._limits.websocket_close):
+            while not self._over(conversation):
+                conversation.discard()
+                await self._take(conversation, await self._wire.read())
+        self._connection.linger = True
+
+    # What the hub calls, through the connection.
+
+    def expire(self) -> None:
+        """Cut off a client that does not answer a close frame."""
+        self._wire.abort()
+
+    def leave(self) -> None:
+        """Tell the client that the server goes away."""
+        if self._conversation is not None:
+            self._write_soon(self._conversation.start_close(_GOING_AWAY, ""))
+            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+
+    def tick(self, now: float) -> None:
+        """Send and check pings; read for an application that is busy elsewhere."""
+        conversation = self._conversation
+        if conversation is None:
+            return
+        self._write_soon(conversation.take_output())
+        if conversation.is_open:
+            self._check_pings(conversation, now)
+        self._away += 1
+        if (
+            self._away > _AWAY
+            and self._watch is None
+            and not (self._receiving or conversation.is_full or self._over(conversation))
+        ):
+            self._watch = trio.CancelScope()
+            self._nursery.start_soon(self._read_ahead, conversation, self._watch)
+
+    def _check_pings(self, conversation: Conversation, now: float) -> None:
+        interval = self._limits.websocket_ping
+        if interval is None:
+            return
+        if self._ping_at == NEVER and self._pong_by == NEVER:
+            self._ping_at = now + interval
+        elif now >= self._ping_at and not self._wire.backlog:
+            self._ping_at, self._pong_by = NEVER, now + self._limits.websocket_pong
+            self._pongs = conversation.pongs
+            self._write_soon(conversation.ping())
+        elif self._pong_by != NEVER:
+            if conversation.pongs != self._pongs:
+                self._ping_at, self._pong_by = now + interval, NEVER
+            elif conversation.is_full:
+                self._pong_by += TICK  # it may be among what the application has yet to take
+            elif now > self._pong_by:
+                self._pong_by = NEVER
+                self._wire.abort()
+
+    # The opening.
+
+    async def _answer(self, kind: str, message: Message) -> None:
+        if kind == "websocket.accept" and self._denial.stage == NOTHING:
+            head = self._offer.accept(message, self._connection.hub.common)
+            self.status = 101
+            self._conversation = Conversation(self._offer.protocol, self._limits.websocket_backlog)
+            await self._wire.write(head)
+            if self._early:
+                await self._take(self._conversation, bytes(self._early))
+            if self._connection.hub.closing:
+                self.leave()
+        elif kind == "websocket.close" and self._denial.stage == NOTHING:
+            self._denial.stage, self.status = DONE, 403
+            await self._connection.refuse(Refusal(403, "the application refused the WebSocket"))
+        elif kind == "websocket.http.response.start":
+            self._denial.start(message)
+            self.status = message["status"]
+        elif kind == "websocket.http.response.body":
+            self._connection.linger = True
+            await self._wire.write(
+                self._denial.encode(
+                    message.get("body", b""),
+                    message.get("more_body", False),
+                    method="GET",
+                    version="1.1",
+                    common=self._connection.hub.common,
+                )
+            )
+        elif self._wire.broken or self._wire.ended:
+            raise ClientDisconnected
+        else:
+            raise BadResponse(f"{kind!r} cannot be sent before websocket.accept.")
+
+    # Reading.
+
+    async def _receive_later(self) -> Message:
+        await self._relieve()
+        self._receiving, self._away, self._streak = True, 0, 0
+        try:
+            while True:
+                conversation = self._conversation
+                if conversation is None:
+                    if self._denial.stage != NOTHING or not await self._read_early():
+                        return self._disconnect(1006, "")
+                elif conversation.messages:
+                    return conversation.next_message()
+                elif conversation.resume():
+                    await self._write_output(conversation)
+                elif self._over(conversation):
+                    return self._disconnect(*conversation.close)
+                else:
+                    await self._take(conversation, await self._wire.read())
+        finally:
+            self._receiving = False
+
+    async def _take(self, conversation: Conversation, data: bytes) -> None:
+        if data:
+            conversation.feed(data)
+        else:
+            conversation.end()
+        await self._write_output(conversation)
+
+    async def _write_output(self, conversation: Conversation) -> None:
+        output = conversation.take_output()
+        if output and not self._wire.write_now(output):
+            await self._wire.flush()
+
+    async def _read_early(self) -> bool:
+        """Read while the handshake is not answered; False when the client has left."""
+        if len(self._early) > READ_SIZE:
+            await trio.sleep_forever()
+        data = await self._wire.read()
+        self._early += data
+        return bool(data)
+
+    async def _read_ahead(self, conversation: Conversation, watch: trio.CancelScope) -> None:
+        with watch:
+            while not (conversation.is_full or self._over(conversation)):
+                await self._take(conversation, await self._wire.read())
+        self._watch = None
+        self._watched.set()
+        self._watched = trio.Event()
+
+    async def _relieve(self) -> None:
+        """Take reading back from the second task."""
+        while self._watch is not None:
+            self._watch.cancel()
+            await self._watched.wait()
+
+    # Writing.
+
+    async def _close(self, conversation: Conversation, code: int, reason: str) -> None:
+        if conversation.is_open:
+            data = conversation.start_close(code, reason)
+            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+            await self._wire.write(data)
+
+    def _write_soon(self, data: bytes) -> None:
+        if data and not self._wire.write_now(data):
+            self._nursery.start_soon(self._wire.flush)
+
+    async def _take_turns(self) -> None:
+        self._streak += 1
+        if self._streak > _GREEDY:
+            self._streak = 0
+            await trio.lowlevel.checkpoint()
+
+    def _over(self, conversation: Conversation) -> bool:
+        return conversation.is_over or self._wire.broken
+
+    def _disconnect(self, code: int, reason: str) -> Message:
+        self.left = True
+        return {"type": "websocket.disconnect", "code": code, "reason": reason}
