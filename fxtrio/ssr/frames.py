@@ -74,10 +74,14 @@ def encode_frame(type: int, id: int, page: int, payload: bytes, flags: int = 0) 
 
     Raises FrameRefused when the payload is too large for the other side.
     """
-    length = _LEAST + len(payload)
-    if length > FRAME_LIMIT:
-        raise FrameRefused(length, FRAME_LIMIT)
-    return HEADER.pack(length, id, page, type, flags) + payload
+    check_payload(payload)
+    return HEADER.pack(_LEAST + len(payload), id, page, type, flags) + payload
+
+
+def check_payload(payload: bytes) -> None:
+    """Raise FrameRefused when ``payload`` does not fit into a frame."""
+    if len(payload) > FRAME_LIMIT - _LEAST:
+        raise FrameRefused(_LEAST + len(payload), FRAME_LIMIT)
 
 
 def encode_credit(id: int, size: int) -> bytes:

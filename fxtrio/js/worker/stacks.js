@@ -1,0 +1,113 @@
+/**
+ * Errors as the server wants them: name, message, and a stack with the lines of the sources.
+ *
+ * The source maps are read when the first error occurs, so that a render costs nothing:
+ * `--enable-source-maps` would parse them at the start.
+ */
+
+import fs from 'node:fs';
+import { SourceMap } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const MESSAGE_LIMIT = 4096; // characters
+const STACK_LIMIT = 32768; // characters
+const CAUSES = 3; // errors of a `cause` chain that are shown below an error
+
+/** A place in a stack: the URL of a module, a line and a column, both from 1. */
+const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
+
+/** The URL of this folder: frames of the worker itself tell an application nothing. */
+const OWN = new URL('.', import.meta.url).href;
+
+/** Describes errors. Keeps the source maps of the modules it has met. */
+export class Stacks {
+  /** @type {Map<string, SourceMap | null>} */
+  #maps = new Map();
+
+  /**
+   * Return what can be said about something that was thrown. Never throws itself.
+   *
+   * @param {unknown} thrown
+   * @returns {{ name: string, message: string, stack: string }}
+   */
+  describe(thrown) {
+    try {
+      if (!(thrown instanceof Error)) {
+        return { name: 'Error', message: shorten(String(thrown), MESSAGE_LIMIT), stack: '' };
+      }
+      return {
+        name: shorten(String(thrown.name), 128),
+        message: shorten(String(thrown.message), MESSAGE_LIMIT),
+        stack: shorten(this.#chain(thrown), STACK_LIMIT),
+      };
+    } catch (second) {
+      return { name: 'Error', message: `an error that cannot be shown (${typeof second})`, stack: '' };
+    }
+  }
+
+  /**
+   * Return the stack of something that was thrown, as lines for a log.
+   *
+   * @param {unknown} thrown
+   */
+  text(thrown) {
+    const { name, message, stack } = this.describe(thrown);
+    return stack || `${name}: ${message}`;
+  }
+
+  /** @param {Error} error */
+  #chain(error) {
+    const stacks = [];
+    /** @type {unknown} */
+    let next = error;
+    while (next instanceof Error && stacks.length <= CAUSES) {
+      const lines = String(next.stack ?? '').split('\n');
+      const telling = lines.filter((line) => !line.includes(OWN) && !line.includes('(node:internal'));
+      stacks.push(telling.join('\n').replace(PLACE, (...match) => this.#original(match)));
+      next = next.cause;
+    }
+    return stacks.join('\nCaused by: ');
+  }
+
+  /** @param {any[]} match of PLACE */
+  #original([place, url, line, column]) {
+    const found = this.#map(url)?.findEntry(line - 1, column - 1);
+    if (!found || !('originalSource' in found) || !found.originalSource) {
+      return place.replace(url, fileURLToPath(url));
+    }
+    const source = new URL(found.originalSource, `${url}.map`);
+    const path = source.protocol === 'file:' ? fileURLToPath(source) : source.href;
+    return `${path}:${found.originalLine + 1}:${found.originalColumn + 1}`;
+  }
+
+  /** @param {string} url of a module */
+  #map(url) {
+    let map = this.#maps.get(url);
+    if (map === undefined) {
+      map = readMap(`${fileURLToPath(url)}.map`);
+      this.#maps.set(url, map);
+    }
+    return map;
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {SourceMap | null} null when there is none that can be read
+ */
+function readMap(path) {
+  try {
+    return new SourceMap(JSON.parse(fs.readFileSync(path, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {number} limit characters
+ */
+function shorten(text, limit) {
+  const short = text.length <= limit ? text : `${text.slice(0, limit)}…`;
+  return short.toWellFormed(); // a lone surrogate cannot be sent
+}

@@ -1,0 +1,216 @@
+"""Which worker gets which job, and what becomes of the jobs of a worker that ends.
+
+Nothing here waits or reads a clock. Called by `fxtrio.ssr.pool` with new jobs, by
+workers that have room, and by `fxtrio.ssr.fleet` with workers that come and go.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from fxtrio.errors import RenderCrashed, RenderTimeout, SsrBusy, SsrDown
+from fxtrio.ssr.frames import check_payload
+from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
+from fxtrio.ssr.tally import Costs, Tally
+from fxtrio.ssr.worker import Worker
+
+FILL: Final = 1_000.0
+"""Work that a worker gets before the next one is used (microseconds).
+
+Spreading requests evenly instead breaks the batches that make an exchange cheap.
+"""
+
+MOST: Final = 20_000.0
+"""Work above which a worker gets no more (microseconds): the rest waits in the pool,
+where it can still be taken back and where the death of a worker does not touch it."""
+
+
+@attrs.frozen
+class Death:
+    """How a worker came to its end, while nobody had asked for it."""
+
+    cause: str
+    """Completes "the worker ...", for example "exited with code 3"."""
+
+    hung: bool
+    """Whether it was killed because it did not answer."""
+
+
+_RETIRED: Final = Death("was replaced", hung=False)
+
+
+@attrs.define(eq=False)
+class Dispatcher:
+    """The jobs of a pool, and its workers. Holds at most ``max_pending`` jobs."""
+
+    max_pending: int
+    timeout: float
+    """Longest render (seconds); only for the error that names it."""
+
+    costs: Costs = attrs.field(init=False, factory=Costs)
+    tally: Tally = attrs.field(init=False, factory=Tally)
+
+    down: str = attrs.field(init=False, default="")
+    """Why no worker is to be expected; empty as long as one is."""
+
+    workers: list[Worker] = attrs.field(init=False, factory=list)
+    """Those that take any job."""
+
+    _queue: deque[Job] = attrs.field(init=False, factory=deque)
+    _suspects: deque[RenderJob] = attrs.field(init=False, factory=deque)
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs no worker has (count)."""
+        return len(self._queue) + len(self._suspects)
+
+    def admit(self, job: Job) -> None:
+        """Take a new job: send it to a worker, or keep it until one has room.
+
+        Raises SsrBusy when ``max_pending`` jobs have not ended, SsrDown when no worker is
+        to be expected, and FrameRefused when the payload does not fit into a frame.
+        """
+        tally = self.tally
+        if self.down:
+            raise SsrDown(self.down)
+        if tally.pending >= self.max_pending:
+            tally.refused += 1
+            raise SsrBusy(tally.pending, self._retry_after())
+        check_payload(job.payload)
+        tally.pending += 1
+        worker = None if self._queue else self._pick()
+        if worker is None:
+            self._queue.append(job)
+        else:
+            worker.begin(job)
+
+    def forget(self, job: Job) -> None:
+        """Drop a job that nobody waits for, unless a worker has it.
+
+        A worker finishes what it has; its reply is then ignored.
+        """
+        if job.placed:
+            return
+        for waiting in (self._queue, self._suspects):
+            if job in waiting:
+                waiting.remove(job)  # type: ignore[arg-type]  # it is in there
+                self.tally.pending -= 1
+
+    def worker_ready(self, worker: Worker) -> None:
+        """Use a worker that has nothing to do: for one suspicious job, or for all others."""
+        if worker.retired:
+            return
+        if self._suspects:
+            worker.alone = True
+            worker.begin(self._suspects.popleft())
+        else:
+            worker.alone = False
+            self.workers.append(worker)
+            self._pump()
+
+    def worker_has_room(self, worker: Worker) -> None:
+        """Go on after a worker has answered."""
+        if worker.alone:
+            if not worker.pending:
+                self.worker_ready(worker)
+        elif self._queue:
+            self._pump()
+
+    def retire(self, workers: Iterable[Worker]) -> None:
+        """Give no more jobs to ``workers``."""
+        for worker in workers:
+            worker.retired = True
+            if worker in self.workers:
+                self.workers.remove(worker)
+
+    def worker_gone(self, worker: Worker, death: Death | None) -> None:
+        """Take back the jobs of a worker that has ended; ``death`` is None if that was asked for.
+
+        Work is done in order, and the worker has left a mark of the job it was at: that one
+        is suspected. It gets a second attempt in a new worker, alone, and fails if that one
+        dies too. After a hang there is no doubt, and it fails at once. All others
+        begin anew, before those that have waited in the pool so far.
+        """
+        self.retire([worker])
+        mark = worker.node.read_mark()
+        left = worker.close()
+        blamed = next((job for id, job in left if id == mark), None)
+        innocent: list[Job] = []
+        for _, job in left:
+            job.placed = False
+            if job.abandoned:
+                self.tally.pending -= 1
+            elif isinstance(job, StreamJob):
+                suspected = death is not None and (job is blamed or blamed is None)
+                self._judge_stream(job, suspected, death or _RETIRED, innocent)
+            elif death is None or job is not blamed:
+                innocent.append(job)
+            elif death.hung or worker.alone:
+                self._convict(job, death)
+            else:
+                self._suspects.append(job)
+        self.tally.retried += len(innocent)
+        self._queue.extendleft(reversed(innocent))
+        if self.down:
+            self.fail_waiting()
+        else:
+            self._pump()
+
+    def fail_waiting(self) -> None:
+        """Fail all jobs that no worker has, with the reason in `down`."""
+        for waiting in (self._queue, self._suspects):
+            while waiting:
+                self.tally.pending -= 1
+                waiting.popleft().fail(SsrDown(self.down))
+
+    def _judge_stream(
+        self, job: StreamJob, suspected: bool, death: Death, innocent: list[Job]
+    ) -> None:
+        """Let a stream begin anew if its reader has seen nothing of it.
+
+        Never alone: it may wait for data for long. So it fails with the second worker that
+        dies when it may have been the reason.
+        """
+        job.strikes += suspected
+        job.worker = None
+        if not job.opened and job.strikes < 2:
+            innocent.append(job)
+        else:
+            self._convict(job, death if suspected else attrs.evolve(death, hung=False))
+
+    def _convict(self, job: Job, death: Death) -> None:
+        self.tally.pending -= 1
+        if death.hung:
+            self.tally.timeouts += 1
+            job.fail(RenderTimeout(job.page, self.timeout))
+        else:
+            self.tally.crashes += 1
+            job.fail(RenderCrashed(job.page, death.cause))
+
+    def _pick(self) -> Worker | None:
+        """Return the first worker with little to do, else the one with the least."""
+        best, least = None, MOST
+        for worker in self.workers:
+            load = worker.load
+            if load < least and not worker.congested:
+                if load < FILL:
+                    return worker
+                best, least = worker, load
+        return best
+
+    def _pump(self) -> None:
+        while self._queue:
+            worker = self._pick()
+            if worker is None:
+                return
+            worker.begin(self._queue.popleft())
+
+    def _retry_after(self) -> float:
+        """Return the time in which about all pending jobs are done (seconds)."""
+        work = sum(worker.load for worker in self.workers)
+        work += sum(self.costs.of(job.page) for job in self._queue)
+        return max(1.0, round(work / 1e6 / max(1, len(self.workers))))

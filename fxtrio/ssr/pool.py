@@ -1,0 +1,185 @@
+"""The SSR pool: renders pages in Node processes that it owns.
+
+`open_ssr_pool` is called by the lifespan of an app; the handle it gives is used by
+`fxtrio.serve` for every page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import attrs
+import msgspec
+import trio
+
+from fxtrio.errors import SsrStartFailed
+from fxtrio.ssr.dispatch import Dispatcher
+from fxtrio.ssr.fleet import Fleet
+from fxtrio.ssr.frames import REJECTED, Rendered
+from fxtrio.ssr.jobs import RenderJob, StreamJob
+from fxtrio.ssr.process import Launch
+from fxtrio.ssr.tally import SsrStatistics
+
+
+@asynccontextmanager
+async def open_ssr_pool(
+    *,
+    bundle: Path,
+    node: str = "node",
+    workers: int = 1,
+    timeout: float = 5.0,
+    max_pending: int = 1000,
+    heap_mb: int = 512,
+    mode: Literal["production", "development"] = "production",
+) -> AsyncIterator[SsrPool]:
+    """Run Node processes that render the pages of ``bundle``, for as long as the block lasts.
+
+    ``timeout`` is the longest time that one render may take by itself (seconds);
+    ``max_pending`` counts renders and streams that have not ended; ``heap_mb`` limits the
+    heap of each of the ``workers`` processes (MiB). What page code prints goes to the
+    logger ``fx.ssr``.
+
+    Raises SsrStartFailed when a worker does not come up. When the block ends, renders
+    that have not ended raise SsrDown, and no process is left.
+    """
+    launch = Launch(bundle=bundle, node=node, heap_mb=heap_mb, mode=mode)
+    dispatcher = Dispatcher(max_pending, timeout)
+    async with trio.open_nursery() as nursery:
+        pool = SsrPool(launch, workers, dispatcher, nursery)
+        failure = await pool.start()
+        if failure is None:
+            try:
+                yield pool
+            finally:
+                dispatcher.down = "the pool is closed"
+                dispatcher.fail_waiting()
+                nursery.cancel_scope.cancel("the pool is closed")
+    if failure is not None:
+        raise failure
+
+
+@attrs.define(eq=False)
+class SsrPool:
+    """Renders pages. Made by `open_ssr_pool`; valid until its block ends."""
+
+    _launch: Launch
+    _workers: int
+    _dispatcher: Dispatcher
+    _nursery: trio.Nursery
+    _fleet: Fleet | None = attrs.field(init=False, default=None)
+    _replacing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        """Return the HTML of ``page``; ``payload`` is its state as JSON.
+
+        Cancelling drops the request if no worker has it, and else ignores its result.
+        Raises RenderFailed when a component throws, RenderTimeout and RenderCrashed when
+        the page costs a worker, SsrBusy when too many renders are pending, SsrDown when no
+        worker comes up, and FrameRefused when ``payload`` is too large. A worker that
+        ends for another reason costs time, but no error.
+        """
+        dispatcher = self._dispatcher
+        job = RenderJob(page, payload, trio.lowlevel.current_task(), dispatcher.forget)
+        dispatcher.admit(job)
+        rendered: Rendered = await trio.lowlevel.wait_task_rescheduled(job.abort)
+        return rendered
+
+    @asynccontextmanager
+    async def stream(self, page: int, payload: bytes) -> AsyncIterator[RenderStream]:
+        """Render ``page`` in parts, for as long as the block lasts.
+
+        Leaving the block early ends the render. Raises SsrBusy, SsrDown and FrameRefused
+        as `render` does; the other errors come from the iterator.
+        """
+        job = StreamJob(page, payload)
+        self._dispatcher.admit(job)
+        try:
+            yield RenderStream(job)
+        finally:
+            job.leave()
+            self._dispatcher.forget(job)
+
+    def statistics(self) -> SsrStatistics:
+        """Return the counters of the pool."""
+        dispatcher, tally = self._dispatcher, self._dispatcher.tally
+        return SsrStatistics(
+            workers=self._workers,
+            pids=self._fleet.pids if self._fleet is not None else (),
+            waiting=dispatcher.waiting,
+            **attrs.asdict(tally),
+        )
+
+    async def start(self) -> SsrStartFailed | None:
+        """Start the workers. Called once, by `open_ssr_pool`."""
+        return await self._change(self._launch)
+
+    async def replace_bundle(self, bundle: Path) -> None:
+        """Render with ``bundle`` from now on, in new processes.
+
+        Returns once they are ready; the old ones finish what they have. Raises
+        SsrStartFailed when one does not come up; the old bundle then stays in use.
+        """
+        async with self._replacing:
+            failure = await self._change(attrs.evolve(self._launch, bundle=bundle))
+        if failure is not None:
+            raise failure
+
+    async def _change(self, launch: Launch) -> SsrStartFailed | None:
+        dispatcher = self._dispatcher
+        fleet = Fleet(launch, self._workers, dispatcher.timeout, dispatcher)
+        failure: SsrStartFailed | None
+        failure = await self._nursery.start(fleet.run)
+        if failure is not None:
+            return failure
+        old, self._fleet, self._launch = self._fleet, fleet, launch
+        fleet.activate()
+        if old is not None:
+            self._nursery.start_soon(old.retire)
+        return None
+
+
+@attrs.frozen(eq=False)
+class RenderStream:
+    """A page that comes in parts. Made by `SsrPool.stream`; valid until its block ends.
+
+    Parts that have not been taken are kept up to the window of the wire; then the worker
+    waits, and goes on with other pages.
+    """
+
+    _job: StreamJob
+
+    def __aiter__(self) -> RenderStream:
+        """Iterate over the parts, in order: the first one has the head."""
+        return self
+
+    async def __anext__(self) -> Rendered:
+        """Return the next part.
+
+        Raises RenderFailed when a component outside every boundary throws, RenderTimeout
+        and RenderCrashed when the worker hangs or ends, SsrDown when there is none.
+        """
+        part = await self._job.take()
+        if part is None:
+            raise StopAsyncIteration
+        return part
+
+    async def resolve(self, name: str, value: bytes) -> None:
+        """Settle the deferred value ``name``; ``value`` is JSON.
+
+        Waits while the worker reads more slowly than it is sent to. Raises FrameRefused
+        when the value is too large.
+        """
+        await self._settle(0, name, value)
+
+    async def reject(self, name: str, error: bytes) -> None:
+        """Fail the deferred value ``name``.
+
+        ``error`` is a JSON object, whose keys become those of the JavaScript error.
+        """
+        await self._settle(REJECTED, name, error)
+
+    async def _settle(self, flags: int, name: str, value: bytes) -> None:
+        await self._job.settle(flags, b"[%b,%b]" % (msgspec.json.encode(name), value))

@@ -1,0 +1,299 @@
+"""One SSR worker as the pool sees it: jobs go in, replies wake their tasks.
+
+`Worker` speaks with a process that somebody else runs (`fxtrio.ssr.life`); jobs come
+from `fxtrio.ssr.dispatch`, which is told when there is room for more.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+import attrs
+import msgspec
+import trio
+
+from fxtrio.errors import FrameRefused, RenderFailed
+from fxtrio.ssr.frames import (
+    ABORT,
+    CHUNK,
+    END,
+    ERROR,
+    HAS_HEAD,
+    HTML,
+    PING,
+    PONG,
+    READY,
+    RENDER,
+    RESOLVE,
+    STREAM,
+    TIME_UNIT,
+    Frame,
+    FrameReader,
+    Rendered,
+    encode_credit,
+    encode_frame,
+    split_rendered,
+)
+from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
+from fxtrio.ssr.process import NodeProcess
+from fxtrio.ssr.tally import Costs, Tally
+
+READ_SIZE: Final = 256 * 1024
+"""Bytes taken from the socket at once."""
+
+OUT_LIMIT: Final = 1024 * 1024
+"""Unsent bytes above which a worker gets no more jobs, and a RESOLVE waits."""
+
+_LAST_ID: Final = 0xFFFFFFFF
+
+
+class _Thrown(msgspec.Struct):
+    """The payload of an ERROR."""
+
+    name: str
+    message: str
+    stack: str
+
+    def error(self) -> RenderFailed:
+        return RenderFailed(self.message, self.stack, self.name)
+
+
+class _Ready(msgspec.Struct):
+    """What is used of the payload of a READY."""
+
+    buildId: str = ""  # as it is on the wire
+
+
+_ERROR: Final = msgspec.json.Decoder(_Thrown)
+_READY: Final = msgspec.json.Decoder(_Ready)
+
+
+class Owner(Protocol):
+    """What a worker tells, from its reading or writing task and without waiting."""
+
+    costs: Costs
+    tally: Tally
+
+    def worker_has_room(self, worker: Worker) -> None:
+        """``worker`` has answered, or sent what it had to send."""
+
+
+@attrs.define(eq=False)
+class Worker:
+    """Renders jobs, in the order in which they come. Valid until its process has ended.
+
+    Every job that was begun stays in `pending` until its last reply, even when nobody
+    waits for it any more: what is in there is what the process still has to do.
+    """
+
+    node: NodeProcess
+    owner: Owner
+
+    pending: dict[int, Job] = attrs.field(init=False, factory=dict)
+    """Jobs by the id of their request, oldest first."""
+
+    load: float = attrs.field(init=False, default=0.0)
+    """Estimated work of the pending jobs (microseconds)."""
+
+    alone: bool = attrs.field(init=False, default=False)
+    """Whether it has one suspicious job, and gets no other one before it has ended."""
+
+    retired: bool = attrs.field(init=False, default=False)
+    """Whether it only finishes what it has."""
+
+    ready: trio.Event = attrs.field(init=False, factory=trio.Event)
+    """Set once the bundle is loaded."""
+
+    heard: int = attrs.field(init=False, default=0)
+    """How many times something has been read from the process."""
+
+    build_id: str = attrs.field(init=False, default="")
+    """What the bundle calls itself; known when `ready`."""
+
+    cause: str = attrs.field(init=False, default="")
+    """Why this side has ended the process; empty if it has not."""
+
+    hung: bool = attrs.field(init=False, default=False)
+    """Whether that was because it did not answer."""
+
+    _frames: FrameReader = attrs.field(init=False, factory=FrameReader)
+    _out: bytearray = attrs.field(init=False, factory=bytearray)
+    _unsent: trio.Event = attrs.field(init=False, factory=trio.Event)
+    _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
+    _idle: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
+    _last_id: int = attrs.field(init=False, default=0)
+    _pinged: bool = attrs.field(init=False, default=False)
+    _ended: bool = attrs.field(init=False, default=False)
+
+    @property
+    def congested(self) -> bool:
+        """Whether the process reads more slowly than it is written to."""
+        return len(self._out) > OUT_LIMIT
+
+    def begin(self, job: Job) -> None:
+        """Hand ``job`` to the process without waiting.
+
+        If the process has just ended, the job stays pending and is placed again with the
+        others when that is noticed.
+        """
+        self._last_id = id = self._last_id + 1 if self._last_id < _LAST_ID else 1
+        cost = self.owner.costs.of(job.page)
+        job.cost = cost
+        job.placed = True
+        self.load += cost
+        self.pending[id] = job
+        if isinstance(job, RenderJob):
+            self._write(encode_frame(RENDER, id, job.page, job.payload))
+        else:
+            job.worker, job.id = self, id
+            self._write(encode_frame(STREAM, id, job.page, job.payload))
+            for flags, settled in job.settled:
+                self._write(encode_frame(RESOLVE, id, 0, settled, flags))
+
+    def credit(self, id: int, size: int) -> None:
+        """Let the process send ``size`` more bytes of a stream."""
+        self._write(encode_credit(id, size))
+
+    def abort(self, id: int) -> None:
+        """Tell the process that nobody reads a stream any more; it confirms with its end."""
+        self._write(encode_frame(ABORT, id, 0, b""))
+
+    async def settle(self, id: int, flags: int, payload: bytes) -> None:
+        """Send a RESOLVE, and wait until the process has read most of what it was sent."""
+        self._write(encode_frame(RESOLVE, id, 0, payload, flags))
+        while self.congested and not self._ended:
+            await self._room.park()
+
+    def ping(self) -> None:
+        """Ask for a sign of life, unless one is on its way."""
+        if not self._pinged:
+            self._pinged = True
+            self._write(encode_frame(PING, 0, 0, b""))
+
+    def kill(self, cause: str, *, hung: bool = False) -> None:
+        """End the process; ``cause`` completes "the worker ..."."""
+        if not self.cause:
+            self.cause, self.hung = cause, hung
+            self.node.kill()
+
+    def close(self) -> list[tuple[int, Job]]:
+        """Return the jobs that will get no answer, oldest first. The process has ended."""
+        left = list(self.pending.items())
+        self.pending.clear()
+        self._ended = True
+        self._room.unpark_all()
+        self._idle.unpark_all()
+        return left
+
+    async def wait_idle(self) -> None:
+        """Wait until all jobs have ended, or the process has."""
+        while self.pending:
+            await self._idle.park()
+
+    async def read(self) -> None:
+        """Deliver replies, until the process has closed its end."""
+        receive, wait_readable = self.node.socket.recv, trio.lowlevel.wait_readable
+        while True:
+            await wait_readable(self.node.socket)
+            try:
+                data = receive(READ_SIZE)
+            except BlockingIOError:
+                continue
+            except ConnectionError:
+                return
+            if not data:
+                return
+            self.heard += 1
+            try:
+                self._receive(data)
+            except (FrameRefused, msgspec.DecodeError) as error:
+                self.kill(f"sent something that is no reply ({error})")
+                return
+            if not self.pending:
+                self.load = 0.0  # without what rounding has left
+                self._idle.unpark_all()
+            self.owner.worker_has_room(self)
+
+    async def write(self) -> None:
+        """Send what was not sent at once. Runs as long as the process does."""
+        send = self.node.socket.send
+        while True:
+            await self._unsent.wait()
+            self._unsent = trio.Event()
+            while self._out:
+                try:
+                    del self._out[: send(self._out)]
+                except BlockingIOError:
+                    await trio.lowlevel.wait_writable(self.node.socket)
+                except ConnectionError:
+                    return  # the reading task meets the end of the file
+                if not self.congested:
+                    self._room.unpark_all()
+            self.owner.worker_has_room(self)
+
+    def _write(self, frame: bytes) -> None:
+        """Send a frame: at once to an idle process, else with others of the same moment.
+
+        A process that is at work loses no time by that, and one call for many frames is
+        what makes an exchange cheap (`benchmarks/ssr_exchange.py`: 8 instead of 10 µs).
+        """
+        if self._out or len(self.pending) > 1:
+            self._out += frame
+            self._unsent.set()
+            return
+        try:
+            sent = self.node.socket.send(frame)
+        except BlockingIOError:
+            sent = 0
+        except ConnectionError:
+            return  # the reading task meets the end of the file
+        if sent < len(frame):
+            self._out += memoryview(frame)[sent:]
+            self._unsent.set()
+
+    def _receive(self, data: bytes) -> None:
+        for frame in self._frames.feed(data):
+            if frame.type == HTML:
+                self._finish_render(frame)
+            elif frame.type == CHUNK:
+                self._add_chunk(frame)
+            elif frame.type == END or frame.type == ERROR:
+                self._end(frame)
+            elif frame.type == PONG:
+                self._pinged = False
+            elif frame.type == READY:
+                self.build_id = _READY.decode(frame.payload).buildId
+                self.ready.set()
+
+    def _finish_render(self, frame: Frame) -> None:
+        rendered = split_rendered(frame.payload)
+        job = self.pending.pop(frame.id, None)
+        if isinstance(job, RenderJob):
+            owner = self.owner
+            owner.costs.learn(job.page, frame.page * TIME_UNIT)
+            owner.tally.rendered += 1
+            owner.tally.pending -= 1
+            self.load -= job.cost
+            job.finish(rendered)
+
+    def _add_chunk(self, frame: Frame) -> None:
+        has_head = frame.flags & HAS_HEAD
+        part = split_rendered(frame.payload) if has_head else Rendered(b"", frame.payload)
+        job = self.pending.get(frame.id)
+        if isinstance(job, StreamJob):
+            self.load -= job.cost  # what it still does comes in small pieces
+            job.cost = 0.0
+            job.add(part)
+
+    def _end(self, frame: Frame) -> None:
+        job = self.pending.pop(frame.id, None)
+        if job is None:
+            return
+        self.load -= job.cost
+        self.owner.tally.pending -= 1
+        if frame.type == ERROR:
+            self.owner.tally.failed += 1
+            job.fail(_ERROR.decode(frame.payload).error())
+        elif isinstance(job, StreamJob):
+            self.owner.tally.rendered += 1
+            job.end()
