@@ -72,6 +72,7 @@ class Auth:
             "path": path,
             "query_string": b"",
             "headers": headers,
+            "app": SimpleNamespace(state=SimpleNamespace(fx=self.handle)),
         }
         return WebSocket(scope, cast("Any", None), cast("Any", None))
 

@@ -9,6 +9,7 @@ import pytest
 
 from fxtrio.plugins.auth.sqlite import SqliteStorage
 from fxtrio.plugins.auth.tokens import CookieSigner
+from fxtrio.realtime import authenticate_websocket
 from tests.auth.harness import (
     EMAIL,
     KEY,
@@ -134,6 +135,23 @@ async def test_a_forged_cookie_is_refused_without_asking_the_storage(auth: Auth,
     assert auth.queries == before
 
 
+async def test_a_forged_cookie_is_reported_in_the_log_with_its_client(
+    auth: Auth, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = auth.client(host="198.51.100.7")
+    client.headers["cookie"] = "__Host-sid=forged"
+    await user_of(client)
+    assert "forged session cookie from 198.51.100.7" in caplog.text
+
+
+async def test_a_token_is_taken_from_the_cookie_and_from_nowhere_else(auth: Auth) -> None:
+    _, _, value = carry(await log_in(auth.client())).partition("=")
+    client = auth.client()
+    headers = {"authorization": f"Bearer {value}", "x-session": value, "__Host-sid": value}
+    response = await client.get("/me", params={"__Host-sid": value, "sid": value}, headers=headers)
+    assert response.json() == {"email": None}
+
+
 async def test_requests_without_a_cookie_ask_the_storage_nothing(auth: Auth) -> None:
     client = auth.client()
     before = auth.queries
@@ -171,6 +189,17 @@ async def test_websockets_learn_their_user_and_ask_nothing_without_a_cookie(auth
     assert user is not None
     assert user.email == EMAIL
     assert auth.queries == before + 1
+
+
+async def test_authenticate_websocket_of_the_framework_asks_the_plugin(auth: Auth) -> None:
+    cookie = carry(await log_in(auth.client()))
+    before = auth.queries
+    assert await authenticate_websocket(auth.socket()) is None
+    assert await authenticate_websocket(auth.socket("theme=dark")) is None
+    assert auth.queries == before
+    user = await authenticate_websocket(auth.socket(cookie))
+    assert user is not None
+    assert user.email == EMAIL
 
 
 async def test_the_middleware_leaves_websockets_alone(auth: Auth) -> None:
@@ -346,7 +375,7 @@ async def test_the_life_of_a_session_is_logged_without_anything_that_signs_in(
         token = cookie_of(await log_in(client)).value.partition(".")[0]
         await client.post("/api/__auth/logout")
     text = caplog.text
-    assert "failed" in text
+    assert "from 203.0.113.5 failed" in text
     assert "signed in, session" in text
     assert "ended" in text
     for secret in (token, PASSWORD, "wrong password", EMAIL):

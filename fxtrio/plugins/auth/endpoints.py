@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 from fxtrio.errors import ActionError, BadBody, HashingBusy
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User
-from fxtrio.plugins.auth.service import AuthService
+from fxtrio.plugins.auth.service import AuthService, client_of
 from fxtrio.serve.body import ActionRequest, read_body
 
 PREFIX = "/api/__auth"
@@ -39,11 +39,6 @@ class Submission:
     fields: Mapping[str, Any]
     by_form: bool
     """Whether a browser without JavaScript waits for a page."""
-
-    @property
-    def client(self) -> str | None:
-        """The IP address of the client, if the server knows it."""
-        return None if self.request.client is None else self.request.client.host
 
 
 Handler = Callable[[Submission], Awaitable[Response]]
@@ -80,13 +75,12 @@ class Endpoints:
     async def log_in(self, submission: Submission) -> Response:
         """Begin a session; the one that the browser had ends."""
         service, scope, fields = self.service(), submission.request.scope, submission.fields
-        before = service.read_cookie(scope["headers"], scope["scheme"])
         outcome = await service.log_in(
             fields.get("email"),
             fields.get("password"),
             remember=fields.get("remember") in (True, "true", "on", "1"),
-            client=submission.client,
-            replaces=None if before is None else before.token,
+            client=client_of(scope),
+            replaces=service.token_of(scope),
         )
         page = service.settings.login_path
         if isinstance(outcome, Refusal):
@@ -100,9 +94,9 @@ class Endpoints:
     async def log_out(self, submission: Submission) -> Response:
         """End the session of this browser; fine without one."""
         service, scope = self.service(), submission.request.scope
-        cookie = service.read_cookie(scope["headers"], scope["scheme"])
-        if cookie is not None:
-            await service.log_out(cookie.token)
+        token = service.token_of(scope)
+        if token is not None:
+            await service.log_out(token)
         return self._forgetting(submission)
 
     async def log_out_everywhere(self, submission: Submission) -> Response:
@@ -117,7 +111,9 @@ class Endpoints:
         """Keep a new user. The answer is the same for an address that is taken."""
         service, fields = self.service(), submission.fields
         refusal = await service.register(
-            fields.get("email"), fields.get("password"), client=submission.client
+            fields.get("email"),
+            fields.get("password"),
+            client=client_of(submission.request.scope),
         )
         if refusal is not None:
             return self._refuse(submission, refusal, service.settings.register_path)

@@ -35,24 +35,23 @@ class SessionMiddleware:
             return
         state = scope.setdefault("state", {})
         state["user"] = None
-        service = self._service()
-        cookie = service.read_cookie(scope["headers"], scope["scheme"])
-        if cookie is None or scope["path"].startswith(self._assets):
+        if scope["path"].startswith(self._assets):
             await self._app(scope, receive, send)
             return
-        signed_in = await service.find(scope["headers"], scope["scheme"])
+        service = self._service()
+        signed_in = await service.find(scope)
         if signed_in is None:
             await self._app(scope, receive, send)
             return
         state["user"] = signed_in.user
         scope[SIGNED_IN] = signed_in
         extended = await service.extend(signed_in.session)
-        header = None
+        renew = signed_in.renew
         if extended is not None:
             signed_in = attrs.evolve(signed_in, session=extended)
-        if (extended is not None and extended.persistent) or not cookie.current:
-            header = service.cookie_header(signed_in, scope["scheme"])
-        await self._app(scope, receive, _personal(send, header))
+            renew = renew or extended.persistent
+        cookie = service.cookie_header(signed_in, scope["scheme"]) if renew else None
+        await self._app(scope, receive, _personal(send, cookie))
 
 
 def _personal(send: Send, cookie: bytes | None) -> Send:

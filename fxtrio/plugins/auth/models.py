@@ -56,6 +56,8 @@ class SignedIn:
     user: User
     session: Session
     token: str = attrs.field(repr=False)
+    renew: bool = False
+    """Whether the cookie must be sent again: a key signed it that is on its way out."""
 
 
 @attrs.frozen(kw_only=True)

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from fxtrio.config import Config
-from fxtrio.errors import AuthNotInstalled, SecretKeyMissing
+from fxtrio.errors import AppNotRunning, SecretKeyMissing
 from fxtrio.plugins.auth.endpoints import Endpoints
 from fxtrio.plugins.auth.middleware import SessionMiddleware
 from fxtrio.plugins.auth.passwords import open_hasher
@@ -100,5 +100,5 @@ class AuthPlugin(Plugin[AuthSettings]):
 
     def _running(self) -> AuthService:
         if self._service is None:
-            raise AuthNotInstalled("a request before the app runs")
+            raise AppNotRunning
         return self._service

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import attrs
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
 from fxtrio.context import get_app
 from fxtrio.errors import AuthNotInstalled
@@ -32,7 +33,7 @@ from fxtrio.plugins.auth.throttle import (
     client_key,
     forgive,
 )
-from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, CookieValue, key_of, new_token
+from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, key_of, new_token
 
 log = logging.getLogger("fx.auth")
 
@@ -116,13 +117,13 @@ class AuthService:
         account_bucket, others = self._login_buckets(address, client)
         refused = await self._charge([account_bucket, *others])
         if refused is not None:
-            log.warning("login of %s throttled", account_bucket.key[:20])
+            log.warning("login of %s from %s throttled", account_bucket.key[:20], client)
             return refused
         account = await self.storage.find_account(address)
         stored = None if account is None else account.password_hash
         verification = await self.hasher.verify(stored, secret)
         if account is None or not verification.correct:
-            log.warning("login of %s failed", account_bucket.key[:20])
+            log.warning("login of %s from %s failed", account_bucket.key[:20], client)
             return _WRONG
         await self._forgive(account_bucket, others)
         await self._renew_hash(account.user, secret, verification)
@@ -156,23 +157,27 @@ class AuthService:
 
         Asks the storage only when there is a cookie that this app has signed.
         """
-        signed_in = await self.find(connection.scope["headers"], connection.scope["scheme"])
+        signed_in = await self.find(connection.scope)
         return None if signed_in is None else signed_in.user
 
-    async def find(self, headers: list[tuple[bytes, bytes]], scheme: str) -> SignedIn | None:
-        """Return who a request's cookie belongs to, if its session is not over."""
-        cookie = self.read_cookie(headers, scheme)
+    async def find(self, scope: Scope) -> SignedIn | None:
+        """Return who a connection's cookie belongs to, if its session is not over."""
+        sent = self.rules.read(scope["headers"], scope["scheme"])
+        cookie = self.signer.read(sent)
         if cookie is None:
+            if sent:
+                log.warning("forged session cookie from %s", client_of(scope))
             return None
         found = await self.storage.find_session(key_of(cookie.token), self.clock())
         if found is None:
             return None
         session, user = found
-        return SignedIn(user=user, session=session, token=cookie.token)
+        return SignedIn(user=user, session=session, token=cookie.token, renew=not cookie.current)
 
-    def read_cookie(self, headers: list[tuple[bytes, bytes]], scheme: str) -> CookieValue | None:
-        """Return the token of a request's cookie; None without one that this app has signed."""
-        return self.signer.read(self.rules.read(headers, scheme))
+    def token_of(self, scope: Scope) -> str | None:
+        """Return the token of a connection's cookie; None without one that this app has signed."""
+        cookie = self.signer.read(self.rules.read(scope["headers"], scope["scheme"]))
+        return None if cookie is None else cookie.token
 
     async def extend(self, session: Session) -> Session | None:
         """Move the end of a session that is used; None while the stored end is good enough."""
@@ -293,6 +298,12 @@ def get_auth() -> AuthService:
     if not isinstance(service, AuthService):
         raise AuthNotInstalled("get_auth()")
     return service
+
+
+def client_of(scope: Scope) -> str | None:
+    """Return the IP address of a connection's client, if the server knows it."""
+    client = scope.get("client")
+    return None if client is None else str(client[0])
 
 
 def _short(key: bytes) -> str:
