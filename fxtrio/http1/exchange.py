@@ -104,24 +104,37 @@ class Exchange(Response):
     async def _receive_later(self) -> Message:
         if self._turn is None:
             self._turn = trio.Lock()
+        try:
+            # No checkpoint when it is free: "has my client left?" is asked in a cancelled scope.
+            self._turn.acquire_nowait()
+        except trio.WouldBlock:
+            await self._turn.acquire()
+        try:
+            return await self._next()
+        finally:
+            self._turn.release()
+
+    async def _next(self) -> Message:
         request, connection = self.request, self.connection
         reader, wire = connection.reader, connection.wire
-        async with self._turn:
-            while self.stage != DONE:
-                if request.chunks or (request.complete and not self._given):
-                    return self._part()
-                if wire.ended or wire.broken or (reader.refusal and not request.complete):
-                    break
-                if request.expects and not request.complete and self.stage < HEAD_SENT:
-                    request.expects = False
-                    await wire.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-                data = wire.read_now() if self._ahead < READ_SIZE else None
-                if data is None:
-                    data = await self._wait()
-                if data:
-                    if request.complete:
-                        self._ahead += len(data)
-                    reader.feed(data)
+        while self.stage != DONE:
+            if request.chunks or (request.complete and not self._given):
+                return self._part()
+            if wire.ended or wire.broken or (reader.refusal and not request.complete):
+                break
+            if request.expects and not request.complete and self.stage < HEAD_SENT:
+                request.expects = False
+                await wire.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            data = wire.read_now() if self._ahead < READ_SIZE else None
+            waited = data is None
+            if data is None:
+                data = await self._wait()
+            if data:
+                if request.complete:
+                    self._ahead += len(data)
+                reader.feed(data)
+                if not waited:  # a fast client must not keep the others waiting
+                    await trio.lowlevel.checkpoint()
         self.left = True
         return {"type": "http.disconnect"}
 

@@ -65,6 +65,7 @@ class Server:
         """Send ``data``, end our side, and return everything that comes back."""
         async with await self.connect() as client:
             await client.send(data)
+            await client.stream.send_eof()
             return await client.read_all()
 
 

@@ -1,0 +1,151 @@
+"""Clients that take their time: each is gone after its limit, and nothing of it is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import trio
+
+from fxtrio.http1 import ServerLimits
+
+from .support import echo, open_server, read_body, response
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
+
+
+async def test_a_client_that_sends_nothing_is_let_go() -> None:
+    limits = ServerLimits(header_time=0.2)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        assert await client.is_closed()
+
+
+async def test_a_head_that_does_not_end_is_a_408() -> None:
+    limits = ServerLimits(header_time=0.3)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        await client.send(b"GET / HTTP/1.1\r\n")
+        async with trio.open_nursery() as nursery:
+
+            @nursery.start_soon
+            async def drip() -> None:
+                for _ in range(100):
+                    await client.send(b"X: y\r\n")
+                    await trio.sleep(0.05)
+
+            reply = await client.reply()
+            nursery.cancel_scope.cancel()
+        assert (reply.status, reply.get(b"connection")) == (408, b"close")
+
+
+async def test_an_idle_connection_is_let_go_without_a_word() -> None:
+    limits = ServerLimits(idle_time=0.2)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        await client.send(GET)
+        assert (await client.reply()).status == 200
+        assert await client.is_closed()
+
+
+async def test_time_between_requests_does_not_count_for_the_head() -> None:
+    limits = ServerLimits(header_time=0.3)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        for _ in range(2):
+            await client.send(GET)
+            assert (await client.reply()).status == 200
+            await trio.sleep(1)
+
+
+async def test_a_body_that_does_not_come_is_a_408() -> None:
+    limits = ServerLimits(body_grace=0.2)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        await client.send(POST)
+        assert (await client.reply()).status == 408
+        assert await client.is_closed()
+
+
+async def test_a_body_below_the_rate_is_a_408_and_one_above_it_is_not() -> None:
+    limits = ServerLimits(body_grace=0.2, body_rate=500)
+    async with open_server(echo, limits=limits) as server:
+        for pause, status in ((0.01, 200), (0.1, 408)):
+            async with await server.connect() as client, trio.open_nursery() as nursery:
+                await client.send(POST)
+
+                async def drip(client: Any = client, pause: float = pause) -> None:
+                    for _ in range(100):
+                        await client.send(b"*" * 10)
+                        await trio.sleep(pause)
+
+                nursery.start_soon(drip)
+                assert (await client.reply()).status == status
+                nursery.cancel_scope.cancel()
+
+
+async def test_time_that_the_application_takes_does_not_count_for_the_body() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await trio.sleep(0.5)
+        body = await read_body(receive)
+        await response(200, body)(scope, receive, send)
+
+    limits = ServerLimits(body_grace=0.2, header_time=0.2, idle_time=0.2)
+    async with open_server(app, limits=limits) as server, await server.connect() as client:
+        await client.send(POST + b"*" * 1000)
+        assert len((await client.reply()).body) == 1000
+
+
+async def test_a_client_that_does_not_read_is_cut_off() -> None:
+    ended = trio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await response(200, b"*" * 20_000_000)(scope, receive, send)
+        ended.set()
+
+    limits = ServerLimits(write_stall=0.4)
+    async with open_server(app, limits=limits) as server, await server.connect() as client:
+        await client.send(GET)
+        with trio.fail_after(5):
+            await ended.wait()
+
+
+async def test_a_client_that_reads_slowly_is_not_cut_off() -> None:
+    limits = ServerLimits(write_stall=0.4)
+    app = response(200, b"*" * 12_000_000)
+    async with open_server(app, limits=limits) as server, await server.connect() as client:
+        client.stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 65536)
+        await client.send(GET)
+        taken = 0
+        while taken < 12_000_000:
+            data = await client.stream.receive_some(1_000_000)
+            assert data, f"cut off after {taken} bytes"
+            taken += len(data)
+            await trio.sleep(0.002)
+
+
+async def test_connections_above_the_limit_wait_and_are_served_when_one_closes() -> None:
+    limits = ServerLimits(connections=2)
+    async with open_server(echo, limits=limits) as server:
+        first, second = await server.connect(), await server.connect()
+        for client in (first, second):
+            await client.send(GET)
+            assert (await client.reply()).status == 200
+        async with await server.connect() as third:
+            await third.send(GET)
+            with trio.move_on_after(0.3) as waited:
+                await third.reply()
+            assert waited.cancelled_caught, "more connections than allowed"
+            await first.send(GET)
+            assert (await first.reply()).status == 200, "the others must not notice"
+            await trio.aclose_forcefully(first.stream)
+            assert (await third.reply()).status == 200
+        await trio.aclose_forcefully(second.stream)
+
+
+async def test_one_address_has_only_so_many_connections() -> None:
+    limits = ServerLimits(connections_per_address=1)
+    async with open_server(echo, limits=limits) as server:
+        async with await server.connect() as first:
+            await first.send(GET)
+            assert (await first.reply()).status == 200
+            async with await server.connect() as second:
+                assert await second.is_closed()
+        for _ in range(3):  # a place that was given back is a place
+            await trio.testing.wait_all_tasks_blocked(0.02)
+            assert (await server.ask(GET)).startswith(b"HTTP/1.1 200")
