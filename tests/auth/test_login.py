@@ -10,7 +10,16 @@ import pytest
 import trio
 
 from fxtrio.plugins.auth.models import Refusal, SignedIn
-from tests.auth.harness import EMAIL, PASSWORD, Auth, Clock, log_in, open_auth, open_auth_with_user
+from tests.auth.harness import (
+    EMAIL,
+    PASSWORD,
+    Auth,
+    Clock,
+    log_in,
+    open_auth,
+    open_auth_with_user,
+    user_of,
+)
 
 UNKNOWN = "nobody@example.org"
 
@@ -228,3 +237,33 @@ async def test_one_client_cannot_register_without_end(tmp_path: Path) -> None:
 async def test_outcomes_are_values(auth: Auth) -> None:
     assert isinstance(await auth.service.log_in(EMAIL, PASSWORD), SignedIn)
     assert isinstance(await auth.service.log_in(EMAIL, "wrong password"), Refusal)
+
+
+async def test_a_password_is_changed_by_whoever_knows_the_current_one(auth: Auth) -> None:
+    account = await auth.service.storage.find_account(EMAIL)
+    assert account is not None
+    client = auth.client()
+    await log_in(client)
+
+    async def change(current: object, new: object) -> str:
+        refusal = await auth.service.change_password(account.user, current, new)
+        return "" if refusal is None else refusal.code
+
+    assert await change(PASSWORD, "short") == "invalid"
+    assert await change(PASSWORD, None) == "invalid"
+    assert await change("wrong password", "another password") == "credentials"
+    assert await user_of(client) == EMAIL
+    assert await change(PASSWORD, "another password") == ""
+    assert await user_of(client) is None
+    assert (await log_in(client, password="another password")).status_code == 200
+
+
+async def test_guessing_the_current_password_is_throttled_like_a_login(auth: Auth) -> None:
+    account = await auth.service.storage.find_account(EMAIL)
+    assert account is not None
+    codes = []
+    for _ in range(6):
+        refusal = await auth.service.change_password(account.user, "wrong guess", "new password")
+        assert refusal is not None
+        codes.append(refusal.code)
+    assert codes == ["credentials"] * 5 + ["throttled"]

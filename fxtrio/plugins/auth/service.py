@@ -16,13 +16,8 @@ from starlette.types import Scope
 from fxtrio.context import get_app
 from fxtrio.errors import AuthNotInstalled
 from fxtrio.plugins.auth.emails import canonical_email
-from fxtrio.plugins.auth.models import Refusal, Session, SignedIn, User
-from fxtrio.plugins.auth.passwords import (
-    PasswordHasher,
-    Verification,
-    normalize_password,
-    password_problem,
-)
+from fxtrio.plugins.auth.models import Account, Refusal, Session, SignedIn, User
+from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password, password_problem
 from fxtrio.plugins.auth.settings import HOUR, AuthSettings
 from fxtrio.plugins.auth.storage import AuthStorage
 from fxtrio.plugins.auth.throttle import (
@@ -110,24 +105,24 @@ class AuthService:
         Whether the address is unknown or the password wrong, the same work is done and the
         same is said.
         """
-        address = canonical_email(email)
-        secret = self._readable(password)
-        if address is None or secret is None:
-            return _WRONG
-        account_bucket, others = self._login_buckets(address, client)
-        refused = await self._charge([account_bucket, *others])
-        if refused is not None:
-            log.warning("login of %s from %s throttled", account_bucket.key[:20], client)
-            return refused
-        account = await self.storage.find_account(address)
-        stored = None if account is None else account.password_hash
-        verification = await self.hasher.verify(stored, secret)
-        if account is None or not verification.correct:
-            log.warning("login of %s from %s failed", account_bucket.key[:20], client)
-            return _WRONG
-        await self._forgive(account_bucket, others)
-        await self._renew_hash(account.user, secret, verification)
+        account = await self._check(email, password, client=client)
+        if isinstance(account, Refusal):
+            return account
         return await self._begin(account.user, remember=remember, replaces=replaces)
+
+    async def change_password(self, user: User, current: object, new: object) -> Refusal | None:
+        """Replace the password of a user who knows the current one, and end all sessions.
+
+        None when that is done. Wrong guesses count as failed logins.
+        """
+        problems = self._check_new(user.email, new)
+        if problems:
+            return Refusal(code="invalid", message="Validation failed", status=422, fields=problems)
+        account = await self._check(user.email, current, client=None)
+        if isinstance(account, Refusal):
+            return account
+        await self.set_password(user, str(new))
+        return None
 
     async def log_out(self, token: str) -> None:
         """End the session of a token; no matter if it is over already."""
@@ -195,6 +190,29 @@ class AuthService:
         value = self.signer.sign(signed_in.token)
         return self.rules.set_header(value, scheme=scheme, max_age=age)
 
+    async def _check(
+        self, email: object, password: object, *, client: str | None
+    ) -> Account | Refusal:
+        address = canonical_email(email)
+        secret = self._readable(password)
+        if address is None or secret is None:
+            return _WRONG
+        bucket, others = self._login_buckets(address, client)
+        refused = await self._charge([bucket, *others])
+        if refused is not None:
+            log.warning("login of %s from %s throttled", bucket.key[:20], client)
+            return refused
+        account = await self.storage.find_account(address)
+        stored = None if account is None else account.password_hash
+        verification = await self.hasher.verify(stored, secret)
+        if account is None or not verification.correct:
+            log.warning("login of %s from %s failed", bucket.key[:20], client)
+            return _WRONG
+        await self._forgive(bucket, others)
+        if verification.outdated:
+            await self.storage.set_password(account.user.id, await self.hasher.hash(secret))
+        return account
+
     async def _add(self, address: str, password: str) -> User | None:
         password_hash = await self.hasher.hash(normalize_password(password) or "")
         user = User(id=secrets.token_hex(16), email=address, created_at=self.clock())
@@ -221,10 +239,6 @@ class AuthService:
         )
         log.info("user %s signed in, session %s", user.id, _short(session.key))
         return SignedIn(user=user, session=session, token=token)
-
-    async def _renew_hash(self, user: User, secret: str, verification: Verification) -> None:
-        if verification.outdated:
-            await self.storage.set_password(user.id, await self.hasher.hash(secret))
 
     def _readable(self, password: object) -> str | None:
         """Return a password as it is hashed; None when nobody can have it."""
