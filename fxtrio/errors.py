@@ -637,3 +637,31 @@ class OriginUnreadable(FxtrioError):
             "Write scheme, host and port only, such as 'https://example.com:8443'."
         )
         self.origin = origin
+
+
+class AppNotFound(FxtrioError):
+    """The application that is to be served cannot be imported."""
+
+    def __init__(self, target: str, cause: str) -> None:
+        super().__init__(f"{target}: {cause}. Name an ASGI application as 'module:name'.")
+        self.target = target
+
+
+class BindFailed(FxtrioError):
+    """An address to serve on cannot be used; the cause is kept."""
+
+    def __init__(self, bind: str, cause: str) -> None:
+        super().__init__(f"bind {bind!r}: {cause}. Choose another address, or free this one.")
+        self.bind = bind
+
+
+class WorkersFailed(FxtrioError):
+    """A worker process ended again and again before it served."""
+
+    def __init__(self, number: int, tries: int, code: int | None) -> None:
+        super().__init__(
+            f"worker {number}: it failed to start {tries} times, the last time with exit "
+            f"code {code}. See its error above."
+        )
+        self.number = number
+        self.code = code

@@ -1,1 +1,28 @@
 """Channels, brokers and WebSocket helpers."""
+
+from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
+from fxtrio.realtime.channel import Channel, channel
+from fxtrio.realtime.frames import Frame, Message
+from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, origin_allowed
+from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
+from fxtrio.realtime.presence import Joined, Left, Member, PresenceEvent, Roster
+
+__all__ = [
+    "Authenticator",
+    "Broker",
+    "BrokerStatistics",
+    "Channel",
+    "Frame",
+    "Joined",
+    "Left",
+    "Member",
+    "MemoryBroker",
+    "Message",
+    "PresenceBroker",
+    "PresenceEvent",
+    "Roster",
+    "Subscriber",
+    "authenticate_websocket",
+    "channel",
+    "origin_allowed",
+]

@@ -1,0 +1,33 @@
+"""WebSocket helpers: channels with presence, origins, and who is signed in."""
+
+from fxtrio.realtime import (
+    Broker,
+    Channel,
+    Joined,
+    Left,
+    Member,
+    MemoryBroker,
+    Message,
+    PresenceEvent,
+    Roster,
+    Subscriber,
+    authenticate_websocket,
+    channel,
+    origin_allowed,
+)
+
+__all__ = [
+    "Broker",
+    "Channel",
+    "Joined",
+    "Left",
+    "Member",
+    "MemoryBroker",
+    "Message",
+    "PresenceEvent",
+    "Roster",
+    "Subscriber",
+    "authenticate_websocket",
+    "channel",
+    "origin_allowed",
+]

@@ -1,0 +1,80 @@
+"""What stands between those who publish and those who subscribe.
+
+`Broker` is all that `channel` needs; an external message broker can back it. What a
+broker delivers to is a `Subscriber`, which never waits: whoever reads slowly fills
+its own outbox and nobody else's.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from fxtrio.realtime.frames import Frame, Message
+from fxtrio.realtime.presence import Member, PresenceEvent
+
+
+class Subscriber(Protocol):
+    """One subscription, as a broker sees it. Hashable, and none of its methods waits."""
+
+    @property
+    def member(self) -> Member:
+        """Who it is, for presence."""
+        ...
+
+    @property
+    def progress(self) -> int:
+        """A count that stands still while the client reads nothing."""
+        ...
+
+    def deliver(self, message: Message | Frame) -> None:
+        """Take a message; when its outbox is full, `realtime.overflow` decides."""
+        ...
+
+    def offer(self, frame: Frame) -> bool:
+        """Take a frame, or return False when the outbox is full but need not stay so.
+
+        A burst can fill the outbox of a client that reads well, before its writer
+        had a turn. Try again after ``await trio.lowlevel.checkpoint()``, and
+        `deliver` when `progress` stands still for several turns.
+        """
+        ...
+
+    def notice(self, event: PresenceEvent) -> None:
+        """Take news of another member."""
+        ...
+
+
+@runtime_checkable
+class Broker(Protocol):
+    """Carries messages to the subscribers of named channels.
+
+    What one task publishes to one channel reaches each subscriber in that order.
+    """
+
+    async def subscribe(self, name: str, subscriber: Subscriber) -> None:
+        """Deliver what is published to ``name`` from now on to ``subscriber``."""
+        ...
+
+    async def unsubscribe(self, name: str, subscriber: Subscriber) -> None:
+        """Deliver no more to ``subscriber``, and forget ``name`` with its last one.
+
+        Also called when `subscribe` failed or was cancelled midway, and then
+        perhaps for a subscriber the broker has never seen.
+        """
+        ...
+
+    async def publish(self, name: str, message: Message) -> None:
+        """Deliver ``message`` to all subscribers of ``name``, waiting for none of them."""
+        ...
+
+
+@runtime_checkable
+class PresenceBroker(Broker, Protocol):
+    """A broker that also knows who is there; `Channel.subscribers` needs it.
+
+    It gives `Subscriber.notice` a `Joined` or `Left` for every other member.
+    """
+
+    def members(self, name: str) -> tuple[Member, ...]:
+        """Return the members of a channel, in the order they joined."""
+        ...

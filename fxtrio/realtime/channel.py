@@ -1,0 +1,211 @@
+"""`channel(ws, name)`: a WebSocket on a named channel for the length of a block.
+
+The block owns the subscription and its writer task. However it ends, the broker has
+forgotten the subscription by then. What the body of the block raises leaves it as it
+is, and not in an exception group.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from typing import Any
+
+import attrs
+import trio
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from fxtrio.config import RealtimeConfig
+from fxtrio.errors import BrokerMissing, PresenceUnavailable, WebSocketNotAccepted
+from fxtrio.realtime.broker import Broker, PresenceBroker
+from fxtrio.realtime.frames import RAW_FRAMES, Frame, Message
+from fxtrio.realtime.inbox import find_inbox
+from fxtrio.realtime.outbox import PATIENCE, Outbox
+from fxtrio.realtime.presence import Member, PresenceEvents
+
+TRY_AGAIN_LATER = 1013
+"""Close code for a client that reads too slowly (the IANA registry of WebSocket codes)."""
+
+_SLOW = "too slow for this channel"
+_BATCH = 64 * 1024
+"""Bytes of frames sent in one write; what an overflow must let a client finish at most."""
+
+log = logging.getLogger("fx.realtime")
+
+
+@asynccontextmanager
+async def channel(
+    ws: WebSocket, name: str, *, broker: Broker | None = None, member: Any = None
+) -> AsyncIterator[Channel]:
+    """Subscribe an accepted ``ws`` to the channel ``name`` for the length of the block.
+
+    Messages go to the client as they come; the block itself is free to receive.
+    ``member`` is a JSON value that tells the others who this is. Messages taken
+    before the block ends without an error are still sent. ``broker`` is the app's
+    own unless given.
+
+    A client that does not read fills its outbox (`realtime.outbox`) and is closed
+    with 1013, and the block raises WebSocketDisconnect; with `realtime.overflow` set
+    to ``drop_oldest`` it loses its oldest messages instead.
+
+    Raises WebSocketNotAccepted, and BrokerMissing outside an app of fxtrio.
+    """
+    if ws.application_state is not WebSocketState.CONNECTED:
+        raise WebSocketNotAccepted(name)
+    through = _find_broker(ws, name) if broker is None else broker
+    settings = _find_settings(ws)
+    failure: Exception | None = None
+    try:
+        async with trio.open_nursery() as nursery:
+            outbox = Outbox(
+                Member(info=member),
+                capacity=settings.outbox,
+                overflow=settings.overflow,
+                on_overflow=nursery.cancel_scope.cancel,
+            )
+            subscription = _Subscription(name, through, outbox)
+            try:
+                nursery.start_soon(subscription.write, ws, name=f"channel {name}")
+                with _told_of_disconnect(ws, outbox):
+                    await subscription.join()
+                    yield Channel(name, outbox.member, through, outbox)
+            except Exception as error:
+                failure = error
+                outbox.close()
+            except BaseException:
+                outbox.close()
+                raise
+            finally:
+                await subscription.leave()
+                outbox.finish()
+    finally:
+        if failure is not None:
+            raise failure
+    if outbox.overflowed:
+        log.info("Closed a client of channel %r with 1013: it did not read", name)
+        raise WebSocketDisconnect(TRY_AGAIN_LATER, _SLOW)
+
+
+@attrs.frozen(eq=False)
+class Channel:
+    """A joined channel. Made by `channel`; valid until its block ends."""
+
+    name: str
+
+    member: Member
+    """This subscription, as others see it."""
+
+    _broker: Broker
+    _outbox: Outbox
+
+    async def publish(self, message: Message) -> None:
+        """Send ``message`` to every subscriber, this one included.
+
+        A dict or list goes as JSON, a str as text, bytes as binary. Waits for no
+        reader. Messages of one publisher arrive in order. Raises MessageNotEncodable.
+        """
+        await self._broker.publish(self.name, message)
+
+    @property
+    def subscribers(self) -> tuple[Member, ...]:
+        """All members of the channel, this one included, in the order they joined.
+
+        Raises PresenceUnavailable when a custom broker does not know.
+        """
+        if not isinstance(self._broker, PresenceBroker):
+            raise PresenceUnavailable(self.name, self._broker)
+        return self._broker.members(self.name)
+
+    def presence(self) -> PresenceEvents:
+        """Return an iterator of who joins and leaves from now on, this member excepted.
+
+        Yields `Joined` and `Left`, and a `Roster` in place of events that a slow
+        reader has missed. It ends with the block. Raises PresenceUnavailable.
+        """
+        if not isinstance(self._broker, PresenceBroker):
+            raise PresenceUnavailable(self.name, self._broker)
+        return self._outbox.watch(lambda: self.subscribers)
+
+
+@attrs.define(eq=False)
+class _Subscription:
+    """Ties an outbox to a broker, and unties it exactly once."""
+
+    name: str
+    broker: Broker
+    outbox: Outbox
+    _joined: bool = attrs.field(init=False, default=False)
+    _lock: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+
+    async def join(self) -> None:
+        """Subscribe."""
+        async with self._lock:
+            self._joined = True
+            await self.broker.subscribe(self.name, self.outbox)
+
+    async def leave(self) -> None:
+        """Unsubscribe, unless that was done; also when the block is cancelled."""
+        with trio.CancelScope(shield=True), trio.move_on_after(PATIENCE) as limit:
+            async with self._lock:
+                if not self._joined:
+                    return
+                self._joined = False
+                try:
+                    await self.broker.unsubscribe(self.name, self.outbox)
+                except Exception:  # a custom broker is application code
+                    log.exception("The broker failed to unsubscribe from %r", self.name)
+        if limit.cancelled_caught:
+            log.error("The broker did not unsubscribe from %r in %g s", self.name, PATIENCE)
+
+    async def write(self, ws: WebSocket) -> None:
+        """Send what the outbox takes; the broker forgets it when the client is gone."""
+        send, batch = _sender(ws)
+
+        async def refuse() -> None:
+            await ws.close(TRY_AGAIN_LATER, _SLOW)
+
+        await self.outbox.run(send, batch=batch, refuse=refuse)
+        await self.leave()
+
+
+def _told_of_disconnect(ws: WebSocket, outbox: Outbox) -> AbstractContextManager[None]:
+    """Close the outbox when the client is gone, if the WebSocket is served with an inbox."""
+    inbox = find_inbox(ws.scope)
+    return nullcontext() if inbox is None else inbox.on_disconnect(outbox.close)
+
+
+def _sender(ws: WebSocket) -> tuple[Callable[[list[Frame]], Awaitable[None]], int]:
+    """Return how frames are sent, and how many bytes of them at a time."""
+    raw = (ws.scope.get("extensions") or {}).get(RAW_FRAMES)
+    if raw is None:
+
+        async def send_event(frames: list[Frame]) -> None:
+            for frame in frames:
+                await ws.send(frame.event)
+
+        return send_event, 1
+
+    write: Callable[[bytes], Awaitable[None]] = raw["send"]
+
+    async def send_bytes(frames: list[Frame]) -> None:
+        if ws.application_state is not WebSocketState.CONNECTED:
+            raise WebSocketDisconnect(1006)
+        await write(b"".join([frame.wire for frame in frames]))
+
+    return send_bytes, _BATCH
+
+
+def _find_broker(ws: WebSocket, name: str) -> Broker:
+    state = getattr(ws.scope.get("app"), "state", None)
+    broker: Broker | None = getattr(state, "fx_broker", None)
+    if broker is None:
+        raise BrokerMissing(name)
+    return broker
+
+
+def _find_settings(ws: WebSocket) -> RealtimeConfig:
+    """Return the app's settings; the defaults in an app that is not ours."""
+    state = getattr(ws.scope.get("app"), "state", None)
+    app = getattr(state, "fx", None)
+    return RealtimeConfig() if app is None else app.config.realtime

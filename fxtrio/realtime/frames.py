@@ -1,0 +1,120 @@
+"""Published messages in, WebSocket frames out: each message is encoded once.
+
+A `Frame` is shared by all subscribers of a channel, in every process. Any ASGI
+server takes it as an event; a server of ours takes its bytes as they go on the wire,
+many frames in one write (docs/wire.md, "WebSocket frames").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from fxtrio.errors import MessageNotEncodable
+
+Message = dict[str, Any] | list[Any] | str | bytes
+"""What may be published: JSON for a dict or list, text for a str, binary for bytes."""
+
+RAW_FRAMES = "fx.websocket.frames"
+"""Key in ``scope["extensions"]`` of servers that take frames as bytes.
+
+Its value is ``{"send": send}``, where ``await send(data)`` writes one or more whole
+unmasked frames behind everything sent before, and raises OSError once the client is
+gone. Valid from ``websocket.accept`` to ``websocket.close``; not offered when the
+handshake agreed on an extension that changes frames, such as compression.
+"""
+
+_TEXT, _BINARY = 0x81, 0x82
+"""First byte of an unfragmented frame (RFC 6455, section 5.2)."""
+
+
+class Frame:
+    """One encoded message. Immutable; what is derived from it is made when first asked for."""
+
+    __slots__ = ("_event", "_wire", "binary", "payload")
+
+    def __init__(self, payload: bytes, *, binary: bool) -> None:
+        self.payload = payload
+        """The bytes of the message; UTF-8 unless ``binary``."""
+
+        self.binary = binary
+        self._event: dict[str, Any] | None = None
+        self._wire: bytes | None = None
+
+    def __repr__(self) -> str:
+        kind = "binary" if self.binary else "text"
+        return f"<Frame {kind} {self.payload[:40]!r} ({len(self.payload)} bytes)>"
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """The ASGI event that sends the message. Shared: nobody may change it."""
+        if self._event is None:
+            if self.binary:
+                self._event = {"type": "websocket.send", "bytes": self.payload}
+            else:
+                self._event = {"type": "websocket.send", "text": self.payload.decode()}
+        return self._event
+
+    @property
+    def wire(self) -> bytes:
+        """The message as one unmasked frame (RFC 6455, section 5.2)."""
+        if self._wire is None:
+            self._wire = _header(len(self.payload), binary=self.binary) + self.payload
+        return self._wire
+
+
+def encode_message(message: Message | Frame) -> Frame:
+    """Return the frame of a message; a frame is returned as it is.
+
+    Raises MessageNotEncodable for other types, and for what JSON cannot hold.
+    """
+    if isinstance(message, Frame):
+        return message
+    if isinstance(message, str):
+        try:
+            return Frame(message.encode(), binary=False)
+        except UnicodeEncodeError as error:
+            raise MessageNotEncodable(message, "text with half a surrogate pair") from error
+    if isinstance(message, bytes):
+        return Frame(message, binary=True)
+    if isinstance(message, (bytearray, memoryview)):
+        return Frame(bytes(message), binary=True)
+    if isinstance(message, (dict, list)):
+        return Frame(_encode_json(message), binary=False)
+    raise MessageNotEncodable(message, f"a {type(message).__name__}")
+
+
+def _header(size: int, *, binary: bool) -> bytes:
+    first = _BINARY if binary else _TEXT
+    if size < 126:
+        return bytes((first, size))
+    if size < 1 << 16:
+        return bytes((first, 126)) + size.to_bytes(2, "big")
+    return bytes((first, 127)) + size.to_bytes(8, "big")
+
+
+def _fallback(value: object) -> object:
+    """Dump pydantic models, without importing pydantic for apps that do not use it."""
+    dump = getattr(type(value), "model_dump", None)
+    if dump is not None:
+        return dump(value, mode="json", by_alias=True)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} is not JSON")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_fallback)
+
+
+def _encode_json(message: dict[str, Any] | list[Any]) -> bytes:
+    try:
+        encoded = _encoder.encode(message)
+        # msgspec writes NaN and infinities as null, so only a null needs a second look.
+        if b"null" in encoded:
+            json.dumps(message, allow_nan=False, default=lambda value: None, skipkeys=True)
+    except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError) as error:
+        raise MessageNotEncodable(message, str(error)) from error
+    return encoded

@@ -1,0 +1,84 @@
+"""What a handler asks about a WebSocket before it accepts: where from, and whose?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol, runtime_checkable
+from urllib.parse import SplitResult, urlsplit
+
+from starlette.requests import HTTPConnection
+from starlette.websockets import WebSocket
+
+from fxtrio.errors import OriginUnreadable
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+Origin = tuple[str, str, int | None]
+"""Scheme, host in lower case, port."""
+
+
+@runtime_checkable
+class Authenticator(Protocol):
+    """A plugin's service that knows the users of connections."""
+
+    async def authenticate(self, connection: HTTPConnection) -> Any | None:
+        """Return the user who is signed in, or None.
+
+        Must do no work beyond reading cookies when its session cookie is absent.
+        """
+        ...
+
+
+async def authenticate_websocket(ws: WebSocket) -> Any | None:
+    """Return the signed-in user of the handshake, as the auth plugin knows it, or None.
+
+    None at once, without any work of the plugin, when the handshake has no cookie or
+    the app no such plugin.
+    """
+    if "cookie" not in ws.headers:
+        return None
+    app = getattr(getattr(ws.scope.get("app"), "state", None), "fx", None)
+    if app is None:
+        return None
+    for service in app.plugins.values():
+        if isinstance(service, Authenticator):
+            return await service.authenticate(ws)
+    return None
+
+
+def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
+    """Return whether the handshake comes from one of ``allowed_origins``.
+
+    Origins are compared by scheme, host and port, as in ``https://example.com:8443``;
+    the default port may be left out. Without any, all are allowed. A missing
+    ``Origin`` is allowed: browsers always send one. An opaque origin (``null``),
+    a malformed one and more than one are not.
+
+    Raises OriginUnreadable for an allowed origin that is none.
+    """
+    allowed = {_read_allowed(origin) for origin in allowed_origins}
+    sent = ws.headers.getlist("origin")
+    if not allowed or not sent:
+        return True
+    return len(sent) == 1 and _read_origin(sent[0]) in allowed
+
+
+def _read_allowed(origin: str) -> Origin:
+    read = _read_origin(origin.removesuffix("/"))
+    if read is None:
+        raise OriginUnreadable(origin)
+    return read
+
+
+def _read_origin(text: str) -> Origin | None:
+    """Return an origin's parts, or None if it is none (RFC 6454, section 6.2)."""
+    try:
+        parts: SplitResult = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return None
+    beyond = parts.path or parts.query or parts.fragment or "@" in parts.netloc
+    if not parts.scheme or not parts.hostname or beyond or text.strip() != text:
+        return None
+    scheme = parts.scheme.lower()
+    return scheme, parts.hostname, _DEFAULT_PORTS.get(scheme) if port is None else port

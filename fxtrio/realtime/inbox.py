@@ -1,0 +1,146 @@
+"""What a client sends, read ahead: so a disconnect is noticed though nobody receives.
+
+The pump reads from the server whether or not the handler does, into a bounded buffer.
+A handler that receives gets every message, and a full buffer makes the client wait. A
+handler that has not begun to receive some time after the buffer is full wants none of
+them: they are dropped from then on, so that its client can go on reading, and can leave.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
+
+import trio
+from starlette.types import Message, Receive, Scope
+
+from fxtrio.errors import ReceiveBufferFull
+
+CAPACITY = 64
+"""Messages read ahead (count)."""
+
+CAPACITY_BYTES = 1024 * 1024
+"""Bytes read ahead; a message beyond it is the last one."""
+
+DEAF_AFTER = 10.0
+"""How long a full buffer waits for a handler to begin to receive (seconds)."""
+
+_KEY = "fx.inbox"
+
+
+class Inbox:
+    """Reads ahead from an ASGI ``receive``, and is one itself.
+
+    ``connecting`` says whether the handshake is still to be received.
+    """
+
+    def __init__(self, source: Receive, *, connecting: bool = True) -> None:
+        self.farewell: Message | None = None
+        """The disconnect event, as soon as the client is gone."""
+
+        self.listens = False
+        """Whether the handler has received, or waits to, since the handshake."""
+
+        self.active_at = 0.0
+        """When the handler last received, or the client went, if that was later."""
+
+        self._source = source
+        self._connecting = connecting
+        self._messages: deque[Message] = deque()
+        self._bytes = 0
+        self._deaf = False
+        self._dropped = 0
+        self._readers = trio.lowlevel.ParkingLot()
+        self._pump = trio.lowlevel.ParkingLot()
+        self._callbacks: set[Callable[[], None]] = set()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the handler receives, or may still begin to."""
+        return self.listens or (bool(self._messages) and not self._deaf)
+
+    async def run(self) -> None:
+        """Read until the client is gone."""
+        while True:
+            message = await self._source()
+            if message["type"] == "websocket.disconnect":
+                break
+            if self._full() and not self._deaf:
+                await self._wait_for_room()
+            if self._full():
+                self._dropped += 1
+            else:
+                self._bytes += _size(message)
+                self._messages.append(message)
+                self._readers.unpark()
+        self.farewell = message
+        self.active_at = trio.current_time()
+        self._readers.unpark_all()
+        for callback in tuple(self._callbacks):
+            callback()
+
+    async def receive(self) -> Message:
+        """Return the next message; after the last one, the disconnect, again and again.
+
+        Raises ReceiveBufferFull on the first call after messages had been dropped.
+        """
+        if self._connecting:
+            self._connecting = False
+        else:
+            self.listens, self._deaf = True, False
+            if self._dropped:
+                dropped, self._dropped = self._dropped, 0
+                raise ReceiveBufferFull(dropped)
+        while not self._messages:
+            if self.farewell is not None:
+                return self.farewell
+            await self._readers.park()
+        message = self._messages.popleft()
+        self.active_at = trio.current_time()
+        self._bytes -= _size(message)
+        self._pump.unpark()
+        return message
+
+    @contextmanager
+    def on_disconnect(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call ``callback`` when the client is gone, if that is within the block."""
+        if self.farewell is not None:
+            callback()
+        self._callbacks.add(callback)
+        try:
+            yield
+        finally:
+            self._callbacks.discard(callback)
+
+    @contextmanager
+    def known_to(self, scope: Scope) -> Iterator[None]:
+        """Let `find_inbox` find this inbox within the block."""
+        scope[_KEY] = self
+        try:
+            yield
+        finally:
+            del scope[_KEY]  # the scope is part of the source: a cycle would outlive the client
+
+    async def _wait_for_room(self) -> None:
+        """Wait until the handler receives; give up on one that never has."""
+        while self._full():
+            with trio.move_on_after(inf if self.listens else DEAF_AFTER) as limit:
+                await self._pump.park()
+            if limit.cancelled_caught and not self.listens:
+                self._deaf = True
+                return
+
+    def _full(self) -> bool:
+        return len(self._messages) >= CAPACITY or self._bytes >= CAPACITY_BYTES
+
+
+def find_inbox(scope: Scope) -> Inbox | None:
+    """Return the inbox of a WebSocket, if it is served with one."""
+    inbox: Inbox | None = scope.get(_KEY)
+    return inbox
+
+
+def _size(message: Message) -> int:
+    return len(message.get("bytes") or message.get("text") or "")

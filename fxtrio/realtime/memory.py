@@ -1,0 +1,65 @@
+"""The broker of one process."""
+
+from __future__ import annotations
+
+import attrs
+
+from fxtrio.realtime.broker import Subscriber
+from fxtrio.realtime.frames import Message, encode_message
+from fxtrio.realtime.presence import Joined, Left, Member
+from fxtrio.realtime.topics import Topics
+
+
+@attrs.frozen(kw_only=True)
+class BrokerStatistics:
+    """What a broker holds and has done in this process (counts)."""
+
+    channels: int
+    """Names with at least one subscriber."""
+
+    subscriptions: int
+    published: int
+
+
+class MemoryBroker:
+    """Reaches the subscribers of its own process. A `PresenceBroker`; needs no task."""
+
+    def __init__(self) -> None:
+        self._topics = Topics()
+        self._published = 0
+
+    def __repr__(self) -> str:
+        return f"<MemoryBroker {self.statistics()}>"
+
+    async def subscribe(self, name: str, subscriber: Subscriber) -> None:
+        """Deliver what is published to ``name`` from now on to ``subscriber``."""
+        self._topics.join(name, subscriber)
+        self._topics.notice(name, Joined(subscriber.member), about=subscriber.member)
+
+    async def unsubscribe(self, name: str, subscriber: Subscriber) -> None:
+        """Deliver no more to ``subscriber``; with the last one, the name is forgotten."""
+        if self._topics.leave(name, subscriber):
+            self._topics.notice(name, Left(subscriber.member), about=subscriber.member)
+
+    async def publish(self, name: str, message: Message) -> None:
+        """Deliver ``message`` to all subscribers of ``name``.
+
+        Does not wait for any of them, but lets other tasks run now and then.
+        Raises MessageNotEncodable for what is neither JSON, text nor bytes.
+        """
+        frame = encode_message(message)
+        self._published += 1
+        await self._topics.deliver(name, frame)
+
+    def members(self, name: str) -> tuple[Member, ...]:
+        """Return the members of a channel, in the order they joined."""
+        return tuple(subscriber.member for subscriber in self._topics.subscribers(name))
+
+    def statistics(self) -> BrokerStatistics:
+        """Return the present counts."""
+        names = self._topics.names()
+        return BrokerStatistics(
+            channels=len(names),
+            subscriptions=sum(len(self._topics.subscribers(name)) for name in names),
+            published=self._published,
+        )

@@ -1,0 +1,139 @@
+"""Runs a page's ``websocket(ws)`` handler from the handshake to the close frame.
+
+A handler that returns closes with 1000, one that raises with 1011, and a shutdown
+with 1001. When the client goes first, a handler that receives is told by the
+disconnect, one that sends by WebSocketDisconnect, and one that does neither is
+cancelled: at once if it has never received, else after some grace.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+import trio
+from starlette.exceptions import WebSocketException
+from starlette.responses import PlainTextResponse
+from starlette.types import Message
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from fxtrio.realtime.inbox import Inbox
+
+Handler = Callable[[WebSocket], Awaitable[object]]
+
+NORMAL, GOING_AWAY, ABNORMAL, INTERNAL_ERROR = 1000, 1001, 1006, 1011
+
+GRACE = 30.0
+"""How long a handler may go on after its client has gone, from the last message on (seconds)."""
+
+_CLOSE_LIMIT = 5.0
+_SHUTDOWN_CLOSE_LIMIT = 1.0
+"""How long sending a close frame may take (seconds)."""
+
+_REASON_LIMIT = 123
+"""Bytes of a close reason (RFC 6455, section 5.5)."""
+
+log = logging.getLogger("fx.realtime")
+
+
+async def serve_websocket(
+    handler: Handler, ws: WebSocket, *, place: str = "websocket()", grace: float = GRACE
+) -> None:
+    """Run ``handler`` for ``ws``, whose handshake may still be to be received.
+
+    The handler gets a WebSocket of its own over the same connection. ``place``
+    names it in the log. Only cancellation leaves here.
+    """
+    inbox = Inbox(ws.receive, connecting=ws.client_state is WebSocketState.CONNECTING)
+
+    async def send(message: Message) -> None:
+        if inbox.farewell is not None:
+            raise WebSocketDisconnect(inbox.farewell.get("code") or ABNORMAL)
+        try:
+            await ws.send(message)
+        except OSError as error:
+            raise WebSocketDisconnect(ABNORMAL) from error
+
+    socket = WebSocket(ws.scope, inbox.receive, send)
+    socket.client_state, socket.application_state = ws.client_state, ws.application_state
+    failure: Exception | None = None
+    with inbox.known_to(ws.scope):
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_attend, inbox, nursery.cancel_scope, place, grace)
+                try:
+                    await handler(socket)
+                except Exception as error:  # application code
+                    failure = error
+                nursery.cancel_scope.cancel()
+        except BaseException:
+            with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
+                await _close(socket, GOING_AWAY, "the server shuts down")
+            raise
+        code, reason = _judge(failure, place)
+        if inbox.farewell is None:
+            with trio.move_on_after(_CLOSE_LIMIT):
+                await _close(socket, code, reason)
+
+
+async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: float) -> None:
+    """Read ahead until the client is gone, then see to it that the handler ends."""
+    await inbox.run()
+    if inbox.wanted:
+        while inbox.active_at + grace > trio.current_time():  # noqa: ASYNC110  # it moves
+            await trio.sleep_until(inbox.active_at + grace)
+        log.warning(
+            "%s went on for %g s after its client had gone, and was cancelled", place, grace
+        )
+    scope.cancel()
+
+
+def _judge(failure: Exception | None, place: str) -> tuple[int, str]:
+    """Return the close code and reason for how a handler ended, and log what is a defect."""
+    if isinstance(failure, ExceptionGroup):
+        disconnects, others = failure.split(WebSocketDisconnect)
+        failure = others if disconnects is None or others is not None else _first(disconnects)
+    if failure is None:
+        return NORMAL, ""
+    if isinstance(failure, WebSocketException):
+        return failure.code, failure.reason
+    if isinstance(failure, WebSocketDisconnect):
+        return (failure.code, failure.reason) if _may_be_sent(failure.code) else (NORMAL, "")
+    log.error("%s failed", place, exc_info=failure)
+    return INTERNAL_ERROR, "an unexpected error occurred"
+
+
+def _first(group: ExceptionGroup[WebSocketDisconnect]) -> WebSocketDisconnect:
+    """Return the first exception in a group that is not a group itself."""
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, ExceptionGroup) else first
+
+
+def _may_be_sent(code: int) -> bool:
+    """Tell whether a close frame may carry ``code`` (RFC 6455, section 7.4)."""
+    return (1000 <= code <= 1014 and code not in (1004, 1005, 1006)) or 3000 <= code <= 4999
+
+
+async def _close(socket: WebSocket, code: int, reason: str) -> None:
+    """End a connection that the handler has not ended: refuse it, or send a close frame."""
+    try:
+        if socket.application_state is WebSocketState.CONNECTED:
+            await socket.close(code, _cut(reason))
+        elif socket.application_state is WebSocketState.CONNECTING:
+            await _refuse(socket, code)
+    except WebSocketDisconnect:
+        log.debug("The client was gone before it could be closed with %d", code)
+
+
+async def _refuse(socket: WebSocket, code: int) -> None:
+    """Answer a handshake that the handler left unanswered: 403, or 5xx where it failed."""
+    status = {INTERNAL_ERROR: 500, GOING_AWAY: 503}.get(code)
+    if status is not None and "websocket.http.response" in (socket.scope.get("extensions") or {}):
+        response = PlainTextResponse("The connection could not be opened.\n", status)
+        await socket.send_denial_response(response)
+    else:
+        await socket.close(code)
+
+
+def _cut(reason: str) -> str:
+    return reason.encode()[:_REASON_LIMIT].decode(errors="ignore")

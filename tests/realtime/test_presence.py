@@ -1,0 +1,111 @@
+"""Members of a channel know who is there, and hear who comes and goes."""
+
+from __future__ import annotations
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from fxtrio.realtime import Joined, Left, Member, Roster, channel
+from fxtrio.realtime.presence import CAPACITY, PresenceEvents
+from tests.realtime.client import Client, make_app
+
+ANN, BOB = Member("1", "ann"), Member("2", "bob")
+
+
+async def test_subscribers_are_all_members_in_the_order_they_joined():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room", member={"name": "ann"}) as first:
+        async with channel(two, "room", member={"name": "bob"}) as second:
+            assert (
+                list(first.subscribers) == list(second.subscribers) == [first.member, second.member]
+            )
+            assert [member.info["name"] for member in first.subscribers] == ["ann", "bob"]
+        assert list(first.subscribers) == [first.member]
+
+
+async def test_members_of_other_channels_are_not_among_them():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "one") as first, channel(two, "two"):
+        assert len(first.subscribers) == 1
+
+
+async def test_members_hear_of_others_that_join_and_leave_but_not_of_themselves():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room") as first:
+        news = first.presence()
+        async with channel(two, "room", member="bob") as second:
+            assert await anext(news) == Joined(second.member)
+        assert await anext(news) == Left(second.member)
+    assert [event async for event in news] == []
+
+
+async def test_a_member_whose_connection_breaks_has_left():
+    app = make_app()
+    client = Client(app)
+    one, two = await Client(app).open(), await client.open()
+    async with channel(one, "room") as first, channel(two, "room") as second:
+        news = first.presence()
+        client.break_off()
+        await first.publish("hello")
+        assert await anext(news) == Left(second.member)
+
+
+async def test_every_reader_gets_the_news():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room") as first:
+        readers = [first.presence(), first.presence()]
+        async with channel(two, "room") as second:
+            assert [await anext(news) for news in readers] == [Joined(second.member)] * 2
+
+
+async def test_readers_end_with_the_block():
+    heard: list[object] = []
+
+    async def read(news: PresenceEvents) -> None:
+        heard.extend([event async for event in news])
+        heard.append("ended")
+
+    async with trio.open_nursery() as nursery:
+        async with channel(await Client(make_app()).open(), "room") as room:
+            nursery.start_soon(read, room.presence())
+            await wait_all_tasks_blocked()
+    assert heard == ["ended"]
+
+
+async def test_a_slow_reader_gets_a_roster_instead_of_what_it_missed():
+    present = [ANN]
+    news = PresenceEvents(lambda: tuple(present), capacity=3)
+    for _ in range(4):
+        news.offer(Joined(BOB))
+    present.append(BOB)
+    news.offer(Left(ANN))
+    assert await anext(news) == Roster((ANN, BOB))
+    news.offer(Left(BOB))
+    assert await anext(news) == Left(BOB)
+
+
+async def test_the_news_that_wait_for_a_reader_are_bounded():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room") as first:
+        news = first.presence()
+        for _ in range(CAPACITY):
+            async with channel(two, "room"):
+                pass
+        assert await anext(news) == Roster((first.member,))
+
+
+async def test_a_reader_that_is_cancelled_loses_nothing():
+    news = PresenceEvents(tuple)
+    with trio.move_on_after(0):
+        await anext(news)
+    news.offer(Joined(ANN))
+    assert await anext(news) == Joined(ANN)
+
+
+def test_every_member_has_an_id_of_its_own():
+    assert len({Member().id for _ in range(100)}) == 100
