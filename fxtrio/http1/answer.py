@@ -17,6 +17,7 @@ from fxtrio.http1.request import Refusal, Request
 from fxtrio.http1.response import DONE, HEAD_SENT
 from fxtrio.http1.target import BadTarget, split_target
 from fxtrio.http1.websocket import Session
+from fxtrio.realtime.frames import RAW_FRAMES
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
@@ -90,6 +91,8 @@ async def converse(connection: Connection, request: Request) -> None:
     failed = False
     async with trio.open_nursery() as nursery:
         connection.session = session = Session(connection, offer, nursery)
+        if offer.extensions is None:
+            scope["extensions"][RAW_FRAMES] = {"send": session.send_frames}
         try:
             await connection.app(scope, session.receive, session.send)
         except BaseException as error:

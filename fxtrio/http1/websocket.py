@@ -94,6 +94,21 @@ class Session:
         else:
             raise BadResponse(f"{kind!r} is not a message of an open WebSocket.")
 
+    async def send_frames(self, data: bytes) -> None:
+        """Send whole frames as they are, behind all before (`fxtrio.realtime.frames`).
+
+        Raises ClientDisconnected when the WebSocket is not open on both sides.
+        """
+        conversation, wire = self._conversation, self._wire
+        if conversation is None or not conversation.is_open or wire.broken:
+            raise ClientDisconnected
+        if not wire.write_now(data):
+            self._streak = 0
+            await wire.flush()
+        if wire.broken:
+            raise ClientDisconnected
+        await self._take_turns()
+
     async def finish(self, *, failed: bool) -> None:
         """Close in the application's name, if it has not, and wait for the other side."""
         conversation = self._conversation
