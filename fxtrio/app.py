@@ -26,7 +26,7 @@ from fxtrio.node import find_node
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
-from fxtrio.realtime import open_broker
+from fxtrio.realtime.opening import open_broker
 from fxtrio.secret import project_key
 from fxtrio.serve.agents import Agents
 from fxtrio.serve.background import open_background
@@ -158,7 +158,7 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     def open_renderer() -> AbstractAsyncContextManager[Renderer]:
         return open_ssr_pool(
             bundle=build / manifest.assets.server,
-            node=find_node(),
+            node=str(find_node().node),
             workers=config.ssr.workers,
             timeout=config.timeouts.render,
             max_pending=config.ssr.max_pending,

@@ -6,6 +6,7 @@ Messages read ``place: cause. Remedy.`` and quote the value that caused them.
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -655,13 +656,9 @@ class BindFailed(FxtrioError):
         self.bind = bind
 
 
-class WorkersFailed(FxtrioError):
-    """A worker process ended again and again before it served."""
+class CompileFailed(FxtrioError):
+    """Page files have problems; ``problems`` holds all of them, by place."""
 
-    def __init__(self, number: int, tries: int, code: int | None) -> None:
-        super().__init__(
-            f"worker {number}: it failed to start {tries} times, the last time with exit "
-            f"code {code}. See its error above."
-        )
-        self.number = number
-        self.code = code
+    def __init__(self, problems: Sequence[object]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)

@@ -1,0 +1,195 @@
+"""A project in, a build folder out: generated Python, bundles, the manifest.
+
+The folder is made beside the old one and takes its place at the end, so a build
+that fails leaves the previous one as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import attrs
+import trio
+
+from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
+from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
+from fxtrio.config import Config
+from fxtrio.errors import CompileFailed
+from fxtrio.manifest import (
+    FILE_NAME,
+    ApiRoute,
+    Assets,
+    Manifest,
+    PageRoute,
+    View,
+    dump_manifest,
+)
+
+Mode = Literal["production", "development"]
+Report = Callable[[str], None]
+
+FOLDERS: dict[Mode, Path] = {"production": Path(".fx/build"), "development": Path(".fx/dev")}
+"""Build folders, relative to the project folder."""
+
+
+@attrs.frozen
+class Build:
+    """A finished build."""
+
+    folder: Path
+    manifest: Manifest
+    bundle: BundleResult
+
+
+async def build_project(root: Path, config: Config, *, mode: Mode, report: Report) -> Build:
+    """Build the project in ``root`` into its build folder.
+
+    ``report`` gets a line for each step. Raises CompileFailed with every problem of
+    every file, BundleFailed, ToolchainFailed and NodeMissing.
+    """
+    root = await trio.to_thread.run_sync(root.resolve)
+    report("Checking the pages")
+    project = await trio.to_thread.run_sync(_checked, root, config)
+    site = plan_site(project.tree)
+    toolchain = await ensure_toolchain(report)
+    target = root / FOLDERS[mode]
+    staging = await trio.to_thread.run_sync(_make_staging, target)
+    try:
+        await trio.to_thread.run_sync(_write_halves, project, staging)
+        report(f"Bundling {len(site.routes)} pages")
+        plan = BundlePlan(
+            root=root,
+            staging=staging,
+            base=f"{config.base_url}/_fx/",
+            mode=mode,
+            modules=project.tree.sources,
+            views=tuple(_bundle_view(view) for view in site.views),
+            seed=await trio.to_thread.run_sync(_digest, staging),
+        )
+        result = await bundle(plan, toolchain=toolchain)
+        manifest = await trio.to_thread.run_sync(
+            _finish, project, site, config, mode, result, staging
+        )
+        await trio.to_thread.run_sync(_swap, staging, target)
+    finally:
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
+            await trio.to_thread.run_sync(_remove, staging)
+    return Build(target, manifest, result)
+
+
+def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> Manifest:
+    """Write only the Python half of the project in ``root`` into ``folder``.
+
+    For tests that render nothing: no Node, no bundles. Raises CompileFailed.
+    """
+    project = _checked(root, config)
+    _write_halves(project, folder)
+    return _finish(project, plan_site(project.tree), config, mode, None, folder)
+
+
+def _checked(root: Path, config: Config) -> CheckedProject:
+    project = check_project(root, config)
+    if project.problems:
+        raise CompileFailed(project.problems)
+    return project
+
+
+def _make_staging(target: Path) -> Path:
+    """Return a new folder beside ``target``; those that killed builds left go first."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=f"{target.name}.new-", dir=target.parent))
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _swap(staging: Path, target: Path) -> None:
+    """Put ``staging`` in the place of ``target`` by renaming."""
+    staging.chmod(0o755)
+    old = staging.with_name(staging.name.replace(".new-", ".old-"))
+    if target.exists():
+        target.replace(old)
+    staging.replace(target)
+    _remove(old)
+
+
+def _write_halves(project: CheckedProject, folder: Path) -> None:
+    for page in project.pages:
+        if page.module.code is not None:
+            _write(folder / page.module.code, page.python)
+        _write(folder / "ui" / f"{page.module.source}.tsx", page.ui)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8", newline="")
+
+
+def _bundle_view(view: PlannedView) -> BundleView:
+    return BundleView(
+        id=view.id,
+        kind=view.kind,
+        module=view.source,
+        layouts=tuple((layout.source, layout.is_template) for layout in view.layouts),
+        loading=view.loading,
+        boundaries=view.boundaries,
+    )
+
+
+def _finish(
+    project: CheckedProject,
+    site: PlannedSite,
+    config: Config,
+    mode: Mode,
+    result: BundleResult | None,
+    folder: Path,
+) -> Manifest:
+    """Write the manifest into ``folder``."""
+    assets = Assets(base=f"{config.base_url}/_fx/")
+    if result is not None:
+        entry = result.entry
+        assets = attrs.evolve(assets, entry=entry.module, preload=entry.preload, css=entry.css)
+    manifest = Manifest(
+        build_id=_digest(folder) if result is None else result.build_id,
+        mode=mode,
+        base_url=config.base_url,
+        modules={page.module.source: page.module for page in project.pages},
+        views=tuple(
+            View(
+                id=view.id,
+                kind=view.kind,
+                module=view.source,
+                layouts=tuple(layout.source for layout in view.layouts),
+                boundaries=view.boundaries,
+                not_found=view.not_found,
+                streams=view.loading is not None,
+                client={} if result is None else result.clients[view.id],
+            )
+            for view in site.views
+        ),
+        routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
+        api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
+        not_found=site.not_found,
+        llms=project.tree.llms,
+        markdown=project.tree.markdown,
+        assets=assets,
+    )
+    (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
+    return manifest
+
+
+def _digest(folder: Path) -> str:
+    """Return 16 hex characters that follow from the names and contents of all files."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,74 @@
+"""The text of a file with its places: offsets in, lines and columns out."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+import attrs
+
+from fxtrio.compile.problems import Problem
+
+_BOM = "\ufeff"
+
+
+@attrs.frozen(eq=False)
+class SourceText:
+    """A file as the compiler reads it.
+
+    Line ends are ``\\n`` and there is no byte order mark, so lines and columns
+    are those that an editor shows.
+    """
+
+    path: str
+    """POSIX path relative to the project folder, for messages."""
+
+    text: str
+    line_starts: list[int]
+    """Offset of each line, the first being 0."""
+
+    def line_of(self, offset: int) -> int:
+        """Return the line (1-based) that ``offset`` is in."""
+        return bisect_right(self.line_starts, offset)
+
+    def line_end(self, offset: int) -> int:
+        """Return the offset behind the line break of the line that ``offset`` is in."""
+        end = self.text.find("\n", offset)
+        return len(self.text) if end < 0 else end + 1
+
+    def line_text(self, line: int) -> str:
+        """Return a line (1-based) without its line break; "" when there is none."""
+        if not 1 <= line <= len(self.line_starts):
+            return ""
+        start = self.line_starts[line - 1]
+        return self.text[start : self.line_end(start)].rstrip("\n")
+
+    def problem(self, offset: int, message: str, remedy: str) -> Problem:
+        """Return a problem at ``offset``."""
+        line = self.line_of(offset)
+        return Problem(self.path, line, offset - self.line_starts[line - 1] + 1, message, remedy)
+
+    def node_problem(self, line: int, byte_column: int, message: str, remedy: str) -> Problem:
+        """Return a problem at a place as `ast` gives it: columns in UTF-8 bytes, 0-based."""
+        before = self.line_text(line).encode("utf-8", "surrogatepass")[:byte_column]
+        return Problem(self.path, line, len(before.decode(errors="replace")) + 1, message, remedy)
+
+
+def read_text(text: str, path: str) -> SourceText:
+    """Return ``text`` with plain line ends and without a byte order mark."""
+    plain = text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n")
+    starts = [0, *(match.end() for match in re.finditer("\n", plain))]
+    return SourceText(path, plain, starts)
+
+
+def read_bytes(data: bytes, path: str) -> SourceText | Problem:
+    """Return the text of a UTF-8 file, or why it is none."""
+    try:
+        return read_text(data.decode(), path)
+    except UnicodeDecodeError as error:
+        before = read_text(data[: error.start].decode(), path)
+        return before.problem(
+            len(before.text),
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            "Save the file as UTF-8",
+        )

@@ -1,0 +1,145 @@
+"""Where a Python statement ends, and whether it parses. Called by `sections` and `signs`.
+
+Only column 0 matters here: a statement is one logical line, and for compound
+ones the indented lines and ``else``-like clauses below it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+import attrs
+
+MARKER = re.compile(r"(?m)^# --- ui ---[ \t]*$")
+
+_PART = re.compile(
+    r"""
+    (?P<plain>[^\n"'#()\[\]{}\\]++)
+  | (?P<newline>\n)
+  | (?P<comment>\#[^\n]*+)
+  | (?P<string>\"{3}[^"\\]*+(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*+\"{3}
+              |'{3}[^'\\]*+(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*+'{3}
+              |"(?!"")[^"\\\n]*+(?:\\[\s\S][^"\\\n]*+)*+"
+              |'(?!'')[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+')
+  | (?P<open>[(\[{])
+  | (?P<close>[)\]}])
+  | (?P<escape>\\\n?)
+  | (?P<endless>\"{3}|'{3})
+  | (?P<quote>["'])
+    """,
+    re.VERBOSE,
+)
+# Nothing in brackets starts a line like this, in column 0: the bracket was never closed.
+_NEVER_IN_BRACKETS = re.compile(
+    r"(?:async[ \t]++)?(?:def|function)[ \t]|(?:class|import|export|const)[ \t]|@\w"
+    r"|from[ \t]++[\w.]++[ \t]++import\b"
+)
+_NO_CODE = r"[ \t\f]*+(?:#(?! --- ui ---[ \t]*+(?:\n|\Z))[^\n]*+)?"
+_SKIPPED = re.compile(rf"(?:{_NO_CODE}\n)*+(?:{_NO_CODE}\Z)?")
+_CLAUSE = re.compile(r"(?:else|elif|except|finally)\b")
+_DEFINITION = re.compile(r"(?:async[ \t]++)?def\b|class[ \t]++\w++[ \t]*+[:(]")
+
+
+class LogicalLine(NamedTuple):
+    """A line with what brackets, backslashes and strings join to it."""
+
+    end: int
+    """Offset of the next line."""
+
+    last: str
+    """The last character that is neither space nor comment; "" for none."""
+
+    closed: bool
+    """Whether all its brackets and strings end."""
+
+
+class Extent(NamedTuple):
+    """A whole statement."""
+
+    end: int
+    """Offset of the line after it."""
+
+    last: str
+    """Its last character that is neither space nor comment."""
+
+
+@attrs.frozen
+class Broken:
+    """Why code does not parse."""
+
+    line: int
+    """1-based, counted from the start of the statement."""
+
+    column: int
+    """1-based, in characters."""
+
+    message: str
+
+
+def logical_line(text: str, offset: int) -> LogicalLine:
+    """Return the extent of the logical line that starts at ``offset``."""
+    depth = 0
+    last = ""
+    match = _PART.match
+    while (found := match(text, offset)) is not None:
+        kind = found.lastgroup
+        offset = found.end()
+        if kind == "newline":
+            if depth == 0:
+                return LogicalLine(offset, last, closed=True)
+            if _NEVER_IN_BRACKETS.match(text, offset):
+                return LogicalLine(offset, last, closed=False)
+        elif kind == "plain":
+            last = found.group().rstrip()[-1:] or last
+        elif kind == "open":
+            depth += 1
+            last = "("
+        elif kind == "close":
+            depth = max(depth - 1, 0)
+            last = ")"
+        elif kind == "endless":
+            return LogicalLine(len(text), last, closed=False)
+        elif kind != "comment":
+            last = '"'
+    return LogicalLine(len(text), last, closed=depth == 0)
+
+
+def statement(text: str, offset: int) -> Extent:
+    """Return the extent of the Python statement that starts at ``offset``."""
+    line = logical_line(text, offset)
+    while text.startswith("@", offset) and line.closed:
+        offset = skip_blank(text, line.end)
+        if not (text.startswith("@", offset) or _DEFINITION.match(text, offset)):
+            break
+        line = logical_line(text, offset)
+    last, end = line.last, line.end
+    in_block = line.last == ":"
+    while line.closed:
+        offset = skip_blank(text, end)
+        if not (in_block and text[offset : offset + 1] in (" ", "\t")):
+            if not _CLAUSE.match(text, offset):
+                break
+            in_block = True
+        line = logical_line(text, offset)
+        last, end = line.last, line.end
+    return Extent(end, last)
+
+
+def skip_blank(text: str, offset: int) -> int:
+    """Return the next line start, from ``offset`` on, of a line with code on it."""
+    found = _SKIPPED.match(text, offset)
+    return found.end() if found else offset
+
+
+def parse(code: str) -> list[ast.stmt] | Broken:
+    """Return the statements of ``code``, or why it does not parse."""
+    try:
+        return ast.parse(code).body
+    except SyntaxError as error:
+        return Broken(error.lineno or 1, max(error.offset or 1, 1), error.msg)
+    except (RecursionError, MemoryError):
+        return Broken(1, 1, "it is nested too deeply")
+    except ValueError as error:
+        return Broken(1, 1, str(error))

@@ -1,0 +1,86 @@
+"""A page tree in, numbered views and routes out. Pure.
+
+A view is a page, error or not-found file inside its layouts; its number is its
+place in the manifest and its page number in SSR frames. Called by `build`.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from fxtrio.manifest import ViewKind
+from fxtrio.routes import BoundaryFile, LayoutFile, PageTree
+
+
+@attrs.frozen
+class PlannedView:
+    """One view, before anything is bundled."""
+
+    id: int
+    kind: ViewKind
+    source: str
+    layouts: tuple[LayoutFile, ...]
+    """Around it, outermost first."""
+
+    boundaries: tuple[int, ...] = ()
+    """Ids of error views that may stand in, nearest first."""
+
+    not_found: tuple[int, ...] = ()
+    """Ids of not-found views that may stand in, nearest first."""
+
+    loading: str | None = None
+    """Source of the `loading.fxl` that stands in while it suspends."""
+
+
+@attrs.frozen
+class PlannedSite:
+    """Everything a page tree comes to."""
+
+    views: tuple[PlannedView, ...]
+    """By id."""
+
+    routes: tuple[tuple[str, int], ...]
+    """(pattern, view id), in order of specificity."""
+
+    not_found: dict[str, int]
+    """Folder pattern to the not-found view for unmatched URLs below it."""
+
+
+def plan_site(tree: PageTree) -> PlannedSite:
+    """Number the views of a tree: pages in their order, each boundary once."""
+    planner = _Planner()
+    routes = []
+    for page in tree.pages:
+        view = planner.add("page", page.source, page.layouts)
+        planner.views[view] = attrs.evolve(
+            planner.views[view],
+            boundaries=tuple(planner.boundary("error", file) for file in page.errors),
+            not_found=tuple(planner.boundary("not-found", file) for file in page.not_found),
+            loading=page.loading,
+        )
+        routes.append((page.pattern, view))
+    not_found = {
+        pattern: planner.boundary("not-found", file) for pattern, file in tree.not_found.items()
+    }
+    return PlannedSite(tuple(planner.views), tuple(routes), not_found)
+
+
+@attrs.define
+class _Planner:
+    views: list[PlannedView] = attrs.field(factory=list)
+    _known: dict[tuple[str, tuple[LayoutFile, ...]], int] = attrs.field(factory=dict)
+
+    def add(self, kind: ViewKind, source: str, layouts: tuple[LayoutFile, ...]) -> int:
+        """Append a view and return its id."""
+        number = len(self.views)
+        self.views.append(PlannedView(number, kind, source, layouts))
+        return number
+
+    def boundary(self, kind: ViewKind, file: BoundaryFile) -> int:
+        """Return the id of a boundary's view; the same file in the same layouts is one view."""
+        key = file.source, file.layouts
+        if key not in self._known:
+            number = self._known[key] = self.add(kind, file.source, file.layouts)
+            errors = tuple(self.boundary("error", outer) for outer in file.errors)
+            self.views[number] = attrs.evolve(self.views[number], boundaries=errors)
+        return self._known[key]

@@ -1,0 +1,25 @@
+"""The broker that the settings ask for. Called by the app's lifespan."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fxtrio.config import RealtimeConfig
+from fxtrio.realtime.broker import Broker
+from fxtrio.realtime.memory import MemoryBroker
+
+
+@asynccontextmanager
+async def open_broker(settings: RealtimeConfig) -> AsyncIterator[Broker]:
+    """Keep the app's default broker for as long as the block lasts.
+
+    ``memory`` needs no task. A Redis URL needs the extra ``fxtrio[redis]``.
+    """
+    if settings.broker == "memory":
+        yield MemoryBroker()
+        return
+    from fxtrio.realtime.redis import open_redis_broker
+
+    async with open_redis_broker(settings.broker) as broker:
+        yield broker
