@@ -49,7 +49,7 @@ def choose_rest(series: int, *, ready: bool) -> float:
 
 @attrs.define(eq=False)
 class Fleet:
-    """Keeps ``size`` workers. They get jobs between `activate` and `retire`."""
+    """Keeps ``size`` workers. They get jobs between `activate` and `withdraw`."""
 
     launch: Launch
     size: int
@@ -101,10 +101,14 @@ class Fleet:
         for worker in self._workers.values():
             self.dispatcher.worker_ready(worker)
 
-    async def retire(self) -> None:
-        """End the workers after the jobs that they have, which get one timeout for it."""
+    def withdraw(self) -> None:
+        """Give the workers no more jobs."""
         self._retired, self._active = True, False
         self.dispatcher.retire(self._workers.values())
+
+    async def retire(self) -> None:
+        """End the workers after the jobs that they have, which get one timeout for it."""
+        self.withdraw()
         with trio.move_on_after(self.timeout):
             for worker in tuple(self._workers.values()):
                 await worker.wait_idle()

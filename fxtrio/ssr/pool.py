@@ -23,6 +23,8 @@ from fxtrio.ssr.jobs import RenderJob, StreamJob
 from fxtrio.ssr.process import Launch
 from fxtrio.ssr.tally import SsrStatistics
 
+__all__ = ["RenderStream", "Rendered", "SsrPool", "SsrStatistics", "open_ssr_pool"]
+
 
 @asynccontextmanager
 async def open_ssr_pool(
@@ -135,9 +137,10 @@ class SsrPool:
         if failure is not None:
             return failure
         old, self._fleet, self._launch = self._fleet, fleet, launch
-        fleet.activate()
         if old is not None:
+            old.withdraw()
             self._nursery.start_soon(old.retire)
+        fleet.activate()
         return None
 
 

@@ -1,34 +1,63 @@
 /**
  * What page code prints goes to stderr, each line with the level of its message in front
  * (`<4>` is a warning: docs/wire.md, "Log lines").
+ *
+ * A write waits until the server has taken it, so that nothing is lost when the process
+ * ends, and page code that prints without end is noticed before memory is full of it.
  */
 
 import { Console } from 'node:console';
+import fs from 'node:fs';
+import { Writable } from 'node:stream';
 import { format } from 'node:util';
 
-/** Level of each method of `console`, as syslog numbers them. */
-const LEVELS = { debug: 7, log: 6, info: 6, warn: 4, error: 3, trace: 6 };
+/** The levels of syslog that are used. */
+export const Level = Object.freeze({ ERROR: 3, WARNING: 4, INFO: 6, DEBUG: 7 });
+
+const STDERR = 2;
+
+/** Pause before another attempt when the pipe is full and does not wait by itself. */
+const RETRY_MS = 1;
+
+const clock = new Int32Array(new SharedArrayBuffer(4)); // only to wait on
 
 /**
- * Write a message, a level in front of each of its lines.
+ * Write a message, its level in front of each of its lines.
  *
- * @param {keyof typeof LEVELS} method
+ * @param {number} level
  * @param {string} text
  */
-export function writeLog(method, text) {
-  const level = `<${LEVELS[method]}>`;
-  process.stderr.write(`${level}${text.replaceAll('\n', `\n${level}`)}\n`);
+export function writeLog(level, text) {
+  const lines = Buffer.from(`<${level}>${text.replaceAll('\n', `\n<${level}>`)}\n`);
+  let written = 0;
+  while (written < lines.length) {
+    try {
+      written += fs.writeSync(STDERR, lines, written);
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN') return; // nobody reads
+      Atomics.wait(clock, 0, 0, RETRY_MS);
+    }
+  }
 }
 
 /** Let the global `console` write to stderr, with levels. */
 export function replaceConsole() {
-  const console = new Console(process.stderr, process.stderr);
-  for (const method of /** @type {const} */ (['debug', 'log', 'info', 'warn', 'error'])) {
-    console[method] = (...args) => writeLog(method, format(...args));
-  }
-  console.trace = (...args) => {
-    const { stack } = new Error(format(...args));
-    writeLog('trace', String(stack).replace(/^Error/, 'Trace'));
-  };
+  const console = new Console(streamOf(Level.INFO), streamOf(Level.WARNING));
+  console.debug = (...args) => writeLog(Level.DEBUG, format(...args));
+  console.error = (...args) => writeLog(Level.ERROR, format(...args));
   globalThis.console = console;
+}
+
+/**
+ * @param {number} level
+ * @returns {Writable} a stream of messages, each ended by a newline
+ */
+function streamOf(level) {
+  return new Writable({
+    decodeStrings: false,
+    write(message, _encoding, done) {
+      writeLog(level, String(message).replace(/\n$/, ''));
+      done();
+    },
+  });
 }

@@ -14,7 +14,7 @@ import net from 'node:net';
 import { pathToFileURL } from 'node:url';
 
 import { FrameReader, REJECTED, Type } from './frames.js';
-import { replaceConsole, writeLog } from './log.js';
+import { Level, replaceConsole, writeLog } from './log.js';
 import { Outbox } from './outbox.js';
 import { Stacks } from './stacks.js';
 import { Stream } from './streams.js';
@@ -91,7 +91,7 @@ class Renderer {
   #stream(id, page, bytes, start, end) {
     const stream = new Stream(id, this.#outbox, {
       onEnd: (ended) => this.#streams.delete(ended),
-      onError: (error) => writeLog('error', this.#stacks.text(error)),
+      onError: (error) => writeLog(Level.ERROR, this.#stacks.text(error)),
       describe: (error) => this.#stacks.describe(error),
     });
     this.#streams.set(id, stream);
@@ -159,7 +159,7 @@ function serve(fd, makeRenderer) {
     try {
       reader.feed(data);
     } catch (error) {
-      writeLog('error', `Broken connection: ${error}`);
+      writeLog(Level.ERROR, `Broken connection: ${error}`);
       process.exit(1);
     }
     outbox.flush();
@@ -179,11 +179,11 @@ async function main() {
   replaceConsole();
   const stacks = new Stacks();
   process.on('unhandledRejection', (reason) => {
-    writeLog('error', `Unhandled rejection: ${stacks.text(reason)}`);
+    writeLog(Level.ERROR, `Unhandled rejection: ${stacks.text(reason)}`);
   });
   // Renders leave no state behind that an error elsewhere could spoil: log it and go on.
   process.on('uncaughtException', (error) => {
-    writeLog('error', `Uncaught exception: ${stacks.text(error)}`);
+    writeLog(Level.ERROR, `Uncaught exception: ${stacks.text(error)}`);
   });
   try {
     const app = await import(pathToFileURL(bundle).href);
@@ -193,7 +193,7 @@ async function main() {
     const ready = { pages, pid: process.pid, node: process.version, buildId };
     outbox.frame(Type.READY, 0, JSON.stringify(ready));
   } catch (error) {
-    writeLog('error', stacks.text(error));
+    writeLog(Level.ERROR, stacks.text(error));
     process.exit(1);
   }
 }
