@@ -15,7 +15,6 @@ from typing import Any
 import attrs
 import trio
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config, load_config
@@ -66,10 +65,7 @@ class Application(Starlette):
         self._open_renderer = open_renderer
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
-        base = site.config.base_url
-        routes: list[BaseRoute] = list(plugin_routes(plugins))
-        if routes:
-            self.router.routes.extend([Mount(base, routes=routes)] if base else routes)
+        self.router.routes.extend(plugin_routes(plugins, base_url=site.config.base_url))
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import attrs
+from starlette.datastructures import URLPath
 from starlette.requests import HTTPConnection
-from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
 
@@ -92,9 +93,35 @@ def wrap_in_middleware(plugins: Sequence[Plugin[Any]], app: ASGIApp) -> ASGIApp:
     return app
 
 
-def plugin_routes(plugins: Sequence[Plugin[Any]]) -> tuple[BaseRoute, ...]:
-    """Return the routes of all ``plugins`` in order."""
-    return tuple(route for plugin in plugins for route in plugin.routes())
+def plugin_routes(plugins: Sequence[Plugin[Any]], *, base_url: str = "") -> tuple[BaseRoute, ...]:
+    """Return the routes of all ``plugins`` in order, below ``base_url``."""
+    routes = (route for plugin in plugins for route in plugin.routes())
+    return tuple(_Below(base_url, route) if base_url else route for route in routes)
+
+
+class _Below(BaseRoute):
+    """A route below the base URL. Unlike a `Mount`, it matches only what the route itself does."""
+
+    def __init__(self, base_url: str, route: BaseRoute) -> None:
+        self._base_url = base_url
+        self._route = route
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Ask the route as if the app were served at the base URL."""
+        inner = {"root_path": scope.get("root_path", "") + self._base_url}
+        if not scope["path"].startswith(inner["root_path"] + "/"):
+            return Match.NONE, {}
+        match, child = self._route.matches({**scope, **inner})
+        return match, {} if match is Match.NONE else {**child, **inner}
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> URLPath:
+        """Return the path of the route below the base URL."""
+        path = self._route.url_path_for(name, **path_params)
+        return URLPath(path=self._base_url + path, protocol=path.protocol)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the route answer."""
+        await self._route.handle(scope, receive, send)
 
 
 def csrf_binding_of(

@@ -8,9 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import httpx
 import pytest
 import trio
+from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 from trio.testing import MockClock
 
@@ -163,6 +166,29 @@ async def test_the_first_plugins_middleware_is_outermost() -> None:
 def test_routes_come_in_config_order() -> None:
     plugins = [make(cls, GreeterSettings()) for cls in (Greeter, Bare, Shouter)]
     assert [getattr(route, "path", "") for route in plugin_routes(plugins)] == ["/greet", "/greet"]
+
+
+def test_below_a_base_url_routes_match_their_own_paths_and_no_others() -> None:
+    (route,) = plugin_routes([make(Greeter, GreeterSettings())], base_url="/app")
+
+    def match(path: str, root_path: str = "") -> Match:
+        scope = {"type": "http", "method": "GET", "path": path, "root_path": root_path}
+        return route.matches(scope)[0]
+
+    assert match("/app/greet") is Match.FULL
+    assert match("/outer/app/greet", "/outer") is Match.FULL
+    for other in ("/greet", "/app/other", "/app", "/application/greet"):
+        assert match(other) is Match.NONE
+    assert route.url_path_for("greet") == "/app/greet"
+
+
+async def test_a_route_below_a_base_url_answers() -> None:
+    site = Starlette(routes=plugin_routes([make(Greeter, GreeterSettings())], base_url="/app"))
+    transport = httpx.ASGITransport(app=site)
+    async with httpx.AsyncClient(transport=transport, base_url="http://app.test") as client:
+        assert (await client.get("/app/greet")).text == "Hello"
+        assert (await client.get("/app/other")).status_code == 404
+        assert (await client.get("/greet")).status_code == 404
 
 
 def test_csrf_tokens_are_bound_by_the_first_plugin_that_binds() -> None:
