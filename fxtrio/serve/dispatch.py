@@ -129,15 +129,16 @@ class Dispatcher:
             if found is not None:
                 return found
         match = site.router.match(path, visit.raw_path)
+        # A parameter would take "5.md" for a value, so only a literal path comes before these.
+        if self._agents is not None and (match is None or match[1]):
+            answer = await self._answer_agent(self._agents, running, visit)
+            if answer is not None:
+                return answer
         if match is not None:
             return await self._answer_route(running, visit, *match)
         canonical = site.router.canonical(path)
         if canonical is not None:
             return _moved(site, visit, canonical)
-        if self._agents is not None:
-            answer = await self._answer_agent(self._agents, running, visit)
-            if answer is not None:
-                return answer
         return await self._answer_not_found(running, visit)
 
     async def _answer_route(
