@@ -1,0 +1,1 @@
+"""Measurements of fxtrio, alone and beside other frameworks. See README.md."""

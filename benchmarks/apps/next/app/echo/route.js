@@ -1,0 +1,4 @@
+export async function POST(request) {
+  const body = await request.json();
+  return Response.json({ ok: true, name: body.name });
+}

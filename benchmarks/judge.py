@@ -1,0 +1,61 @@
+"""What fxtrio is meant to reach, beside what it reached in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from benchmarks.results import Results
+from benchmarks.works import BUILD_WITHIN, IDLE_WITHIN, START_WITHIN
+
+OURS = "fxtrio"
+SPREAD = 2.0  # what p99 may be in p50
+
+
+@attrs.frozen
+class Judgement:
+    """One target."""
+
+    target: str
+    wanted: str
+    measured: str
+    met: bool
+
+
+def judge(results: Results) -> Iterator[Judgement]:
+    """Yield the targets whose figures were measured."""
+    yield from _rates(results)
+    for text, name, wanted in (
+        ("start, s", "started", START_WITHIN),
+        ("memory idle, MB", "idle_mb", IDLE_WITHIN),
+    ):
+        value = results.of_visits(OURS, name)
+        if value is not None:
+            yield Judgement(text, f"{wanted:g}", f"{value:.2f}", value <= wanted)
+    for contender in results.contenders:
+        if contender.name == OURS and (seconds := results.build_seconds(contender)):
+            yield Judgement(
+                "build, s", f"{BUILD_WITHIN:g}", f"{seconds:.2f}", seconds <= BUILD_WITHIN
+            )
+
+
+def _rates(results: Results) -> Iterator[Judgement]:
+    medians = results.medians()
+    most = max(results.plan.connections)
+    for work in results.plan.works:
+        for target in work.targets:
+            ours = medians.get((target.contender, work.name, most))
+            theirs = medians.get((target.rival, work.name, most))
+            if ours and theirs and theirs.rate:
+                times = ours.rate / theirs.rate
+                less = sum(theirs.cpu.values()) / max(1e-9, sum(ours.cpu.values()))
+                text = f"{work.name}: {target.contender} against {target.rival}"
+                measured = f"{times:.1f} x, with 1/{less:.1f} of the CPU"
+                yield Judgement(text, f"{target.times:g} x", measured, times >= target.times)
+        own = medians.get((OURS, work.name, most))
+        if own and own.p50:
+            spread = own.p99 / own.p50
+            yield Judgement(
+                f"{work.name}: p99 / p50", f"{SPREAD:g}", f"{spread:.1f}", spread <= SPREAD
+            )
