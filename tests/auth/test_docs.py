@@ -20,7 +20,7 @@ FORM = {"accept": "text/html"}
 
 
 async def register(client: Client) -> None:
-    service: AuthService = client.app.state.fx.plugins["auth"]  # type: ignore[attr-defined]
+    service: AuthService = client.app.state.fx.plugins["auth"]
     await service.add_user(EMAIL, PASSWORD)
 
 

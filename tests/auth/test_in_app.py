@@ -80,7 +80,7 @@ def settings(*, guarded: bool) -> dict[str, Any]:
 
 
 def service(client: Client) -> AuthService:
-    found: AuthService = client.app.state.fx.plugins["auth"]  # type: ignore[attr-defined]
+    found: AuthService = client.app.state.fx.plugins["auth"]
     return found
 
 
