@@ -1,0 +1,136 @@
+/** The root component: shows one view after the other. */
+
+import {
+  Component,
+  createElement,
+  startTransition,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+} from 'react';
+
+import { RouteContext } from './contexts.js';
+import { createTree } from './tree.js';
+
+/** @typedef {import('./types.js').View} View */
+
+/**
+ * @typedef {object} Shown
+ * @property {View} view
+ * @property {number} number counts the views
+ */
+
+/** Hands views to the root component, and says when they are on the screen. */
+export class Screen {
+  #number = 0;
+  /** @type {((shown: Shown) => void) | null} */
+  #set = null;
+  /** @type {Map<number, () => void>} */
+  #waiting = new Map();
+
+  /**
+   * Show a view. Resolves when it, or a later one, is on the screen.
+   *
+   * @param {View} view
+   * @returns {Promise<void>}
+   */
+  show(view) {
+    this.#number += 1;
+    const number = this.#number;
+    return new Promise((resolve) => {
+      this.#waiting.set(number, resolve);
+      startTransition(() => this.#set?.({ view, number }));
+    });
+  }
+
+  /**
+   * @param {(shown: Shown) => void} set
+   * @returns {() => void} ends it
+   */
+  attach(set) {
+    this.#set = set;
+    return () => {
+      this.#set = null;
+    };
+  }
+
+  /** @param {number} number of the view that is on the screen */
+  committed(number) {
+    for (const [waiting, resolve] of this.#waiting) {
+      if (waiting > number) continue;
+      this.#waiting.delete(waiting);
+      resolve();
+    }
+  }
+}
+
+/**
+ * @param {{ runtime: import('./runtime.js').Runtime, initial: View }} props
+ */
+export function App({ runtime, initial }) {
+  const { screen, head, base, nonce, modules, auth } = runtime;
+  const [{ view, number }, setShown] = useState({ view: initial, number: 0 });
+  const { state, parts } = view;
+  useEffect(() => screen.attach(setShown), [screen]);
+  useLayoutEffect(() => {
+    modules.keepStyles(state.page);
+    head.show(state.head);
+    auth.show(state.user);
+    screen.committed(number);
+  }, [screen, head, modules, auth, state, number]);
+  const route = useMemo(
+    () => ({ state, parts, base, nonce, head, runtime }),
+    [state, parts, base, nonce, head, runtime],
+  );
+  return createElement(
+    LastResort,
+    { state },
+    createElement(RouteContext, { value: route }, createTree(state, parts)),
+  );
+}
+
+/**
+ * Shown when no `error.fxl` stands around what has thrown.
+ *
+ * @extends {Component<
+ *   { state: object, children?: import('react').ReactNode },
+ *   { thrown: { error: unknown } | null, state: object }
+ * >}
+ */
+class LastResort extends Component {
+  state = { thrown: /** @type {{ error: unknown } | null} */ (null), state: this.props.state };
+
+  /** @param {unknown} error */
+  static getDerivedStateFromError(error) {
+    return { thrown: { error } };
+  }
+
+  /**
+   * @param {{ state: object }} props
+   * @param {{ state: object }} state
+   */
+  static getDerivedStateFromProps(props, state) {
+    return props.state === state.state ? null : { state: props.state, thrown: null };
+  }
+
+  /** @returns {import('react').ReactNode} */
+  render() {
+    const { thrown } = this.state;
+    if (thrown === null) return this.props.children;
+    const shown =
+      process.env.NODE_ENV === 'production' ? null : createElement('pre', null, stackOf(thrown));
+    return createElement(
+      'main',
+      { role: 'alert' },
+      createElement('h1', null, 'Something went wrong'),
+      createElement('p', null, 'Reload the page to try again.'),
+      shown,
+    );
+  }
+}
+
+/** @param {{ error: unknown }} thrown */
+function stackOf({ error }) {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

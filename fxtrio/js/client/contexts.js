@@ -1,0 +1,31 @@
+/** What the components of a page know of the page and of the app around them. */
+
+import { createContext, useContext } from 'react';
+
+/**
+ * @typedef {object} Route
+ * @property {import('./types.js').State} state
+ * @property {import('./types.js').Parts} parts
+ * @property {string} base URL path that the app is mounted at; "" for the root
+ * @property {string} nonce of the policy for scripts; "" without one
+ * @property {import('./types.js').HeadSink} head
+ * @property {import('./runtime.js').Runtime | null} runtime null on the server
+ */
+
+/** The page that is shown. */
+export const RouteContext = createContext(/** @type {Route | null} */ (null));
+
+/** How many layouts are around a component: the level of its `<Head>` elements. */
+export const LevelContext = createContext(0);
+
+/**
+ * Return the page that is shown.
+ *
+ * @param {string} caller the name of the component or hook that asks
+ * @returns {Route}
+ */
+export function useRoute(caller) {
+  const route = useContext(RouteContext);
+  if (route === null) throw new Error(`${caller}: works only inside of a page of the app.`);
+  return route;
+}

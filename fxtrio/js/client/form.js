@@ -1,0 +1,87 @@
+/** `Form`: a form that calls a server action, with JavaScript or without. */
+
+import { createElement, useRef, useState } from 'react';
+
+import { actionUrl } from './action-call.js';
+import { useRoute } from './contexts.js';
+import { stateOf, useActionCall } from './use-action.js';
+
+/**
+ * @typedef {import('./use-action.js').ActionState} FormState
+ * @typedef {Omit<import('react').ComponentProps<'form'>, 'action' | 'method' | 'onError' | 'children'> & {
+ *   action: string,
+ *   page?: string,
+ *   onSuccess?: (data: any) => void,
+ *   onError?: (message: string, fields: Record<string, string[]>) => void,
+ *   refresh?: boolean,
+ *   reset?: boolean,
+ *   children?: import('react').ReactNode | ((state: FormState) => import('react').ReactNode),
+ * }} FormProps
+ */
+
+/**
+ * A form whose submission calls the action named `action`.
+ *
+ * `children` may be a function of the state `{pending, data, error, fields}`. After success
+ * the page's data is loaded anew unless there is an `onSuccess`; `refresh` decides otherwise.
+ * `reset` empties the fields after success.
+ *
+ * @param {FormProps} props
+ */
+export function Form(props) {
+  const { action, page, onSuccess, onError, refresh, reset = false, children, ...rest } = props;
+  const { state: shown, base, runtime } = useRoute('Form');
+  const [state, setState] = useState(() => initialState(shown.actionData, action));
+  const call = useActionCall(action, page);
+  const busy = useRef(false);
+
+  /** @param {import('react').FormEvent<HTMLFormElement>} event */
+  const submit = async (event) => {
+    rest.onSubmit?.(/** @type {any} */ (event));
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    if (busy.current) return;
+    busy.current = true;
+    const form = event.currentTarget;
+    const submitter = /** @type {SubmitEvent} */ (event.nativeEvent).submitter;
+    const data = new FormData(form, submitter);
+    setState((before) => ({ ...before, pending: true }));
+    const result = await call(data);
+    busy.current = false;
+    const after = stateOf(result);
+    setState(after);
+    if (!result.ok) {
+      onError?.(result.error ?? '', result.fields);
+      return;
+    }
+    if (reset) form.reset();
+    onSuccess?.(after.data);
+    const again = refresh ?? onSuccess === undefined;
+    if (again && result.redirect === undefined) await runtime?.router.refresh();
+  };
+
+  return createElement(
+    'form',
+    {
+      encType: 'multipart/form-data',
+      ...rest,
+      'aria-busy': state.pending || undefined,
+      action: actionUrl({ base, page: page ?? shown.requestedPath, name: action }),
+      method: 'post',
+      onSubmit: submit,
+    },
+    typeof children === 'function' ? children(state) : children,
+  );
+}
+
+/**
+ * Return what a form shows at first: the failure of a submission without JavaScript.
+ *
+ * @param {import('./types.js').ActionData | undefined} actionData
+ * @param {string} action
+ * @returns {FormState}
+ */
+export function initialState(actionData, action) {
+  if (actionData?.action !== action) return stateOf({ ok: true, fields: {} });
+  return stateOf(actionData);
+}

@@ -1,0 +1,116 @@
+/**
+ * Head elements of all levels in, merged elements and their HTML out. Pure.
+ *
+ * Used by the SSR bundle and, after a navigation, by the browser; cases in
+ * tests/wire/head.json. A node is `[tag, attributes, text]`.
+ */
+
+/** @typedef {import('./types.js').HeadNode} HeadNode */
+
+/** Marks the elements of the document that belong to the app. */
+export const MARK = 'data-fx-head';
+
+const VOID = new Set(['base', 'link', 'meta']);
+const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
+const CHARACTERS = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/**
+ * Bring the levels into order: layout `HEAD`, layout `<Head>`, …, page `HEAD`, page `<Head>`.
+ *
+ * @param {readonly HeadNode[][]} values the `HEAD` of each level, outermost first
+ * @param {readonly HeadNode[][]} elements the `<Head>` elements of each level; may have holes
+ * @returns {HeadNode[][]}
+ */
+export function interleave(values, elements) {
+  const levels = [];
+  for (let level = 0; level < Math.max(values.length, elements.length); level += 1) {
+    levels.push(values[level] ?? [], elements[level] ?? []);
+  }
+  return levels;
+}
+
+/**
+ * Merge levels, the least important first: of nodes that mean the same the last wins, at the
+ * place of the first.
+ *
+ * @param {readonly (readonly HeadNode[])[]} levels
+ * @returns {HeadNode[]}
+ */
+export function mergeHead(levels) {
+  /** @type {Map<string, HeadNode>} */
+  const merged = new Map();
+  for (const nodes of levels) {
+    for (const node of nodes) merged.set(identity(node), node);
+  }
+  return [...merged.values()];
+}
+
+/**
+ * Return what a node is about. Nodes of which only one can hold are equal in it.
+ *
+ * @param {HeadNode} node
+ * @returns {string}
+ */
+export function identity([tag, attributes, text]) {
+  const own = attributes['data-head-key'];
+  if (own !== undefined) return `key ${own}`;
+  if (tag === 'title' || tag === 'base') return tag;
+  if (tag === 'meta') {
+    const media = attributes.media ? ` ${attributes.media}` : '';
+    if (attributes.charset !== undefined) return 'meta charset';
+    for (const name of ['name', 'property', 'http-equiv']) {
+      const value = attributes[name];
+      if (value !== undefined) return `meta ${name} ${value.toLowerCase()}${media}`;
+    }
+  }
+  if (tag === 'link' && /(^|\s)canonical(\s|$)/i.test(attributes.rel ?? '')) return 'canonical';
+  const sorted = Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([tag, sorted, text]);
+}
+
+/**
+ * Write nodes as HTML.
+ *
+ * @param {readonly HeadNode[]} nodes
+ * @param {string} [nonce] for scripts and styles; "" without a policy
+ * @returns {string}
+ */
+export function serializeHead(nodes, nonce = '') {
+  let html = '';
+  for (const [tag, attributes, text] of nodes) {
+    html += `<${tag} ${MARK}=""`;
+    if (nonce && (tag === 'script' || tag === 'style')) html += ` nonce="${escapeText(nonce)}"`;
+    for (const name of Object.keys(attributes)) {
+      if (NAME.test(name)) html += ` ${name}="${escapeText(attributes[name])}"`;
+    }
+    html += VOID.has(tag) ? '>' : `>${content(tag, attributes, text)}</${tag}>`;
+  }
+  return html;
+}
+
+/**
+ * Escape text for HTML, in content and in quoted attributes.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function escapeText(text) {
+  return text.replace(/[&<>"]/g, (character) => CHARACTERS[/** @type {'&'} */ (character)]);
+}
+
+/**
+ * Return the text of an element so that nothing in it ends the element.
+ *
+ * @param {string} tag
+ * @param {Record<string, string>} attributes
+ * @param {string} text
+ */
+export function content(tag, attributes, text) {
+  if (tag === 'title') return escapeText(text);
+  if (tag === 'script' && /json$/i.test(attributes.type ?? '')) {
+    return text.replaceAll('<', '\\u003c');
+  }
+  if (tag === 'script') return text.replace(/<(?=\/script|!--)/gi, '\\x3c');
+  if (tag === 'style') return text.replace(/<(?=\/style)/gi, '\\3c ');
+  return text.replace(/<(?=\/noscript)/gi, '&lt;');
+}

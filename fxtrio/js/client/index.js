@@ -1,0 +1,14 @@
+/** The module `fx/client`: what page files import. Types are in `index.d.ts`. */
+
+export { ClientOnly } from './client-only.js';
+export { Form } from './form.js';
+export { Head } from './head-component.js';
+export { Image } from './image.js';
+export { Link } from './link.js';
+export { Script } from './script.js';
+export { Slot } from './slot.js';
+export { invalidate, navigate, prefetch, refresh } from './navigate.js';
+export { useAction } from './use-action.js';
+export { useAuth } from './auth.js';
+export { useNavigation, useNonce, useParams, usePathname, useSearchParams } from './hooks.js';
+export { useWebSocket } from './web-socket.js';

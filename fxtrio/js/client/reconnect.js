@@ -1,0 +1,50 @@
+/** When a WebSocket that has closed is opened again. Pure. */
+
+/** Shortest and longest pause between two attempts (ms). */
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
+
+/** Codes below 4000 with which a server says that trying again is of no use. */
+const FINAL = new Set([1000, 1002, 1003, 1007, 1008, 1009, 1010]);
+
+/**
+ * Return the pause before the next attempt, or null when there should be none.
+ *
+ * @param {number} code with which the socket closed
+ * @param {number} attempts that have failed in a row
+ * @param {number} chance between 0 and 1: spreads the clients of a restarted server
+ * @returns {number | null} milliseconds
+ */
+export function pauseBefore(code, attempts, chance) {
+  if (FINAL.has(code) || code >= 4000) return null;
+  const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts, 10));
+  return longest * (0.5 + chance / 2);
+}
+
+/**
+ * Return what a message holds: the value of a JSON object or array, else as it came.
+ *
+ * @param {unknown} data
+ */
+export function decodeFrame(data) {
+  if (typeof data !== 'string' || !/^\s*[[{]/.test(data)) return data;
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data;
+  }
+}
+
+/**
+ * Return a message as a frame: text and binary data as they are, anything else as JSON.
+ *
+ * @param {unknown} message
+ * @returns {string | Blob | BufferSource}
+ */
+export function encodeFrame(message) {
+  if (typeof message === 'string' || message instanceof Blob) return message;
+  if (message instanceof ArrayBuffer || ArrayBuffer.isView(message)) {
+    return /** @type {BufferSource} */ (message);
+  }
+  return JSON.stringify(message);
+}

@@ -1,0 +1,77 @@
+/** Everything of a running app, put together once for a document. */
+
+import { AuthStore } from './auth-store.js';
+import { Browser } from './browser.js';
+import { HeadStore } from './head-store.js';
+import { Modules } from './modules.js';
+import { Payloads } from './payloads.js';
+import { Router } from './router.js';
+import { Screen } from './app.js';
+import { Scripts } from './scripts.js';
+import { requestVisit } from './visit.js';
+
+/** @typedef {import('./types.js').State} State */
+
+/**
+ * @typedef {object} Runtime
+ * @property {string} base
+ * @property {string} nonce of the document; those of navigation payloads are none
+ * @property {Router} router
+ * @property {Modules} modules
+ * @property {HeadStore} head
+ * @property {Screen} screen
+ * @property {Scripts} scripts
+ * @property {import('./auth-store.js').AuthStore} auth
+ * @property {() => void} stop removes every listener
+ */
+
+/**
+ * Put an app together and let it listen to the browser's history.
+ *
+ * @param {object} options
+ * @param {Window & typeof globalThis} options.window
+ * @param {State} options.state what the document was rendered from
+ * @param {string} options.base
+ * @param {(url: string) => Promise<import('./types.js').Module>} options.importModule
+ * @returns {Runtime}
+ */
+export function createRuntime({ window, state, base, importModule }) {
+  const { document } = window;
+  const nonce = state.nonce ?? '';
+  const modules = new Modules({ document, importModule, styles: state.page.css });
+  const screen = new Screen();
+  const fetch = window.fetch.bind(window);
+  const payloads = new Payloads(
+    (url, options) => requestVisit(url, { ...options, fetch, build: state.page.build }),
+    () => performance.now(),
+  );
+  const browser = new Browser(window, () => void router.pop());
+  const router = new Router({
+    base,
+    payloads,
+    stage: {
+      url: () => browser.url(),
+      keepScroll: () => browser.keepScroll(),
+      push: (url) => browser.push(url),
+      replace: (url) => browser.replace(url),
+      leave: (url) => browser.leave(url),
+      reload: () => browser.reload(),
+      load: (page) => modules.load(page),
+      preload: (page) => modules.preload(page),
+      show: (view) => screen.show(view),
+      arrive: (arrival) => browser.arrive(arrival),
+    },
+  });
+  browser.start();
+  return {
+    base,
+    nonce,
+    router,
+    modules,
+    screen,
+    head: new HeadStore({ document, values: state.head, nonce }),
+    scripts: new Scripts(document, nonce),
+    auth: new AuthStore({ fetch, base, user: state.user, cookies: () => document.cookie }),
+    stop: () => browser.stop(),
+  };
+}

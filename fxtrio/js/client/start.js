@@ -1,0 +1,33 @@
+/** Where the browser begins: the page state is read, the rendered page comes to life. */
+
+import { createElement } from 'react';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+
+import { App } from './app.js';
+import { createRuntime } from './runtime.js';
+import { setRuntime } from './running.js';
+
+/** Ids of the element that holds the state, and of the one that the app is rendered into. */
+const STATE = '__fx_data';
+const ROOT = 'fx-root';
+
+/**
+ * Bring the page of this document to life. Does nothing in a document without a page state.
+ *
+ * @param {object} options
+ * @param {string} options.base URL path that the app is mounted at; "" for the root
+ */
+export async function start({ base }) {
+  const data = document.getElementById(STATE);
+  const root = document.getElementById(ROOT);
+  if (data === null || root === null) return;
+  const state = JSON.parse(data.textContent ?? '');
+  /** @param {string} url */
+  const importModule = (url) => import(/* @vite-ignore */ url);
+  const runtime = createRuntime({ window, state, base, importModule });
+  setRuntime(document, runtime);
+  const parts = await runtime.modules.load(state.page);
+  const app = createElement(App, { runtime, initial: { state, parts } });
+  if (root.firstChild === null) createRoot(root).render(app);
+  else hydrateRoot(root, app);
+}

@@ -1,0 +1,83 @@
+/** URLs of an app that may be mounted below a base path. Pure. */
+
+/**
+ * Return the path of a URL path with query and hash.
+ *
+ * @param {string} url
+ */
+export function pathOf(url) {
+  const end = url.search(/[?#]/);
+  return end === -1 ? url : url.slice(0, end);
+}
+
+/**
+ * Return the query of a URL, without the question mark.
+ *
+ * @param {string} url
+ */
+export function queryOf(url) {
+  const withoutHash = url.split('#', 1)[0];
+  const start = withoutHash.indexOf('?');
+  return start === -1 ? '' : withoutHash.slice(start + 1);
+}
+
+/**
+ * Put the base in front of a path of the app. Anything else, and what has it, stays.
+ *
+ * @param {string} href
+ * @param {string} base
+ */
+export function withBase(href, base) {
+  if (base === '' || !href.startsWith('/') || href.startsWith('//')) return href;
+  return isBelow(pathOf(href), base) ? href : `${base}${href}`;
+}
+
+/**
+ * Return a path as the app's page files see it.
+ *
+ * @param {string} path
+ * @param {string} base
+ */
+export function withoutBase(path, base) {
+  if (base === '' || !isBelow(path, base)) return path;
+  return path.slice(base.length) || '/';
+}
+
+/**
+ * @param {string} path
+ * @param {string} base
+ */
+export function isBelow(path, base) {
+  return base === '' || path === base || path.startsWith(`${base}/`);
+}
+
+/**
+ * Return the path of a page as URLs of actions have it.
+ *
+ * @param {string} path without the base
+ */
+export function actionPage(path) {
+  return path.replace(/^\/+|\/+$/g, '') || 'index';
+}
+
+/**
+ * Return what a payload is kept by: path and query.
+ *
+ * @param {URL} url
+ */
+export function keyOf(url) {
+  return `${url.pathname}${url.search}`;
+}
+
+/**
+ * @param {string} href
+ * @param {URL} here
+ * @returns {URL | null} null when it is no URL
+ */
+export function parseUrl(href, here) {
+  try {
+    return new URL(href, here);
+  } catch {
+    return null;
+  }
+}

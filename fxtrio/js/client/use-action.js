@@ -1,0 +1,96 @@
+/** `useAction`: a server action as a function with state. */
+
+import { useCallback, useMemo, useRef, useState } from 'react';
+
+import { actionUrl, callAction } from './action-call.js';
+import { useRoute } from './contexts.js';
+
+/** @typedef {import('./action-call.js').ActionResult} ActionResult */
+
+/**
+ * @typedef {object} ActionState
+ * @property {boolean} pending
+ * @property {any} data what the last call returned, when it succeeded
+ * @property {string | null} error
+ * @property {Record<string, string[]>} fields
+ */
+
+/** @type {ActionState} */
+const UNCALLED = Object.freeze({
+  pending: false,
+  data: null,
+  error: null,
+  fields: Object.freeze({}),
+});
+
+/**
+ * Return an action of the page as a function; `pending`, `data`, `error` and `fields` on it
+ * are those of its last call. It resolves with the result and never throws.
+ *
+ * @param {string} name
+ * @param {{ page?: string }} [options] `page` is the path of another page that defines it
+ */
+export function useAction(name, { page } = {}) {
+  const [state, setState] = useState(UNCALLED);
+  const call = useActionCall(name, page);
+  const latest = useRef(0);
+  const run = useCallback(
+    /** @param {unknown} [payload] */
+    async (payload) => {
+      latest.current += 1;
+      const number = latest.current;
+      setState((before) => ({ ...before, pending: true }));
+      const result = await call(payload);
+      if (number === latest.current) setState(stateOf(result));
+      return result;
+    },
+    [call],
+  );
+  return useMemo(() => {
+    /** @param {unknown} [payload] */
+    const action = (payload) => run(payload);
+    return Object.assign(action, state);
+  }, [run, state]);
+}
+
+/**
+ * Return a function that calls an action, and does what its answer asks of the router.
+ *
+ * @param {string} name
+ * @param {string} [page]
+ * @returns {(payload?: unknown) => Promise<ActionResult>}
+ */
+export function useActionCall(name, page) {
+  const { state, base, runtime } = useRoute('useAction');
+  const url = actionUrl({ base, page: page ?? state.requestedPath, name });
+  return useCallback(
+    async (payload) => {
+      if (runtime === null) throw new Error(`${name}: actions are called in the browser only.`);
+      const result = await callAction({
+        fetch,
+        url,
+        payload,
+        cookies: document.cookie,
+        invalidate: (invalid) => runtime.router.invalidate(invalid),
+      });
+      if (result.ok && typeof result.redirect === 'string') {
+        await runtime.router.navigate(result.redirect);
+      }
+      return result;
+    },
+    [name, url, runtime],
+  );
+}
+
+/**
+ * @param {ActionResult} result
+ * @returns {ActionState}
+ */
+export function stateOf(result) {
+  if (!result.ok) {
+    const { error = '', fields, data = null } = result;
+    return { pending: false, data, error, fields };
+  }
+  const { ok: _, fields, ...data } = result;
+  return { pending: false, data, error: null, fields };
+}

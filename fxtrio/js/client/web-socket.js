@@ -1,0 +1,154 @@
+/** `useWebSocket`: a connection for as long as a component is shown. */
+
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+import { useRoute } from './contexts.js';
+import { useLatest } from './latest.js';
+import { decodeFrame, encodeFrame, pauseBefore } from './reconnect.js';
+import { withBase } from './urls.js';
+
+/**
+ * @typedef {object} WebSocketOptions
+ * @property {(message: any) => void} [onMessage]
+ * @property {() => void} [onOpen] also after each reconnection
+ * @property {(event: CloseEvent) => void} [onClose]
+ * @property {boolean} [enabled] false closes the connection
+ * @property {string | string[]} [protocols]
+ */
+
+/**
+ * Keep a WebSocket open to `path`, by default the page's own. It is opened again after a
+ * pause that grows when it is lost; not after a close that is final (1000, 1008, 4000 and up…).
+ *
+ * `send` returns false, and drops the message, while the connection is not open.
+ *
+ * @param {string} [path] a path of the app, or a `ws:` URL
+ * @param {WebSocketOptions} [options]
+ * @returns {{
+ *   status: 'connecting' | 'open' | 'closed',
+ *   send: (message: unknown) => boolean,
+ *   close: () => void,
+ * }}
+ */
+export function useWebSocket(path, options = {}) {
+  const { state, base } = useRoute('useWebSocket');
+  const { enabled = true, protocols = [] } = options;
+  const target = path === undefined ? state.requestedPath : withBase(path, base);
+  const [status, setStatus] = useState(
+    /** @type {'connecting' | 'open' | 'closed'} */ (enabled ? 'connecting' : 'closed'),
+  );
+  const connection = useRef(/** @type {Connection | null} */ (null));
+  const onStatus = useLatest((/** @type {'connecting' | 'open' | 'closed'} */ now) => {
+    setStatus(now);
+    if (now === 'open') options.onOpen?.();
+  });
+  const onMessage = useLatest(options.onMessage);
+  const onClose = useLatest(options.onClose);
+  const wanted = JSON.stringify(protocols);
+  useEffect(() => {
+    if (!enabled) return undefined;
+    const opened = new Connection({
+      open: () => new WebSocket(new URL(target, location.href), JSON.parse(wanted)),
+      onStatus,
+      onMessage,
+      onClose,
+    });
+    connection.current = opened;
+    return () => {
+      connection.current = null;
+      opened.close();
+    };
+  }, [enabled, target, wanted, onStatus, onMessage, onClose]);
+  const send = useCallback(
+    (/** @type {unknown} */ message) => connection.current?.send(message) ?? false,
+    [],
+  );
+  const close = useCallback(() => connection.current?.close(), []);
+  return { status, send, close };
+}
+
+/** One WebSocket after the other, until `close`. */
+export class Connection {
+  #options;
+  #attempts = 0;
+  #closed = false;
+  /** @type {WebSocket | null} */
+  #socket = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /**
+   * @param {object} options
+   * @param {() => WebSocket} options.open
+   * @param {(status: 'connecting' | 'open' | 'closed') => void} options.onStatus
+   * @param {(message: unknown) => void} options.onMessage
+   * @param {(event: CloseEvent) => void} options.onClose
+   */
+  constructor(options) {
+    this.#options = options;
+    this.#connect();
+  }
+
+  /**
+   * @param {unknown} message
+   * @returns {boolean} whether it was sent
+   */
+  send(message) {
+    if (this.#socket?.readyState !== 1) return false;
+    this.#socket.send(/** @type {any} */ (encodeFrame(message)));
+    return true;
+  }
+
+  /** End it for good. */
+  close() {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#release();
+    this.#options.onStatus('closed');
+  }
+
+  #connect() {
+    const socket = this.#options.open();
+    socket.binaryType = 'arraybuffer';
+    socket.addEventListener('open', this.#opened);
+    socket.addEventListener('message', this.#received);
+    socket.addEventListener('close', this.#lost);
+    this.#socket = socket;
+    this.#options.onStatus('connecting');
+  }
+
+  #release() {
+    const socket = this.#socket;
+    if (socket === null) return;
+    this.#socket = null;
+    socket.removeEventListener('open', this.#opened);
+    socket.removeEventListener('message', this.#received);
+    socket.removeEventListener('close', this.#lost);
+    socket.close(1000);
+  }
+
+  #opened = () => {
+    this.#attempts = 0;
+    this.#options.onStatus('open');
+  };
+
+  #received = (/** @type {MessageEvent} */ event) => {
+    this.#options.onMessage(decodeFrame(event.data));
+  };
+
+  #lost = (/** @type {CloseEvent} */ event) => {
+    this.#release();
+    this.#options.onClose(event);
+    if (this.#closed) return;
+    const pause = pauseBefore(event.code, this.#attempts, Math.random());
+    if (pause === null) {
+      this.#closed = true;
+      this.#options.onStatus('closed');
+      return;
+    }
+    this.#attempts += 1;
+    this.#options.onStatus('connecting');
+    this.#timer = setTimeout(() => this.#connect(), pause);
+  };
+}

@@ -1,0 +1,35 @@
+import js from '@eslint/js';
+import globals from 'globals';
+
+export default [
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2023, sourceType: 'module' },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      curly: ['error', 'multi-line'],
+      eqeqeq: 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'Program > VariableDeclaration[kind="let"]',
+          message: 'Module level holds constants only.',
+        },
+      ],
+      'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-var': 'error',
+      'object-shorthand': 'error',
+      'prefer-const': 'error',
+    },
+  },
+  {
+    files: ['client/**'],
+    ignores: ['client/server.js', 'client/splitter.js'],
+    languageOptions: { globals: { ...globals.browser, process: 'readonly' } },
+  },
+  {
+    files: ['client/server.js', 'client/splitter.js', 'vite/**', 'worker/**', 'tests/**', '*.js'],
+    languageOptions: { globals: globals.node },
+  },
+  { files: ['**/*.cjs'], languageOptions: { sourceType: 'commonjs' } },
+];

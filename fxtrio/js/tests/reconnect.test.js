@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { decodeFrame, encodeFrame, pauseBefore } from '../client/reconnect.js';
+import { Connection } from '../client/web-socket.js';
+
+test('pauses grow up to half a minute, and are spread', () => {
+  assert.equal(pauseBefore(1006, 0, 1), 500);
+  assert.equal(pauseBefore(1006, 0, 0), 250);
+  assert.equal(pauseBefore(1006, 3, 1), 4000);
+  assert.equal(pauseBefore(1006, 50, 1), 30_000);
+});
+
+test('a close that is meant is final', () => {
+  for (const code of [1000, 1008, 4401, 4999]) assert.equal(pauseBefore(code, 0, 1), null);
+  for (const code of [1001, 1006, 1011, 1012, 1013]) assert.ok(pauseBefore(code, 0, 1));
+});
+
+test('objects and arrays are JSON, text is text', () => {
+  assert.deepEqual(decodeFrame('{"a":[1]}'), { a: [1] });
+  assert.deepEqual(decodeFrame(' [1]'), [1]);
+  for (const text of ['5', 'true', 'hello', '{broken', '']) assert.equal(decodeFrame(text), text);
+  const bytes = new ArrayBuffer(2);
+  assert.equal(decodeFrame(bytes), bytes);
+  assert.equal(encodeFrame({ a: 1 }), '{"a":1}');
+  assert.equal(encodeFrame('5'), '5');
+  assert.equal(encodeFrame(bytes), bytes);
+});
+
+class FakeSocket extends EventTarget {
+  readyState = 0;
+  binaryType = '';
+  /** @type {unknown[]} */
+  sent = [];
+  /** @type {number | undefined} */
+  closedWith;
+
+  open() {
+    this.readyState = 1;
+    this.dispatchEvent(new Event('open'));
+  }
+
+  /** @param {number} code */
+  lose(code) {
+    this.readyState = 3;
+    this.dispatchEvent(Object.assign(new Event('close'), { code }));
+  }
+
+  /** @param {unknown} message */
+  send(message) {
+    this.sent.push(message);
+  }
+
+  /** @param {number} code */
+  close(code) {
+    this.closedWith = code;
+  }
+}
+
+/** @param {import('node:test').TestContext} context */
+function connect(context) {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  /** @type {FakeSocket[]} */
+  const sockets = [];
+  /** @type {string[]} */
+  const statuses = [];
+  /** @type {unknown[]} */
+  const messages = [];
+  const connection = new Connection({
+    open: () => {
+      sockets.push(new FakeSocket());
+      return /** @type {any} */ (sockets.at(-1));
+    },
+    onStatus: (status) => statuses.push(status),
+    onMessage: (message) => messages.push(message),
+    onClose: () => {},
+  });
+  return { connection, sockets, statuses, messages };
+}
+
+test('a lost connection is opened again, and counts anew once it is open', (context) => {
+  const { sockets, statuses } = connect(context);
+  sockets[0].open();
+  sockets[0].lose(1006);
+  context.mock.timers.tick(500);
+  assert.equal(sockets.length, 2);
+  sockets[1].open();
+  sockets[1].lose(1001);
+  context.mock.timers.tick(500);
+  assert.equal(sockets.length, 3, 'the pause is the first again');
+  assert.deepEqual(statuses.slice(0, 4), ['connecting', 'open', 'connecting', 'connecting']);
+});
+
+test('a final close ends it', (context) => {
+  const { sockets, statuses } = connect(context);
+  sockets[0].open();
+  sockets[0].lose(4401);
+  context.mock.timers.tick(60_000);
+  assert.equal(sockets.length, 1);
+  assert.equal(statuses.at(-1), 'closed');
+});
+
+test('closing it cancels the attempt that waits', (context) => {
+  const { connection, sockets, statuses } = connect(context);
+  sockets[0].lose(1006);
+  connection.close();
+  context.mock.timers.tick(60_000);
+  assert.equal(sockets.length, 1);
+  assert.equal(statuses.at(-1), 'closed');
+});
+
+test('messages are sent only while it is open, and none is heard after it is closed', (context) => {
+  const { connection, sockets, messages } = connect(context);
+  assert.equal(connection.send('early'), false);
+  sockets[0].open();
+  assert.equal(connection.send({ a: 1 }), true);
+  assert.deepEqual(sockets[0].sent, ['{"a":1}']);
+  sockets[0].dispatchEvent(new MessageEvent('message', { data: '[1]' }));
+  connection.close();
+  sockets[0].dispatchEvent(new MessageEvent('message', { data: '[2]' }));
+  assert.deepEqual(messages, [[1]]);
+  assert.equal(sockets[0].closedWith, 1000);
+});

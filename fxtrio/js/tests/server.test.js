@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import { PassThrough, Writable } from 'node:stream';
+import test from 'node:test';
+
+import { createElement, Suspense, use } from 'react';
+import { renderToString } from 'react-dom/server';
+
+import {
+  ClientOnly,
+  Form,
+  Head,
+  Image,
+  Link,
+  Script,
+  Slot,
+  useAction,
+  useAuth,
+  useNavigation,
+  useNonce,
+  useParams,
+  usePathname,
+  useSearchParams,
+  useWebSocket,
+} from '../client/index.js';
+import { createRenderers } from '../client/server.js';
+import { makeState } from './states.js';
+
+const h = createElement;
+
+/**
+ * @param {any} page
+ * @param {object} [options]
+ * @param {any[]} [options.layouts]
+ * @param {any} [options.loading]
+ * @param {any} [options.slots]
+ * @param {string} [options.base]
+ */
+function renderers(page, { layouts = [], loading = null, slots, base = '' } = {}) {
+  const parts = {
+    page: { default: page, slots },
+    layouts: layouts.map((component) => ({ default: component })),
+    loading: loading && { default: loading },
+  };
+  return createRenderers({ views: [parts], base });
+}
+
+/**
+ * @param {any} page
+ * @param {Partial<import('../client/types.js').State>} [state]
+ * @param {Parameters<typeof renderers>[1]} [options]
+ */
+function render(page, state = {}, options = {}) {
+  const { layouts = [] } = options;
+  return renderers(page, options).render(0, {
+    ...makeState({ layouts: layouts.length }),
+    ...state,
+  });
+}
+
+test('the HTML is the inside of the root element', () => {
+  assert.deepEqual(
+    render(() => h('p', null, 'Hé')),
+    { head: '', html: '<p>Hé</p>' },
+  );
+});
+
+test('what React hoists goes into the head', () => {
+  const { head, html } = render(() =>
+    h('p', null, h('title', null, 'T'), h('link', { rel: 'preload', as: 'font', href: '/f' }), 'x'),
+  );
+  assert.equal(html, '<p>x</p>');
+  assert.match(head, /<title>T<\/title>/);
+  assert.match(head, /<link rel="preload"/);
+});
+
+test('HEAD and <Head> of layout and page merge in the order of their importance', () => {
+  const Layout = (/** @type {any} */ { children }) =>
+    h('div', null, children, h(Head, null, h('title', null, 'layout <Head>')));
+  const plain = () => h('p');
+  const titled = () => h('p', null, h(Head, null, h('title', null, 'page <Head>')));
+  /** @type {import('../client/types.js').HeadNode[][]} */
+  const head = [[['title', {}, 'layout HEAD']], [['title', {}, 'page HEAD']]];
+  const title = (/** @type {any} */ page, /** @type {any} */ values) =>
+    render(page, { head: values }, { layouts: [Layout] }).head;
+  assert.equal(title(plain, [head[0], []]), '<title data-fx-head="">layout &lt;Head&gt;</title>');
+  assert.equal(title(plain, head), '<title data-fx-head="">page HEAD</title>');
+  assert.equal(title(titled, head), '<title data-fx-head="">page &lt;Head&gt;</title>');
+});
+
+test('one render leaves nothing to the next', () => {
+  const { render: again } = renderers((/** @type {any} */ { data }) =>
+    data.title ? h(Head, null, h('title', null, data.title)) : h('p'),
+  );
+  const titled = makeState();
+  titled.props.data = { title: 'T' };
+  assert.match(again(0, titled).head, /T/);
+  assert.equal(again(0, makeState()).head, '');
+});
+
+test('an error of a component leaves the render', () => {
+  const Broken = () => {
+    throw new RangeError('broken');
+  };
+  assert.throws(() => render(Broken), RangeError);
+});
+
+test('hooks know the page on the server', () => {
+  const Page = () => {
+    const { state } = useNavigation();
+    const { status } = useAuth();
+    const socket = useWebSocket();
+    const known = [
+      usePathname(),
+      useParams().id,
+      useSearchParams().get('x'),
+      useNonce(),
+      state,
+      status,
+      socket.status,
+    ];
+    return h('p', null, known.join(' '));
+  };
+  const state = { requestedPath: '/app/blog/5?x=1', params: { id: '5' }, nonce: 'n0' };
+  const { html } = render(Page, state, { base: '/app' });
+  assert.equal(html, '<p>/blog/5 5 1 n0 idle loading connecting</p>');
+});
+
+test('the signed-in user of the state is known at once', () => {
+  const Page = () => h('p', null, useAuth().status, ' ', useAuth().user?.email);
+  const { html } = render(Page, { user: { id: 1, email: 'a@b.c' } });
+  assert.match(html, /signed-in.*a@b\.c/);
+});
+
+test('links and images of the app get the base', () => {
+  const Page = () => [
+    h(Link, { key: 1, href: '/about', prefetch: 'viewport' }, 'a'),
+    h(Link, { key: 2, href: '/' }, 'b'),
+    h(Link, { key: 3, href: 'https://x.test' }, 'c'),
+    h(Image, { key: 4, src: '/i.png', alt: 'i', width: 1, height: 2 }),
+  ];
+  const { html } = render(Page, { requestedPath: '/app/' }, { base: '/app' });
+  assert.match(html, /<a href="\/app\/about">a<\/a>/);
+  assert.match(html, /<a aria-current="page" href="\/app\/">b<\/a>/);
+  assert.match(html, /<a href="https:\/\/x.test">c<\/a>/);
+  assert.match(
+    html,
+    /<img loading="lazy" decoding="async" alt="i" width="1" height="2" src="\/app\/i.png"\/>/,
+  );
+});
+
+test('a form works without JavaScript', () => {
+  const Page = () => h(Form, { action: 'save' }, h('input', { name: 'n' }));
+  const { html } = render(Page, { requestedPath: '/app/blog/5?x=1' }, { base: '/app' });
+  assert.equal(
+    html,
+    '<form action="/app/api/__actions/blog/5/save" encType="multipart/form-data" method="post">' +
+      '<input name="n"/></form>',
+  );
+});
+
+test('a form shows why its submission without JavaScript failed', () => {
+  const Page = () => {
+    const failed = (/** @type {any} */ { error, fields }) => `${error}: ${fields.n?.join()}`;
+    return [
+      h(Form, { key: 1, action: 'save', children: failed }),
+      h(Form, { key: 2, action: 'b' }),
+    ];
+  };
+  const fields = { n: ['Too short'] };
+  const { html } = render(Page, {
+    actionData: { action: 'save', ok: false, error: 'Invalid', fields, data: {} },
+  });
+  assert.match(html, />Invalid: Too short</);
+});
+
+test('an action has a state before it is called', () => {
+  const Page = () => {
+    const save = useAction('save');
+    return h('p', null, JSON.stringify([typeof save, save.pending, save.data, save.error]));
+  };
+  assert.match(render(Page).html, /function&quot;,false,null,null/);
+});
+
+test('a layout shows what the page fills its slots with, else its own', () => {
+  const Layout = (/** @type {any} */ { children }) =>
+    h(
+      'div',
+      null,
+      h('aside', null, h(Slot, { name: 'side', tone: 'x' }, 'nothing')),
+      h('nav', null, h(Slot, { name: 'top' }, 'nothing')),
+      children,
+    );
+  const Side = (/** @type {any} */ { data, tone }) => `${data.a}${tone}`;
+  const state = { props: { data: { a: 1 }, layoutData: {} } };
+  const { html } = render(() => 'p', state, { layouts: [Layout], slots: { side: Side } });
+  assert.equal(html, '<div><aside>1x</aside><nav>nothing</nav>p</div>');
+});
+
+test('what only a browser can show is left out', () => {
+  const Page = () =>
+    h(ClientOnly, {
+      fallback: 'wait',
+      children: () => {
+        throw new Error('must not be called on the server');
+      },
+    });
+  assert.equal(render(Page).html, 'wait');
+});
+
+test('a script for the head is written there, with the nonce; others wait for the browser', () => {
+  const Page = () => [
+    h(Script, { key: 1, src: '/a.js', strategy: 'beforeInteractive' }),
+    h(Script, { key: 2, src: '/b.js' }),
+  ];
+  const { head, html } = render(Page, { nonce: 'n0' });
+  assert.equal(head, '<script data-fx-head="" nonce="n0" src="/a.js"></script>');
+  assert.equal(html, '');
+});
+
+test('a component of fx/client outside of a page says so', () => {
+  assert.throws(() => renderToString(h(Link, { href: '/' })), /Link: works only inside of a page/);
+});
+
+/**
+ * Collect what a stream sends, as the worker does.
+ *
+ * @param {ReturnType<typeof renderers>} app
+ * @param {import('../client/types.js').State} state
+ * @param {any} [options]
+ */
+function collect(app, state, options = {}) {
+  /** @type {string[]} */
+  const parts = [];
+  return new Promise((resolve, reject) => {
+    /** @type {string | null} */
+    let head = null;
+    const destination = new Writable({
+      write(part, _encoding, done) {
+        parts.push(part.toString());
+        done();
+      },
+      final(done) {
+        resolve({ head, html: parts.join(''), parts });
+        done();
+      },
+    });
+    const stream = app.stream(0, state, {
+      onShellReady: (/** @type {string} */ given) => {
+        head = given;
+        queueMicrotask(() => stream.pipe(destination));
+      },
+      onShellError: reject,
+      onError: () => {},
+      ...options,
+    });
+  });
+}
+
+test('a stream sends the shell with its head first, and closes the root element', async () => {
+  const Page = () => h('p', null, h(Head, null, h('title', null, 'T')), h('title', null, 'U'), 'x');
+  const { head, html } = await collect(renderers(Page), makeState());
+  assert.equal(head, '<title data-fx-head="">T</title><title>U</title>');
+  assert.equal(html, '<p>x</p></div>');
+});
+
+test('a deferred page is streamed after its loading fallback', async () => {
+  /** @type {(data: object) => void} */
+  let arrive = () => {};
+  const data = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  const state = { ...makeState(), deferred: true };
+  state.page.loading = { module: '/l.js', depth: 0 };
+  const app = renderers((/** @type {any} */ props) => h('p', null, props.data.n), {
+    loading: () => h('i', null, 'wait'),
+  });
+  const collected = collect(app, state, {
+    deferred: (/** @type {string} */ name) => {
+      assert.equal(name, 'page');
+      return data;
+    },
+  });
+  setImmediate(() => arrive({ n: 5 }));
+  const { html } = await collected;
+  const [shell, rest] = html.split('</div>', 2);
+  assert.match(shell, /<i>wait<\/i>/);
+  assert.match(rest, /<p>5<\/p>/, 'it stands behind the root element');
+});
+
+test('the same page without deferral has its data at once', () => {
+  const state = makeState();
+  state.page.loading = { module: '/l.js', depth: 0 };
+  const { html } = render(
+    (/** @type {any} */ { data }) => h('p', null, data.n),
+    { page: state.page, props: { data: { n: 5 }, layoutData: {} } },
+    { loading: () => 'wait' },
+  );
+  assert.match(html, /<p>5<\/p>/);
+  assert.doesNotMatch(html, /wait/);
+});
+
+test('an error in the shell is told, and nothing is sent', async () => {
+  const Broken = () => {
+    throw new RangeError('broken');
+  };
+  await assert.rejects(collect(renderers(Broken), makeState()), RangeError);
+});
+
+test('a reader that is slow is waited for', async () => {
+  const never = new PassThrough({ highWaterMark: 10 });
+  const rows = Array.from({ length: 20_000 }, (_, index) =>
+    h('li', { key: index }, 'x'.repeat(20)),
+  );
+  await new Promise((resolve) => {
+    const stream = renderers(() => h('ul', null, rows)).stream(0, makeState(), {
+      onShellReady: () => {
+        stream.pipe(never);
+        resolve(undefined);
+      },
+    });
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(never.readableLength + never.writableLength < 100_000, 'most of it is not written yet');
+  never.destroy();
+});
+
+test('suspended components stream with the nonce of the state', async () => {
+  const value = new Promise((resolve) => setImmediate(() => resolve('late')));
+  const Late = () => h('b', null, use(/** @type {Promise<string>} */ (value)));
+  const Page = () => h(Suspense, { fallback: 'wait' }, h(Late));
+  const { html } = await collect(renderers(Page), { ...makeState(), nonce: 'n0' });
+  assert.match(html, /<b>late<\/b>/);
+  assert.match(html, /<script nonce="n0">/);
+});

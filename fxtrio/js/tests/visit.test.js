@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { requestVisit } from '../client/visit.js';
+
+const PAGE = { ok: true, page: { module: '/_fx/a.js', build: 'b1' } };
+
+/**
+ * @param {unknown} body
+ * @param {object} [options]
+ * @param {Record<string, string>} [options.headers]
+ * @param {number} [options.status]
+ * @param {string} [options.redirectedTo]
+ */
+async function visit(body, { headers = {}, status = 200, redirectedTo } = {}) {
+  /** @type {any[]} */
+  const requests = [];
+  const fetch = /** @type {any} */ (
+    async (/** @type {string} */ path, /** @type {any} */ options) => {
+      requests.push({ path, ...options });
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const response = new Response(text, {
+        status,
+        headers: { 'content-type': 'application/json', 'x-fx-build': 'b1', ...headers },
+      });
+      if (redirectedTo !== undefined) {
+        Object.defineProperties(response, {
+          redirected: { value: true },
+          url: { value: redirectedTo },
+        });
+      }
+      return response;
+    }
+  );
+  const url = new URL('https://app.test/a?x=1#y');
+  return { result: await requestVisit(url, { fetch, build: 'b1' }), requests };
+}
+
+test('the page’s own URL is asked for, as a navigation', async () => {
+  const { result, requests } = await visit(PAGE);
+  assert.deepEqual(result, { kind: 'view', state: PAGE, url: 'https://app.test/a?x=1#y' });
+  assert.equal(requests[0].path, '/a?x=1');
+  assert.equal(requests[0].headers['x-fx-navigation'], '1');
+});
+
+test('an error page is a page', async () => {
+  const error = { ...PAGE, ok: false, statusCode: 500, error: 'Broken' };
+  const { result } = await visit(error, { status: 500 });
+  assert.deepEqual(result.kind === 'view' && result.state, error);
+});
+
+test('a redirect may be in the payload or in the response', async () => {
+  const told = await visit({ ok: true, redirect: '/login' });
+  assert.deepEqual(told.result, { kind: 'redirect', url: '/login' });
+  const followed = await visit(PAGE, { redirectedTo: 'https://app.test/b' });
+  assert.equal(followed.result.kind === 'view' && followed.result.url, 'https://app.test/b');
+});
+
+for (const [what, body, options] of /** @type {[string, any, any][]} */ ([
+  ['another build', PAGE, { headers: { 'x-fx-build': 'b2' } }],
+  ['a page of another build', { ...PAGE, page: { ...PAGE.page, build: 'b2' } }, {}],
+  ['HTML', '<!doctype html>', { headers: { 'content-type': 'text/html' } }],
+  ['broken JSON', '{"ok":', {}],
+  ['an error that has no page', { ok: false, error: 'Busy', boundary: null }, { status: 503 }],
+  ['JSON that is no object', 'null', {}],
+])) {
+  test(`${what} means that the document must be loaded`, async () => {
+    assert.deepEqual((await visit(body, options)).result, { kind: 'document' });
+  });
+}

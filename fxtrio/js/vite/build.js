@@ -1,0 +1,105 @@
+/**
+ * Build an app: `node build.js`, a plan as JSON on stdin, a result as JSON on stdout's last line.
+ *
+ * Started by `fxtrio/compile/bundle.py`. What plug-ins print goes to stderr.
+ */
+
+import { createHash } from 'node:crypto';
+import fs from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+import { clientOf, collectAssets } from './assets.js';
+import { makeConfig } from './config.js';
+import { BUILD_ID } from './entries.js';
+import { reactHome } from './packages.js';
+import { problemsOf } from './problems.js';
+
+/** @typedef {import('./plan.js').Plan} Plan */
+/** @typedef {import('./plan.js').Result} Result */
+
+/**
+ * Warnings that tell a user nothing: `"use client"` means nothing here, and is welcome.
+ */
+const SILENT = /MODULE_LEVEL_DIRECTIVE|dynamic import will not move module|EMPTY_BUNDLE/;
+
+/**
+ * @param {Plan} plan
+ * @returns {Promise<Result>}
+ */
+async function build(plan) {
+  process.env.NODE_ENV = plan.mode;
+  const vite = await loadVite(plan.toolchain);
+  const client = vite.normalizePath(fileURLToPath(new URL('../client', import.meta.url)));
+  /** @type {Set<string>} */
+  const warnings = new Set();
+  try {
+    const home = reactHome(plan.root, plan.toolchain);
+    const logger = quietLogger(vite, warnings);
+    const builder = await vite.createBuilder(makeConfig(plan, { client, home, logger }));
+    const { client: browser, ssr } = builder.environments;
+    const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
+    const failures = built.filter((one) => one.status === 'rejected').map((one) => one.reason);
+    if (failures.length > 0) return { ok: false, problems: problemsOf({ errors: failures }, plan) };
+    const [written] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));
+    return await finish(plan, /** @type {any} */ (written).output, [...warnings]);
+  } catch (error) {
+    return { ok: false, problems: problemsOf(error, plan) };
+  }
+}
+
+/**
+ * Give the build its id, and describe it.
+ *
+ * @param {Plan} plan
+ * @param {any[]} output of the browser's build
+ * @param {string[]} warnings
+ * @returns {Promise<Result>}
+ */
+async function finish(plan, output, warnings) {
+  const bundle = path.join(plan.staging, 'ssr', 'server.mjs');
+  const code = await fs.readFile(bundle, 'utf8');
+  const names = output.map((file) => file.fileName).filter((name) => !name.endsWith('.map'));
+  const digest = createHash('sha256').update(plan.seed).update(code);
+  for (const name of names.sort()) digest.update(`\n${name}`); // names hold digests of contents
+  const buildId = digest.digest('hex').slice(0, BUILD_ID.length);
+  await fs.writeFile(bundle, code.replaceAll(BUILD_ID, buildId));
+  const assets = collectAssets(plan, output);
+  const clients = plan.views.map((view) => clientOf(view, plan, assets, buildId));
+  return { ok: true, buildId, ...assets, clients, warnings };
+}
+
+/**
+ * @param {string} toolchain
+ * @returns {Promise<typeof import('vite')>}
+ */
+async function loadVite(toolchain) {
+  const require = createRequire(path.join(toolchain, 'package.json'));
+  return import(pathToFileURL(require.resolve('vite')).href);
+}
+
+/**
+ * @param {typeof import('vite')} vite
+ * @param {Set<string>} warnings
+ */
+function quietLogger(vite, warnings) {
+  const logger = vite.createLogger('silent');
+  /** @param {string} message */
+  const warn = (message) => {
+    if (!SILENT.test(message)) warnings.add(message);
+  };
+  return { ...logger, warn, warnOnce: warn };
+}
+
+async function readPlan() {
+  const parts = [];
+  for await (const part of process.stdin) parts.push(part);
+  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
+
+console.log = console.error;
+console.info = console.error;
+console.debug = console.error;
+const result = await build(await readPlan());
+process.stdout.write(`\n${JSON.stringify(result)}\n`);

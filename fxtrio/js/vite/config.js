@@ -1,0 +1,152 @@
+/** The Vite configuration of a build: one for the browser's files and the SSR bundle. */
+
+import path from 'node:path';
+
+import { CLIENT_ENTRY, SERVER_ENTRY } from './entries.js';
+import { packagesPlugin } from './packages.js';
+import { mayInline, pagesPlugin } from './pages.js';
+
+/** @typedef {import('./plan.js').Plan} Plan */
+
+/** The chunk of what every page needs: React and fxtrio's client. */
+const RUNTIME = 'runtime';
+
+/** What browsers that are at most about three years old understand. */
+const TARGET = 'es2022';
+
+/**
+ * @param {Plan} plan
+ * @param {object} options
+ * @param {string} options.client folder of the client runtime
+ * @param {string} options.home folder whose `node_modules` has React
+ * @param {import('vite').Logger} options.logger
+ * @returns {import('vite').InlineConfig}
+ */
+export function makeConfig(plan, { client, home, logger }) {
+  const production = plan.mode === 'production';
+  return {
+    root: plan.root,
+    base: plan.base,
+    mode: plan.mode,
+    configFile: false,
+    customLogger: logger,
+    appType: 'custom',
+    publicDir: false,
+    envPrefix: ['VITE_', 'FX_PUBLIC_'],
+    define: { 'process.env.NODE_ENV': JSON.stringify(plan.mode) },
+    resolve: {
+      alias: [
+        { find: /^fx\/client$/, replacement: `${client}/index.js` },
+        { find: /^@\//, replacement: `${plan.root}/` },
+      ],
+      extensions: ['.mjs', '.js', '.mts', '.ts', '.jsx', '.tsx', '.json'],
+    },
+    plugins: [packagesPlugin(home), pagesPlugin(plan, client)],
+    build: { assetsInlineLimit: mayInline, reportCompressedSize: false, emptyOutDir: false },
+    environments: {
+      client: { consumer: 'client', build: clientBuild(plan, client, production) },
+      ssr: {
+        consumer: 'server',
+        resolve: { noExternal: true },
+        build: serverBuild(plan, production),
+      },
+    },
+  };
+}
+
+/**
+ * @param {Plan} plan
+ * @param {string} client
+ * @param {boolean} production
+ * @returns {import('vite').BuildEnvironmentOptions}
+ */
+function clientBuild(plan, client, production) {
+  const react = ['react', 'react-dom', 'scheduler'].map((name) => `/node_modules/${name}/`);
+  return {
+    outDir: path.join(plan.staging, 'client'),
+    assetsDir: '',
+    target: TARGET,
+    minify: production,
+    sourcemap: production ? 'hidden' : true,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      input: clientInput(plan),
+      preserveEntrySignatures: 'strict',
+      transform: jsx(production),
+      output: {
+        ...names(),
+        codeSplitting: {
+          groups: [
+            {
+              name: RUNTIME,
+              test: (id) => id.startsWith(`${client}/`) || react.some((part) => id.includes(part)),
+            },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/**
+ * @param {Plan} plan
+ * @param {boolean} production
+ * @returns {import('vite').BuildEnvironmentOptions}
+ */
+function serverBuild(plan, production) {
+  return {
+    outDir: path.join(plan.staging, 'ssr'),
+    assetsDir: '',
+    ssr: true,
+    target: 'node20',
+    minify: false, // names in stacks; it is read once, from a disk
+    sourcemap: true,
+    rolldownOptions: {
+      input: { server: SERVER_ENTRY },
+      transform: jsx(production),
+      output: { ...names(), entryFileNames: 'server.mjs', codeSplitting: false },
+    },
+  };
+}
+
+/** @param {boolean} production */
+function jsx(production) {
+  return { jsx: { runtime: /** @type {const} */ ('automatic'), development: !production } };
+}
+
+/** Return how files are called: the same for both bundles, since pages name assets by URL. */
+function names() {
+  return {
+    entryFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name]-[hash].js',
+    assetFileNames: '[name]-[hash][extname]',
+  };
+}
+
+/**
+ * Return the entries of the browser's files by the name of their chunk.
+ *
+ * @param {Plan} plan
+ * @returns {Record<string, string>}
+ */
+function clientInput(plan) {
+  /** @type {Record<string, string>} */
+  const input = { client: CLIENT_ENTRY };
+  for (const source of plan.modules) {
+    const plain = chunkName(source);
+    let name = plain;
+    for (let number = 2; name in input; number += 1) name = `${plain}-${number}`;
+    input[name] = `${plan.root}/${source}`;
+  }
+  return input;
+}
+
+/**
+ * Return what the chunk of a page file is called: lower-case letters, digits and dashes.
+ *
+ * @param {string} source
+ */
+export function chunkName(source) {
+  const words = source.replace(/\.fxl$/, '').match(/[A-Za-z0-9]+/g) ?? [];
+  return words.join('-').toLowerCase() || 'page';
+}

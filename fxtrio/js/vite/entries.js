@@ -1,0 +1,62 @@
+/** The code of the two entry modules: what the browser starts with, and the SSR bundle. Pure. */
+
+/** @typedef {import('./plan.js').Plan} Plan */
+
+export const CLIENT_ENTRY = 'virtual:fx/client';
+export const SERVER_ENTRY = 'virtual:fx/server';
+
+/** Stands for the id of the build until everything that it depends on is there. */
+export const BUILD_ID = '__FX_BUILD_ID__';
+
+/**
+ * Return the URL path that the app is mounted at, "" for the root.
+ *
+ * @param {Plan} plan
+ */
+export function baseOf({ base }) {
+  return base.replace(/\/_fx\/$/, '');
+}
+
+/**
+ * @param {Plan} plan
+ * @param {string} client folder of the client runtime
+ */
+export function clientEntry(plan, client) {
+  return [
+    `import { start } from ${JSON.stringify(`${client}/start.js`)};`,
+    `void start({ base: ${JSON.stringify(baseOf(plan))} });`,
+  ].join('\n');
+}
+
+/**
+ * Return the SSR bundle's entry: all modules of the app, and for each view which of them.
+ *
+ * @param {Plan} plan
+ * @param {string} client folder of the client runtime
+ */
+export function serverEntry(plan, client) {
+  const names = new Map(plan.modules.map((source, index) => [source, `m${index}`]));
+  /** @param {string} source */
+  const name = (source) => names.get(source);
+  const imports = plan.modules.map(
+    (source) => `import * as ${name(source)} from ${JSON.stringify(`${plan.root}/${source}`)};`,
+  );
+  const views = plan.views.map(({ module, layouts, loading }) => {
+    const around = layouts.map(([source]) => name(source)).join(', ');
+    const fallback = loading === null ? 'null' : name(loading);
+    return `  { page: ${name(module)}, layouts: [${around}], loading: ${fallback} },`;
+  });
+  return [
+    `import { createRenderers } from ${JSON.stringify(`${client}/server.js`)};`,
+    ...imports,
+    'const views = [',
+    ...views,
+    '];',
+    'export const { render, stream } = createRenderers({',
+    `  base: ${JSON.stringify(baseOf(plan))},`,
+    '  views,',
+    '});',
+    `export const pages = ${plan.views.length};`,
+    `export const buildId = ${JSON.stringify(BUILD_ID)};`,
+  ].join('\n');
+}

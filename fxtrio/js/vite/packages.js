@@ -1,0 +1,55 @@
+/** The plug-in that decides which React an app gets: its own, or the toolchain's. */
+
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const OLDEST_MAJOR = 19;
+
+/**
+ * Return the folder whose `node_modules` React comes from. React and its renderer must be of
+ * the same version, so an app that has only one of them gets both from the toolchain.
+ *
+ * @param {string} root
+ * @param {string} toolchain
+ * @returns {string}
+ * @throws {Error} when the app's React is too old
+ */
+export function reactHome(root, toolchain) {
+  const require = createRequire(path.join(root, 'package.json'));
+  for (const name of ['react', 'react-dom']) {
+    let version;
+    try {
+      ({ version } = require(`${name}/package.json`));
+    } catch {
+      return toolchain; // not installed
+    }
+    if (Number.parseInt(version, 10) < OLDEST_MAJOR) {
+      throw new Error(
+        `node_modules has ${name} ${version}. Install version ${OLDEST_MAJOR} or newer, ` +
+          `or remove it: fxtrio brings its own.`,
+      );
+    }
+  }
+  return root;
+}
+
+/**
+ * Resolve `react` and `react-dom` in one place for all importers, the packages of the app and
+ * fxtrio's own client included, so that there is one copy.
+ *
+ * @param {string} home folder whose `node_modules` has them
+ * @returns {import('vite').Plugin}
+ */
+export function packagesPlugin(home) {
+  const importer = path.join(home, 'package.json');
+  return {
+    name: 'fx:packages',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: /^react(-dom)?(\/|$)/ },
+      handler(source, _importer, options) {
+        return this.resolve(source, importer, { ...options, skipSelf: true });
+      },
+    },
+  };
+}

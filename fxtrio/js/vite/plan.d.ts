@@ -1,0 +1,56 @@
+/** What bundle.py asks for, and what it gets back. */
+
+export interface Plan {
+  /** Absolute path of the project. */
+  root: string;
+  /** Absolute path of the build folder that is written. */
+  staging: string;
+  /** URL prefix of hashed files: the base URL and `_fx/`. */
+  base: string;
+  mode: 'production' | 'development';
+  /** Sources of the `.fxl` files, relative to the project. */
+  modules: string[];
+  /** By id. */
+  views: ViewPlan[];
+  /** Absolute path of the toolchain. */
+  toolchain: string;
+  /** Mixed into the build id: a digest of what the bundler does not see. */
+  seed: string;
+}
+
+export interface ViewPlan {
+  id: number;
+  kind: 'page' | 'error' | 'not-found';
+  module: string;
+  /** Source, and whether it is a template; outermost first. */
+  layouts: [source: string, isTemplate: boolean][];
+  loading: string | null;
+  /** Ids of the error views that may stand in, nearest first. */
+  boundaries: number[];
+}
+
+/** URLs of what one module needs. */
+export interface FileAssets {
+  module: string;
+  css: string[];
+  preload: string[];
+}
+
+export interface Problem {
+  path: string;
+  line: number;
+  column: number;
+  message: string;
+  frame: string;
+}
+
+export type Result =
+  | {
+      ok: true;
+      buildId: string;
+      entry: FileAssets;
+      files: Record<string, FileAssets>;
+      clients: Record<string, unknown>[];
+      warnings: string[];
+    }
+  | { ok: false; problems: Problem[] };
