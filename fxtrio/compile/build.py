@@ -153,6 +153,7 @@ def _finish(
     folder: Path,
 ) -> Manifest:
     """Write the manifest into ``folder``."""
+    halves = {page.module.source: page for page in project.pages}
     assets = Assets(base=f"{config.base_url}/_fx/")
     if result is not None:
         entry = result.entry
@@ -170,7 +171,10 @@ def _finish(
                 layouts=tuple(layout.source for layout in view.layouts),
                 boundaries=view.boundaries,
                 not_found=view.not_found,
-                streams=view.loading is not None,
+                streams=view.loading is not None or any(
+                    halves[source].suspends
+                    for source in (view.source, *(layout.source for layout in view.layouts))
+                ),
                 client={} if result is None else result.clients[view.id],
             )
             for view in site.views

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import attrs
@@ -18,6 +19,7 @@ from fxtrio.errors import FxtrioError, PagesFolderMissing, RouteConflict, RouteN
 from fxtrio.manifest import PageModule
 from fxtrio.routes import PageTree, scan
 
+_SUSPENSE = re.compile(r"\bSuspense\b")
 _SPECIAL = ("layout", "template", "error", "not-found", "loading")
 
 
@@ -28,6 +30,11 @@ class CheckedPage:
     module: PageModule
     python: str
     ui: str
+
+    @property
+    def suspends(self) -> bool:
+        """Whether its UI names Suspense, so that it must be rendered as a stream."""
+        return _SUSPENSE.search(self.ui) is not None
 
 
 @attrs.frozen

@@ -22,7 +22,16 @@ from fxtrio.serve.failure import NOT_FOUND, UNEXPECTED, plain_problem
 from fxtrio.serve.files import Folder
 from fxtrio.serve.guard import csrf_cookie, csrf_refusal
 from fxtrio.serve.pages import PageVisit, Target
-from fxtrio.serve.reply import JSON, NO_STORE, Answer, Reply, completing, send_reply, send_response
+from fxtrio.serve.reply import (
+    JSON,
+    NO_STORE,
+    Answer,
+    Reply,
+    Sent,
+    completing,
+    send_reply,
+    send_response,
+)
 from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.serve.state import Problem
@@ -91,6 +100,8 @@ class Dispatcher:
 
     async def _send(self, visit: Visit, answer: Answer) -> None:
         site = self._site
+        if isinstance(answer, Sent):
+            return
         if isinstance(answer, Reply):
             await send_reply(
                 answer,

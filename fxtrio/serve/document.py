@@ -11,11 +11,12 @@ from string import Template
 import attrs
 
 from fxtrio.manifest import Assets, View
-from fxtrio.ssr.pool import Rendered
+from fxtrio.ssr.frames import Rendered
 
 _VIEWPORT = b'<meta name="viewport" content="width=device-width, initial-scale=1">'
 
-_TO_STATE = b'</div><script type="application/json" id="__fx_data">'
+_STATE = b'<script type="application/json" id="__fx_data">'
+_TO_STATE = b"</div>" + _STATE
 _END = b"</script></body></html>"
 _TO_ROOT = b'</head><body><div id="fx-root">'
 
@@ -32,6 +33,19 @@ class DocumentFrame:
 
     nonce: bytes
     """Placeholder that a render writes where a nonce belongs; empty when there is none."""
+
+    def shell(self, first: Rendered) -> bytes:
+        """Return the document of a streamed page up to the end of its first part."""
+        viewport = b"" if b'name="viewport"' in first.head else _VIEWPORT
+        return b"".join((self.opening, viewport, first.head, self.links, _TO_ROOT, first.html))
+
+    def rest(self, state: bytes, script: bytes = b"") -> bytes:
+        """Return what follows the last part of a stream; ``script`` runs before the state is read.
+
+        The parts have closed the root element.
+        """
+        inline = b'<script nonce="%b">%b</script>' % (self.nonce, script) if script else b""
+        return inline + _STATE + state + _END
 
     def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
         """Return the document of a render."""

@@ -10,7 +10,7 @@ from collections import OrderedDict
 
 import attrs
 
-from fxtrio.ssr.pool import Rendered
+from fxtrio.ssr.frames import Rendered
 
 _OVERHEAD = 256
 """Bytes of an entry besides its state and HTML (objects and links, measured roughly)."""

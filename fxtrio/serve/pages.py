@@ -16,8 +16,9 @@ from fxtrio.serve.load import Failed, Loaded, Values, load, unwrap
 from fxtrio.serve.reply import HTML, JSON, NO_STORE, PRIVATE, Answer, Header, Reply, redirected
 from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.state import Problem, ViewPlan, encode_params, encode_requested
+from fxtrio.serve.stream import stream_page
 from fxtrio.serve.visit import Visit
-from fxtrio.ssr.pool import Rendered
+from fxtrio.ssr.frames import Rendered
 
 
 @attrs.frozen
@@ -52,7 +53,7 @@ class PageVisit:
                     return redirected(refusal, navigation=self.visit.navigation)
                 return await self.load_and_show()
             except LoaderError as error:  # raised by a hook
-                return await self._show_failure("", error, {})
+                return await self.show_failure("", error, {})
             finally:
                 self.running.exchanges.remove(exchange)
         if exchange.gone:
@@ -80,11 +81,13 @@ class PageVisit:
         answered.
         """
         plan = self.target.plan
+        if plan.view.streams and action_data is None and not self.visit.navigation:
+            return await stream_page(self)
         outcome = await load(plan.loaders, self.request, page=plan.view.module)
         if isinstance(outcome, Redirect):
             return redirected(outcome, navigation=self.visit.navigation)
         if isinstance(outcome, Failed):
-            return await self._show_failure(outcome.source, outcome.error, outcome.values)
+            return await self.show_failure(outcome.source, outcome.error, outcome.values)
         try:
             return await self._show(
                 plan,
@@ -93,16 +96,16 @@ class PageVisit:
                 action_data=action_data,
             )
         except Exception as error:  # HEAD functions, encoders and renders run application code
-            return await self._show_failure("", unwrap(error), outcome.values)
+            return await self.show_failure("", unwrap(error), outcome.values)
 
     async def _show_late(self, error: DeadlinePassed) -> Answer:
         """Show that the request took too long; that, too, has a deadline."""
         with trio.move_on_after(self.site.config.timeouts.render):
-            return await self._show_failure("", error, {})
+            return await self.show_failure("", error, {})
         problem = problem_of(error, development=self.site.development)
         return plain_problem(self.site, self.visit, problem)
 
-    async def _show_failure(self, source: str, error: BaseException, values: Values) -> Answer:
+    async def show_failure(self, source: str, error: BaseException, values: Values) -> Answer:
         """Show the nearest boundary that does not need what failed; the built-in page at last.
 
         ``source`` is the layout or page whose loader failed, "" when something else did.
@@ -111,7 +114,7 @@ class PageVisit:
         log_failure(error, source or plan.view.module)
         problem = problem_of(error, development=self.site.development)
         if not isinstance(error, SsrBusy):
-            for boundary in self._boundaries(problem.status):
+            for boundary in self.boundaries(problem.status):
                 if source in boundary.view.layouts:
                     continue
                 shown = await self._show_boundary(boundary, values, problem)
@@ -137,7 +140,7 @@ class PageVisit:
             log_failure(error, boundary.view.module)
             return None
 
-    def _boundaries(self, status: int) -> Iterator[ViewPlan]:
+    def boundaries(self, status: int) -> Iterator[ViewPlan]:
         """Yield the views that may stand in, nearest folder first; not-found ones for a 404."""
         plans = self.site.plans
         view = self.target.plan.view
@@ -157,18 +160,7 @@ class PageVisit:
     ) -> Reply:
         """Return the view in the form the client asked for. Raises what the render raises."""
         site = self.site
-        state = site.encoder.encode(
-            plan,
-            values,
-            route=self.target.route,
-            requested=encode_requested(self.visit.requested),
-            params=encode_params(self.target.params),
-            status=status,
-            problem=problem,
-            action_data=action_data,
-            # The placeholder is this process's secret: it must not leave without being replaced.
-            nonce=b"" if self.visit.navigation else site.nonce,
-        )
+        state = self.state(plan, values, status=status, problem=problem, action_data=action_data)
         if self.visit.navigation:
             return Reply(status, state, JSON, [NO_STORE, site.vary])
         frame = site.frames[plan.view.id]
@@ -179,9 +171,38 @@ class PageVisit:
             log.error("%s: %s The browser renders it.", plan.view.module, error)
             rendered = Rendered(b"", b"")
         body = frame.whole(rendered, state, nonce)
-        headers: list[Header] = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
-        headers += csrf_cookie(site, self.visit, self.request)
-        return Reply(status, body, HTML, headers)
+        return Reply(status, body, HTML, self.html_headers(nonce))
+
+    def state(
+        self,
+        plan: ViewPlan,
+        values: Values,
+        *,
+        status: int,
+        problem: Problem | None = None,
+        action_data: Mapping[str, Any] | None = None,
+        deferred: bool = False,
+    ) -> bytes:
+        """Return the page state of a view for this visit. Raises what `StateEncoder` raises."""
+        return self.site.encoder.encode(
+            plan,
+            values,
+            route=self.target.route,
+            requested=encode_requested(self.visit.requested),
+            params=encode_params(self.target.params),
+            status=status,
+            problem=problem,
+            action_data=action_data,
+            # The placeholder is this process's secret: it must not leave without being replaced.
+            nonce=b"" if self.visit.navigation else self.site.nonce,
+            deferred=deferred,
+        )
+
+    def html_headers(self, nonce: bytes) -> list[Header]:
+        """Return the headers of an HTML response, besides its type and length."""
+        site = self.site
+        headers = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
+        return headers + csrf_cookie(site, self.visit, self.request)
 
     async def _render(self, plan: ViewPlan, state: bytes) -> Rendered:
         """Render a state, or return what an equal state was rendered to before."""

@@ -31,7 +31,12 @@ class Reply:
     headers: list[Header] = attrs.field(factory=list)
 
 
-Answer = Reply | Response
+@attrs.frozen
+class Sent:
+    """Stands for an answer that has been sent already, in parts."""
+
+
+Answer = Reply | Response | Sent
 
 
 def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
@@ -121,6 +126,25 @@ def standard_headers(*, csp: str, base_url: str, build_id: str) -> StandardHeade
     )
 
 
+def complete_headers(
+    headers: list[Header],
+    *,
+    draft: ResponseDraft,
+    request_id: bytes | None,
+    standard: StandardHeaders,
+) -> list[Header]:
+    """Return ``headers`` with the draft's, which go before them, and the standard ones."""
+    if draft.raw_headers:
+        own = {name.lower() for name, _ in draft.raw_headers} - {b"set-cookie"}
+        headers = [header for header in headers if header[0] not in own]
+        headers += draft.raw_headers
+        return headers + standard.missing(headers, request_id)
+    headers += standard.fixed
+    if request_id is not None:
+        headers.append((b"x-request-id", request_id))
+    return headers
+
+
 async def send_reply(
     reply: Reply,
     send: Send,
@@ -137,15 +161,7 @@ async def send_reply(
         (b"content-length", b"%d" % len(body)),
         *reply.headers,
     ]
-    if draft.raw_headers:
-        own = {name.lower() for name, _ in draft.raw_headers} - {b"set-cookie"}
-        headers = [header for header in headers if header[0] not in own]
-        headers += draft.raw_headers
-        headers += standard.missing(headers, request_id)
-    else:
-        headers += standard.fixed
-        if request_id is not None:
-            headers.append((b"x-request-id", request_id))
+    headers = complete_headers(headers, draft=draft, request_id=request_id, standard=standard)
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if head else body})
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -23,7 +24,7 @@ from fxtrio.serve.exchange import Exchanges
 from fxtrio.serve.memo import RenderMemo
 from fxtrio.serve.reply import Entropy, Header, StandardHeaders, standard_headers
 from fxtrio.serve.state import StateEncoder, ViewPlan, encode_requested, plan_view
-from fxtrio.ssr.pool import Rendered
+from fxtrio.ssr.frames import Rendered
 
 if TYPE_CHECKING:
     from fxtrio.serve.agents import Agents
@@ -37,11 +38,31 @@ Hook = Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
 """A route hook: None lets the request pass; anything else is its answer."""
 
 
+class RenderParts(Protocol):
+    """A render that comes in parts, the first with the head."""
+
+    def __aiter__(self) -> AsyncIterator[Rendered]:
+        """Iterate over the parts."""
+        ...
+
+    async def resolve(self, name: str, value: bytes) -> None:
+        """Give the render a value, as JSON, that it waits for."""
+        ...
+
+    async def reject(self, name: str, error: bytes) -> None:
+        """Tell the render, by a JSON object, that a value will not come."""
+        ...
+
+
 class Renderer(Protocol):
     """Makes HTML of page states: `SsrPool`, or a stand-in of tests."""
 
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return the render of the view with the id ``page``."""
+        ...
+
+    def stream(self, page: int, payload: bytes) -> AbstractAsyncContextManager[RenderParts]:
+        """Render a view in parts, for the length of the block."""
         ...
 
 

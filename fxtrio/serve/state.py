@@ -105,11 +105,13 @@ class StateEncoder:
         problem: Problem | None = None,
         action_data: Mapping[str, Any] | None = None,
         nonce: bytes = b"",
+        deferred: bool = False,
     ) -> bytes:
         """Return the state, safe inside HTML.
 
-        ``route``, ``requested`` and ``params`` are encoded JSON. Raises
-        NotSerializable, and whatever a ``HEAD`` function raises.
+        ``route``, ``requested`` and ``params`` are encoded JSON; ``deferred`` says
+        that the page's own data follows in a stream. Raises NotSerializable, and
+        whatever a ``HEAD`` function raises.
         """
         source = plan.inner.module.source
         data = _safe(values[source], _place(plan.inner)) if source in values else b"{}"
@@ -145,6 +147,8 @@ class StateEncoder:
             parts += (b',"actionData":', _safe(action_data, source))
         if nonce:
             parts += (b',"nonce":"', nonce, b'"')
+        if deferred:
+            parts.append(b',"deferred":true')
         parts.append(b"}")
         return b"".join(parts)
 
@@ -159,6 +163,11 @@ class StateEncoder:
             texts = [made] if isinstance(made, str) else (made or [])
             levels.append([node for text in texts for node in self._parse(text)])
         return levels
+
+
+def encode_data(plan: ViewPlan, values: Values) -> bytes:
+    """Return the page's own data as JSON. Raises NotSerializable."""
+    return encode(values.get(plan.inner.module.source, {}), place=_place(plan.inner))
 
 
 def encode_requested(text: str) -> bytes:

@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote, urlencode
 import attrs
 import trio
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Scope
+from starlette.types import Message, Scope
 
+from fxtrio.app import Application
 from fxtrio.testing.socket import TestSocket, open_socket
 
 HeaderArgument = Mapping[str, str]
@@ -87,7 +88,7 @@ class StreamedResponse:
 class Client:
     """Talks to one app as one browser would: cookies are kept. Made by `open_app`."""
 
-    app: ASGIApp
+    app: Application
     scheme: str = "http"
     host: str = "testserver"
     cookies: dict[str, str] = attrs.field(factory=dict)
@@ -230,8 +231,7 @@ class Client:
     @property
     def base_url(self) -> str:
         """The app's base URL; "" at the root."""
-        site = getattr(self.app, "site", None)
-        return "" if site is None else str(site.config.base_url)
+        return self.app.site.config.base_url
 
     def scope(self, kind: str, url: str, headers: HeaderArgument | None) -> Scope:
         """Return an ASGI scope for ``url`` with this client's cookies."""

@@ -12,8 +12,22 @@ from fxtrio.app import assemble, create_app
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import load_config
 from fxtrio.serve.site import Renderer
-from fxtrio.ssr.pool import Rendered
+from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
+
+
+class NoParts:
+    """A stream of one empty part."""
+
+    async def __aiter__(self) -> AsyncIterator[Rendered]:
+        """Give the part that closes the root element."""
+        yield Rendered(b"", b"</div>")
+
+    async def resolve(self, name: str, value: bytes) -> None:
+        """Take a value that nothing is waiting for."""
+
+    async def reject(self, name: str, error: bytes) -> None:
+        """Take an error that nothing is waiting for."""
 
 
 class NoRender:
@@ -22,6 +36,11 @@ class NoRender:
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return an empty render."""
         return Rendered(b"", b"")
+
+    @asynccontextmanager
+    async def stream(self, page: int, payload: bytes) -> AsyncIterator[NoParts]:
+        """Open an empty stream."""
+        yield NoParts()
 
 
 @asynccontextmanager

@@ -1,0 +1,183 @@
+"""Cross-site request forgery: which requests pass, and what a refusal says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fx.testing import Client, open_app
+from fxtrio.serve.csrf import CsrfTokens, exempt
+from tests.trees import page, write_tree
+
+PAGE = """
+    @action
+    async def save(request):
+        return {"saved": await request.json()}
+    """
+URL = "/api/__actions/index/save"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return write_tree(tmp_path, {"pages/index.fxl": page(PAGE), "pages/api/hook.py": HOOK})
+
+
+HOOK = """
+    async def post(request):
+        return {"got": (await request.body()).decode()}
+    """
+
+
+@pytest.fixture
+async def client(project: Path) -> AsyncIterator[Client]:
+    async with open_app(project) as opened:
+        yield opened
+
+
+async def status_of(client: Client, headers: dict[str, str], **body: Any) -> int:
+    """Post with exactly these of the headers that the check looks at."""
+    given = {"sec-fetch-site": "", **headers}
+    response = await client.post(URL, headers=given, **(body or {"json": {}}))
+    if response.status == 403:
+        assert response.json()["ok"] is False
+        assert response.json()["error"].startswith("CSRF ")
+    return response.status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"sec-fetch-site": "same-origin"}, 200),
+        ({"sec-fetch-site": "none"}, 200),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "cross-site", "origin": "http://testserver"}, 403),
+        ({"origin": "http://testserver"}, 200),
+        ({"origin": "http://testserver:80"}, 200),
+        ({"origin": "http://testserver:8080"}, 403),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "http://evil.example", "x-forwarded-host": "evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://"}, 403),
+        ({"origin": "http://testserver:port"}, 403),
+        ({}, 403),
+    ],
+)
+async def test_the_headers_of_browsers_decide(
+    client: Client, headers: dict[str, str], status: int
+) -> None:
+    assert await status_of(client, headers) == status
+
+
+async def test_a_client_without_these_headers_returns_the_token_of_its_cookie(
+    client: Client,
+) -> None:
+    await client.get("/")
+    token = client.cookies["fx-csrf"]
+    assert await status_of(client, {"x-csrf-token": token}) == 200
+    assert await status_of(client, {"x-csrf-token": token + "0"}) == 403
+    assert await status_of(client, {}, data={"_csrf_token": token}) == 200
+    assert await status_of(client, {}, data={"_csrf_token": "no"}) == 403
+    client.cookies.clear()
+    assert await status_of(client, {"x-csrf-token": token}) == 403
+
+
+async def test_a_token_that_this_app_did_not_sign_does_not_pass(client: Client) -> None:
+    forged = "0" * 32 + "." + "1" * 32
+    client.cookies["fx-csrf"] = forged
+    assert await status_of(client, {"x-csrf-token": forged}) == 403
+
+
+async def test_clients_without_pages_get_a_token_from_an_endpoint(client: Client) -> None:
+    token = (await client.get("/api/__csrf")).json()["token"]
+    assert client.cookies["fx-csrf"] == token
+    assert (await client.get("/api/__csrf")).json()["token"] == token
+    assert await status_of(client, {"x-csrf-token": token}) == 200
+
+
+async def test_a_cookie_that_holds_is_not_sent_again(client: Client) -> None:
+    first, second = await client.get("/"), await client.get("/")
+    assert "fx-csrf=" in first.headers["set-cookie"]
+    assert "set-cookie" not in second.headers
+
+
+async def test_over_https_the_cookie_is_bound_to_the_host(client: Client) -> None:
+    client.scheme = "https"
+    line = (await client.get("/")).headers["set-cookie"]
+    assert line.startswith("__Host-fx-csrf=")
+    assert "; Secure" in line
+
+
+async def test_strict_mode_asks_for_the_origin_and_the_token(project: Path) -> None:
+    async with open_app(project, csrf={"mode": "strict"}) as client:
+        await client.get("/")
+        token = client.cookies["fx-csrf"]
+        assert await status_of(client, {"sec-fetch-site": "same-origin"}) == 403
+        good = {"sec-fetch-site": "same-origin", "x-csrf-token": token}
+        assert await status_of(client, good) == 200
+        assert await status_of(client, {**good, "sec-fetch-site": "cross-site"}) == 403
+
+
+async def test_a_trusted_origin_passes(project: Path) -> None:
+    trusted = {"trusted_origins": ["https://app.example"]}
+    async with open_app(project, csrf=trusted) as client:
+        headers = {"origin": "https://app.example", "sec-fetch-site": "cross-site"}
+        assert await status_of(client, headers) == 200
+
+
+async def test_the_check_can_be_switched_off(project: Path) -> None:
+    async with open_app(project, csrf=False) as client:
+        assert await status_of(client, {}) == 200
+
+
+async def test_python_endpoints_are_guarded_too_unless_exempt(project: Path) -> None:
+    async with open_app(project) as client:
+        refused = await client.post("/api/hook", content=b"x", headers={"sec-fetch-site": ""})
+        assert refused.status == 403
+    async with open_app(project, csrf={"exempt_paths": ["/api/hook"]}) as client:
+        passed = await client.post("/api/hook", content=b"x", headers={"sec-fetch-site": ""})
+        assert passed.json() == {"got": "x"}
+
+
+async def test_a_refused_request_does_not_reach_the_action(client: Client) -> None:
+    response = await client.post(URL, content=b"{broken", headers={"sec-fetch-site": "cross-site"})
+    assert response.status == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "prefixes", "expected"),
+    [
+        ("/hooks", ["/hooks"], True),
+        ("/hooks/a", ["/hooks"], True),
+        ("/hooks-b", ["/hooks"], False),
+        ("/hooks/a", ["/hooks/"], True),
+        ("/", ["/hooks"], False),
+    ],
+)
+def test_exempt_paths_end_at_segment_boundaries(
+    path: str, prefixes: list[str], expected: bool
+) -> None:
+    assert exempt(path, prefixes) is expected
+
+
+@given(st.text(), st.text())
+def test_no_other_text_is_a_token(token: str, binding: str) -> None:
+    tokens = CsrfTokens((b"key",))
+    assert not tokens.holds(token, binding)
+
+
+@given(st.from_regex(r"[0-9a-f]{32}", fullmatch=True), st.text(), st.text())
+def test_a_token_holds_for_its_session_and_for_every_key_in_rotation(
+    nonce: str, binding: str, other: str
+) -> None:
+    old = CsrfTokens((b"old",))
+    rotated = CsrfTokens((b"new", b"old"))
+    token = old.make(nonce, binding)
+    assert rotated.holds(token, binding)
+    assert rotated.holds(token, other) is (other == binding)
+    assert not CsrfTokens((b"new",)).holds(token, binding)
