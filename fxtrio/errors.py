@@ -617,17 +617,6 @@ class ReceiveBufferFull(FxtrioError):
         self.dropped = dropped
 
 
-@attrs.define(eq=False)
-class AddressUnusable(FxtrioError):
-    """A server cannot listen on an address."""
-
-    address: str
-    cause: str
-
-    def __str__(self) -> str:
-        """Quote the address."""
-        return f"{self.address}: {self.cause}. Choose another one with --host and --port."
-
 
 class OriginUnreadable(FxtrioError):
     """An allowed origin is not of the form ``scheme://host[:port]``."""
@@ -662,3 +651,13 @@ class CompileFailed(FxtrioError):
     def __init__(self, problems: Sequence[object]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = tuple(problems)
+
+
+class SecretMissing(FxtrioError):
+    """`fx serve` was started without a key to sign with."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "FX_SECRET_KEY is not set. Set it to a key that all processes and machines of "
+            "this app share; 'fx secret' prints a new one."
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from fxtrio.cli.output import app_option, console, find_app, root_option
-from fxtrio.errors import AddressUnusable
 
 if TYPE_CHECKING:
     from fxtrio.cli.develop.loop import Loop
@@ -34,34 +32,22 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     from fxtrio.cli.develop.terminal import Terminal
     from fxtrio.compile.build import build_project
     from fxtrio.config import load_config
+    from fxtrio.supervise.options import ServeOptions
+    from fxtrio.supervise.sockets import open_sockets
 
     terminal = Terminal(console())
 
     async def build() -> None:
         await build_project(root, load_config(root), mode="development", report=terminal.line)
 
-    with listen(host, port) as listener:
+    shown = f"[{host}]" if ":" in host else host
+    with open_sockets(ServeOptions(app="", bind=(f"{shown}:{port}",))) as (listener,):
         bound = listener.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
         terminal.line(f"fx dev: http://{shown}:{bound}{load_config(root).base_url}/")
         loop = Loop(
             root=root, app=find_app(root, app), listener=listener, build=build, report=terminal
         )
         trio.run(partial(run_until_interrupted, loop))
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raises AddressUnusable."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(128)
-    except OSError as error:
-        listener.close()
-        raise AddressUnusable(f"{host}:{port}", error.strerror or str(error)) from error
-    return listener
 
 
 async def run_until_interrupted(loop: Loop) -> None:

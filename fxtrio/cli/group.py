@@ -2,46 +2,73 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from fxtrio import __version__
 from fxtrio.cli.output import leaves, print_errors
+from fxtrio.config import CONFIG_FILE, load_config
 from fxtrio.errors import FxtrioError
 
-COMMANDS = ("init", "routes", "config", "secret", "version")
+COMMANDS = ("init", "dev", "check", "build", "serve", "routes", "config", "secret", "version")
 """In the order of the help text. `fxtrio.cli.<name>` holds ``command``."""
 
 
 class Commands(click.Group):
-    """Imports commands late, and prints the framework's errors without a traceback."""
+    """Imports commands late, and prints the framework's errors without a traceback.
+
+    The plugins of the project in the current folder may add commands.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return list(COMMANDS)
+        """Return the names of all commands, those of plugins last."""
+        try:
+            return [*COMMANDS, *plugin_commands(Path.cwd())]
+        except FxtrioError:  # `fx check` says what is wrong; the help must work without
+            return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command ``cmd_name``; None when there is none."""
         if cmd_name not in COMMANDS:
-            return None
+            return plugin_commands(Path.cwd()).get(cmd_name)
         command: click.Command = import_module(f"fxtrio.cli.{cmd_name}").command
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; exit with 1 after an error that was raised on purpose."""
         try:
-            return super().invoke(ctx)
+            return super().main(*args, **kwargs)
         except FxtrioError as error:
             print_errors([error])
-            ctx.exit(1)
         except BaseExceptionGroup as group:
             errors = leaves(group)
             if not all(isinstance(error, FxtrioError) for error in errors):
                 raise
             print_errors(errors)
-            ctx.exit(1)
+        raise SystemExit(1)
+
+
+def plugin_commands(root: Path) -> dict[str, click.Command]:
+    """Return the commands of the plugins of the project in ``root``, by name.
+
+    Raises ConfigInvalid and PluginFailed.
+    """
+    if not (root / CONFIG_FILE).is_file():
+        return {}
+    config = load_config(root)
+    if not config.plugins:
+        return {}
+    from fxtrio.imports import resolve
+    from fxtrio.plugins import load_plugins
+
+    sys.path.insert(0, str(root))
+    plugins = load_plugins(config, root=root, resolve=resolve)
+    commands = (command for plugin in plugins for command in plugin.commands())
+    return {command.name or "": command for command in commands}
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
-import subprocess
 import sys
 from importlib.metadata import version
 
@@ -13,6 +11,8 @@ import click
 
 from fxtrio import __version__
 from fxtrio.cli.output import console, json_option
+from fxtrio.errors import NodeMissing
+from fxtrio.node import find_node
 
 
 @click.command
@@ -37,8 +37,8 @@ def command(as_json: bool) -> None:
 
 
 def _node_version() -> str:
-    node = shutil.which("node")
-    if node is None:
-        return "not found"
-    done = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=10)
-    return done.stdout.strip().removeprefix("v") or "not working"
+    try:
+        node = find_node()
+    except NodeMissing as error:
+        return f"not usable: {error}"
+    return f"{'.'.join(map(str, node.version))} ({node.node})"

@@ -183,8 +183,8 @@ class ObservabilityConfig:
     trust_incoming_request_id: bool = False
     """Whether a well-formed `X-Request-Id` of the client is kept."""
 
-    access_log: Literal["off", "text", "json"] = "off"
-    """The form of one log line for each request, on the logger ``fx.access``."""
+    access_log: Literal["off", "console", "json"] = "off"
+    """The form of one line for each request, written by `fx serve` to standard output."""
 
 
 @attrs.frozen(kw_only=True)

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,12 +18,14 @@ import psutil  # type: ignore[import-untyped]  # ships no types
 import pytest
 import trio
 
-from fxtrio.cli.dev import listen, run_until_interrupted
+from fxtrio.cli.dev import run_until_interrupted
 from fxtrio.cli.develop.handover import VARIABLE, ChildSettings
 from fxtrio.cli.develop.loop import Loop
 from fxtrio.cli.develop.overlay import Failure
 from fxtrio.cli.develop.watch import Changes, Pending
-from fxtrio.errors import AddressUnusable, FxtrioError
+from fxtrio.errors import FxtrioError
+from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.sockets import open_sockets
 
 APP = """
 import os, sys
@@ -123,15 +125,16 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path, listen("127.0.0.1", 0), Recorder())
-    made.write(APP.replace("VERSION", "one"))
-    return made
+def project(tmp_path: Path) -> Iterator[Project]:
+    with open_sockets(ServeOptions(app="", bind="127.0.0.1:0")) as (listener,):
+        made = Project(tmp_path, listener, Recorder())
+        made.write(APP.replace("VERSION", "one"))
+        yield made
 
 
 @asynccontextmanager
 async def running(project: Project) -> AsyncIterator[None]:
-    with trio.fail_after(60), project.listener:
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(project.loop.run)
             yield
@@ -254,7 +257,7 @@ async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project
         assert set(psutil.Process().children(recursive=True)) > before
         os.kill(os.getpid(), signal.SIGINT)
 
-    with trio.fail_after(30), project.listener:
+    with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(interrupt)
             await run_until_interrupted(project.loop)
@@ -271,7 +274,7 @@ async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
         socket=project.listener.fileno(),
         ready=writing,
     )
-    with trio.fail_after(30), project.listener:
+    with trio.fail_after(30):
         process = await trio.lowlevel.open_process(
             [sys.executable, "-m", "fxtrio.cli.develop.child"],
             stdin=subprocess.PIPE,
@@ -285,10 +288,3 @@ async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
         await process.stdin.aclose()  # what the end of the parent does, however it ends
 
         assert await process.wait() == 0
-
-
-def test_an_address_in_use_is_an_error_that_names_it(project: Project) -> None:
-    with project.listener:
-        port = project.listener.getsockname()[1]
-        with pytest.raises(AddressUnusable, match=f"127.0.0.1:{port}: Address already in use"):
-            listen("127.0.0.1", port)

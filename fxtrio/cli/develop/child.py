@@ -8,101 +8,64 @@ the command that started it.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-import attrs
 import trio
 
 from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.reload import ReloadingApp
 from fxtrio.config import load_config
-from fxtrio.http1.limits import ServerLimits
 from fxtrio.imports import resolve
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.server import run_server
-from fxtrio.supervise.settings import make_config
+from fxtrio.supervise.process import Surroundings, serve_here
+from fxtrio.supervise.sockets import adopt_sockets
 
 
-def make_app(settings: ChildSettings) -> Any:
+def make_app() -> ReloadingApp:
     """Import the project's app, or make one; it uses the development build."""
+    settings = ChildSettings.from_json(os.environ[VARIABLE])
     root = Path(settings.root)
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    if settings.app:
-        return resolve(settings.app)
+    return ReloadingApp(
+        _project_app(root, settings.app),
+        version=settings.version,
+        base_url=load_config(root).base_url,
+    )
+
+
+def _project_app(root: Path, name: str) -> Any:
+    if name:
+        return resolve(name)
     from fxtrio.app import create_app  # imported by the project's own app otherwise
 
     return create_app(root)
 
 
-async def serve(settings: ChildSettings, app: Any) -> None:
-    """Serve ``app`` until SIGTERM or the end of standard input."""
-    base_url = load_config(Path(settings.root)).base_url
-    reloading = ReloadingApp(app, version=settings.version, base_url=base_url)
+def main() -> int:
+    """Serve until told to stop. Errors of the project go to standard error with a traceback."""
+    settings = ChildSettings.from_json(os.environ[VARIABLE])
     options = ServeOptions(
-        app=settings.app,
-        bind=(f"fd://{settings.socket}",),
+        app="fxtrio.cli.develop.child:make_app",
+        factory=True,
+        app_dir=settings.root,
         log_level="WARNING",
         graceful=GRACE,
-        limits=ServerLimits(),
     )
-    config = make_config(options)
-    stop = trio.Event()
-    async with trio.open_nursery() as nursery:
-        run = nursery.start_soon
-        run(_stop_at_signal, stop)
-        run(_stop_with_parent, stop)
-        run(_close_at_stop, stop, reloading)
-        ready = ReadyPipe(settings.ready)
-        await run_server(
-            reloading,
-            config,
-            options.limits,
-            sockets=config.create_sockets(),
-            stop=stop,
-            task_status=ready,
-        )
-        nursery.cancel_scope.cancel()
+
+    def tell_ready(_: list[str]) -> None:
+        os.write(settings.ready, b"1")
+        os.close(settings.ready)
+
+    around = Surroundings(ready=tell_ready, until=_wait_for_parent)
+    return serve_here(options, adopt_sockets([settings.socket]), around)
 
 
-@attrs.define
-class ReadyPipe(trio.TaskStatus[list[str]]):
-    """Tells the parent that the server serves, in the form that `run_server` expects."""
-
-    descriptor: int
-
-    def started(self, value: Any = None) -> None:
-        """Write the byte."""
-        os.write(self.descriptor, b"1")
-        os.close(self.descriptor)
-
-
-async def _stop_at_signal(stop: trio.Event) -> None:
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
-        async for _ in received:
-            stop.set()
-
-
-async def _stop_with_parent(stop: trio.Event) -> None:
+async def _wait_for_parent() -> None:
     async with trio.lowlevel.FdStream(os.dup(0)) as parent:
         while await parent.receive_some():
             pass
-    stop.set()
-
-
-async def _close_at_stop(stop: trio.Event, reloading: ReloadingApp) -> None:
-    await stop.wait()
-    reloading.close()
-
-
-def main() -> None:
-    """Run the child. Errors of the project leave with their traceback on standard error."""
-    settings = ChildSettings.from_json(os.environ.pop(VARIABLE))
-    trio.run(serve, settings, make_app(settings))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,19 +10,19 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import attrs
 import trio
-from hypercorn.config import Sockets
 
 from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.overlay import Failure, overlay_app
 from fxtrio.cli.develop.reload import ReloadingApp
-from fxtrio.http1.limits import ServerLimits
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
 from fxtrio.supervise.settings import make_config
+from fxtrio.supervise.sockets import grouped
 
 _LINES_KEPT = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself
@@ -71,24 +71,12 @@ async def open_overlay(
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
     app = ReloadingApp(overlay_app(failure), version=version, base_url=base_url)
-    options = ServeOptions(app="", log_level="ERROR", graceful=GRACE, limits=ServerLimits())
+    config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
+    sockets = grouped([listener.dup()], tls=False)
     stop = trio.Event()
     async with trio.open_nursery() as nursery:
-        sockets = Sockets(secure_sockets=[], insecure_sockets=[listener.dup()], quic_sockets=[])
-
-        async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-            await run_server(
-                app,
-                make_config(options),
-                options.limits,
-                sockets=sockets,
-                stop=stop,
-                task_status=task_status,
-            )
-
-        await nursery.start(run)
+        await nursery.start(partial(run_server, app, config, sockets=sockets, stop=stop))
         yield Served()
-        app.close()
         stop.set()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 import trio
@@ -26,6 +27,8 @@ class ReloadingApp:
         self._version = version
         self._folder = f"{base_url}/_fx/dev/"
         self._closing = trio.Event()
+        self.state = SimpleNamespace(begin_shutdown=self._begin_shutdown)
+        """Where the server looks for what to call first at a shutdown."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the script's own requests, and let the app answer the others."""
@@ -38,9 +41,12 @@ class ReloadingApp:
         else:
             await self._app(scope, receive, _ScriptAdder(send, self._tag).send)
 
-    def close(self) -> None:
-        """End the streams of events, which would hold up a shutdown."""
+    def _begin_shutdown(self) -> None:
+        """End the streams of events, which would hold up the shutdown."""
         self._closing.set()
+        begin = getattr(getattr(self._app, "state", None), "begin_shutdown", None)
+        if begin is not None:
+            begin()
 
     def _tag(self, nonce: bytes) -> bytes:
         source = f"{self._folder}reload.js?version={self._version}"

@@ -1,0 +1,66 @@
+"""`fx build`: pages in, a build folder out."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import attrs
+import click
+from rich.table import Table
+
+from fxtrio.cli.output import console, json_option, print_done, root_option
+from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
+from fxtrio.config import load_config
+
+
+@click.command
+@root_option
+@click.option("--analyze", is_flag=True, help="Print how much each page makes a browser load.")
+@json_option
+def command(root: Path, analyze: bool, as_json: bool) -> None:
+    """Build the project for production, into .fx/build.
+
+    The new build takes the place of the old one at the very end: a build that fails
+    leaves the old one as it was.
+    """
+    # Imported here: `fx --help` would otherwise wait for the whole compiler.
+    import trio
+
+    from fxtrio.compile.build import build_project
+
+    out = console(stderr=True)
+    with out.status("Building") as status:
+
+        def report(line: str) -> None:
+            status.update(line)
+            if not out.is_terminal and not as_json:
+                out.print(line)
+
+        config = load_config(root)
+        build = trio.run(partial(build_project, root, config, mode="production", report=report))
+    weights = weigh_pages(build.folder, build.manifest) if analyze else []
+    if as_json:
+        summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}
+        pages = [attrs.asdict(weight) for weight in weights]
+        click.echo(json.dumps({**summary, "pages": pages} if analyze else summary, indent=2))
+        return
+    if weights:
+        console().print(_table(weights))
+    print_done(f"Built {len(build.manifest.routes)} pages into {build.folder}.")
+
+
+def _table(weights: list[PageWeight]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Page", no_wrap=True)
+    for name in ("JavaScript", "its own", "CSS"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for weight in weights:
+        cells = (_shown(part) for part in (weight.script, weight.own, weight.style))
+        table.add_row(weight.pattern, *cells)
+    return table
+
+
+def _shown(weight: Weight) -> str:
+    return f"{weight.raw / 1000:.1f} kB ({weight.gzip / 1000:.1f} gzip)" if weight.raw else "-"

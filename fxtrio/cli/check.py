@@ -1,0 +1,32 @@
+"""`fx check`: find mistakes in settings, routes and page files without building."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fxtrio.cli.output import json_option, print_done, print_errors, root_option
+from fxtrio.config import load_config
+
+
+@click.command
+@root_option
+@json_option
+def command(root: Path, as_json: bool) -> None:
+    """Find mistakes without building.
+
+    All problems of all files are reported, each with its line, its column and a remedy.
+    """
+    from fxtrio.compile.problems import format_json
+    from fxtrio.compile.project import check_project
+    from fxtrio.errors import CompileFailed
+
+    project = check_project(root, load_config(root))
+    if as_json:
+        click.echo(format_json(project.problems), nl=False)
+    elif project.problems:
+        print_errors([CompileFailed(project.problems)])
+    else:
+        print_done(f"{len(project.pages)} files are fine.")
+    raise SystemExit(1 if project.problems else 0)

@@ -1,0 +1,144 @@
+"""`fx serve`: serve a build."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from fxtrio.cli.output import app_option, find_app, root_option
+from fxtrio.config import Config, load_config
+from fxtrio.errors import SecretMissing
+from fxtrio.manifest import load_manifest
+
+if TYPE_CHECKING:
+    from fxtrio.http1.limits import ServerLimits
+    from fxtrio.supervise.options import ServeOptions
+
+BUILD_FOLDER = Path(".fx/build")
+_SHORTEST_GRACE = 1.0
+
+
+@click.command
+@root_option
+@app_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, help="The port to listen on.")
+@click.option(
+    "--bind",
+    multiple=True,
+    metavar="ADDRESS",
+    help="In place of --host and --port: host:port, unix:path, fd://3 or systemd. Repeatable.",
+)
+@click.option(
+    "--workers",
+    default="1",
+    show_default=True,
+    callback=lambda _, __, text: _count_workers(text),
+    help="Server processes; 'auto' is one per core.",
+)
+@click.option("--certfile", type=click.Path(exists=True), help="Certificate chain: turns TLS on.")
+@click.option("--keyfile", type=click.Path(exists=True), help="The certificate's key.")
+@click.option("--ca-certs", type=click.Path(exists=True), help="Authorities of clients.")
+@click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="NETWORK",
+    help="Whose X-Forwarded-For and -Proto are believed. Repeatable.",
+)
+@click.option("--server-name", "server_names", multiple=True, help="A host to answer. Repeatable.")
+@click.option("--root-path", default="", help="The prefix that a proxy has taken off.")
+@click.option(
+    "--access-log",
+    type=click.Choice(["off", "console", "json"]),
+    help="The form of one line for each request.  [default: the setting]",
+)
+@click.option("--log-level", default="INFO", show_default=True, help="Of the log.")
+@click.option(
+    "--max-requests", type=click.IntRange(min=1), help="Replace a process after so many requests."
+)
+@click.option("--max-requests-jitter", default=0, help="At most this many are added at random.")
+def command(root: Path, app: str | None, **given: Any) -> None:
+    """Serve the build that 'fx build' has made.
+
+    FX_SECRET_KEY must be set; 'fx secret' prints a key. At SIGTERM and Ctrl-C requests
+    finish and jobs drain before the server ends.
+    """
+    from fxtrio.supervise.serve import serve
+
+    config = load_config(root)
+    if not config.secret_keys:
+        raise SecretMissing
+    load_manifest(root / BUILD_FOLDER)
+    os.environ.setdefault("FX_PROJECT", str(root))
+    raise SystemExit(serve(serve_options(config, root, find_app(root, app), **given)))
+
+
+def _count_workers(text: str) -> int:
+    from fxtrio.supervise.options import count_workers
+
+    try:
+        return count_workers(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not above 0 and not 'auto'.") from error
+
+
+def serve_options(
+    config: Config,
+    root: Path,
+    app: str,
+    *,
+    host: str,
+    port: int,
+    bind: tuple[str, ...],
+    workers: int,
+    access_log: Literal["off", "console", "json"] | None,
+    log_level: str,
+    **others: Any,
+) -> ServeOptions:
+    """Return what the server is told: the command's options, and below them the settings."""
+    from fxtrio.supervise.options import ServeOptions
+
+    shown = f"[{host}]" if ":" in host else host
+    form = access_log or config.observability.access_log
+    shutdown = config.timeouts.shutdown
+    return ServeOptions(
+        app=app or "fxtrio.cli.standalone:make_app",
+        factory=not app,
+        app_dir=str(root),
+        bind=bind or (f"{shown}:{port}",),
+        workers=workers,
+        access_log=None if form == "off" else form,
+        log_level=log_level.upper(),
+        shutdown=shutdown,
+        graceful=max(_SHORTEST_GRACE, shutdown - config.tasks.drain_timeout),
+        limits=server_limits(config),
+        **others,
+    )
+
+
+def server_limits(config: Config) -> ServerLimits:
+    """Return what one client may ask of a server process.
+
+    The app answers bodies above `limits.body` itself, in the shape of the endpoint; the
+    server's own limit is for what does not even reach it.
+    """
+    from fxtrio.http1.limits import ServerLimits
+
+    limits, timeouts = config.limits, config.timeouts
+    body = ServerLimits().body
+    return ServerLimits(
+        request_line=limits.target,
+        head=limits.headers,
+        headers=limits.header_count,
+        header_time=timeouts.header,
+        body=body if body is None else max(body, limits.body),
+        body_grace=timeouts.body,
+        idle_time=timeouts.keep_alive,
+        write_stall=timeouts.write,
+        connections=limits.connections,
+        websocket_message=config.realtime.max_message,
+    )

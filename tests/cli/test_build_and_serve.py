@@ -1,0 +1,243 @@
+"""`fx check`, `fx build`, `fx serve` and a fresh project, as a user runs them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trio
+from click.testing import CliRunner, Result
+
+from fxtrio.cli import main
+from fxtrio.cli.serve import serve_options, server_limits
+from fxtrio.cli.sizes import Weight, weigh_pages
+from fxtrio.config import Config, load_config
+from fxtrio.manifest import load_manifest
+
+SECRET = {"FX_SECRET_KEY": "a key for tests that is long enough"}
+
+
+def fx(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh project, built."""
+    folder = tmp_path_factory.mktemp("projects")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        assert fx("init", "shop").exit_code == 0
+    finally:
+        os.chdir(before)
+    result = fx("build", "--root", str(folder / "shop"))
+    assert result.exit_code == 0, result.output
+    return folder / "shop"
+
+
+@asynccontextmanager
+async def serving(command: list[str], *, cwd: Path) -> AsyncIterator[tuple[httpx.AsyncClient, int]]:
+    """Run a server and yield a client once it answers; it must end in order."""
+    port = free_port()
+    place = f"127.0.0.1:{port}"
+    words = [word.replace("ADDRESS", place).replace("PORT", str(port)) for word in command]
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", *words],
+        cwd=cwd,
+        env={**os.environ, **SECRET},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        async with httpx.AsyncClient(base_url=f"http://{place}", timeout=30) as client:
+            while True:
+                try:
+                    await client.get("/readyz")
+                    break
+                except httpx.ConnectError:
+                    assert process.returncode is None, "the server has ended"
+                    await trio.sleep(0.05)
+            yield client, process.pid
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
+@pytest.mark.node
+async def test_a_fresh_project_works_with_fx_serve(built: Path) -> None:
+    command = ["fxtrio", "serve", "--port", "PORT"]
+    with trio.fail_after(120):
+        async with serving(command, cwd=built) as (client, _):
+            page = await client.get("/")
+            missing = await client.get("/nowhere")
+            added = await client.post(
+                "/api/__actions/index/add_note",
+                json={"text": "hello"},
+                headers={"sec-fetch-site": "same-origin"},
+            )
+            again = await client.get("/")
+
+    assert page.status_code == 200
+    assert "<h1>Notes</h1>" in page.text
+    assert missing.status_code == 404
+    assert "There is no page at this address." in missing.text
+    assert added.json() == {"ok": True, "count": 2}
+    assert "hello" in again.text
+
+
+@pytest.mark.node
+async def test_a_fresh_project_works_with_hypercorn(built: Path) -> None:
+    command = ["hypercorn", "--worker-class", "trio", "--bind", "ADDRESS", "app:app"]
+    with trio.fail_after(120):
+        async with serving(command, cwd=built) as (client, _):
+            page = await client.get("/about")
+
+    assert page.status_code == 200
+    assert "<title" in page.text and "About · shop" in page.text
+
+
+@pytest.mark.node
+async def test_a_project_without_an_app_file_is_served_too(built: Path, tmp_path: Path) -> None:
+    for name in ("pages", ".fx"):
+        (tmp_path / name).symlink_to(built / name, target_is_directory=True)
+    with trio.fail_after(120):
+        command = ["fxtrio", "serve", "--port", "PORT", "--workers", "2"]
+        async with serving(command, cwd=tmp_path) as (client, _):
+            page = await client.get("/")
+
+    assert page.status_code == 200
+
+
+@pytest.mark.node
+def test_serving_needs_a_secret(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FX_SECRET_KEY", raising=False)
+
+    result = fx("serve", "--root", str(built))
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error FX_SECRET_KEY is not set. ")
+
+
+def test_serving_needs_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FX_SECRET_KEY", SECRET["FX_SECRET_KEY"])
+
+    result = fx("serve", "--root", str(tmp_path))
+
+    assert result.exit_code == 1
+    assert "there is no build. Run 'fx build'." in result.stderr
+
+
+@pytest.mark.node
+def test_the_analysis_weighs_what_a_browser_loads(built: Path) -> None:
+    build = built / ".fx/build"
+    manifest = load_manifest(build)
+    [about, home] = sorted(weigh_pages(build, manifest), key=lambda page: page.pattern)[::-1]
+
+    def size(url: str) -> Weight:
+        data = (build / "client" / url.removeprefix("/_fx/")).read_bytes()
+        return Weight(len(data), len(gzip.compress(data, mtime=0)))
+
+    view = next(view for view in manifest.views if view.module == "pages/about.fxl")
+    layout = size(view.client["layouts"][0]["module"])
+    assert (about.pattern, home.pattern) == ("/about", "/")
+    assert about.own.raw >= size(view.client["module"]).raw + layout.raw
+    assert about.script.raw > about.own.raw > 0
+    assert about.style == size(view.client["css"][0])
+
+
+@pytest.mark.node
+def test_a_build_can_be_described_as_json(built: Path) -> None:
+    result = CliRunner().invoke(main, ["build", "--root", str(built), "--analyze", "--json"])
+
+    described = json.loads(result.stdout)
+    assert described["folder"] == str(built / ".fx/build")
+    assert [page["pattern"] for page in described["pages"]] == ["/", "/about"]
+
+
+def test_check_reports_every_problem_with_its_place(tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "index.fxl").write_text("@server\ndef load(request):\n    return {}\n")
+    (pages / "about.fxl").write_text("def broken(:\n    pass\n")
+
+    result = fx("check", "--root", str(tmp_path))
+    as_json = json.loads(fx("check", "--root", str(tmp_path), "--json").output)
+
+    assert result.exit_code == 1
+    places = [line.split(" ")[1].split(":")[:2] for line in result.stderr.splitlines()]
+    assert ["pages/index.fxl", "2"] in places
+    assert ["pages/about.fxl", "1"] in places
+    assert len(as_json["problems"]) == len(places)
+    failed = fx("build", "--root", str(tmp_path))
+    assert failed.exit_code == 1
+    assert "pages/index.fxl:2:" in failed.stderr
+
+
+def test_check_is_content_with_a_fresh_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fx("init", "shop")
+
+    result = fx("check", "--root", "shop")
+
+    assert result.exit_code == 0
+    assert "5 files are fine." in result.output
+
+
+def test_the_server_is_told_the_settings_and_options_win(tmp_path: Path) -> None:
+    config = load_config(
+        tmp_path,
+        environ={},
+        timeouts={"shutdown": 60, "keep_alive": 5, "header": 3},
+        observability__access_log="json",
+        limits__connections=7,
+    )
+    given: dict[str, Any] = {"host": "::1", "port": 9, "bind": (), "workers": 3}
+    given["log_level"] = "warning"
+
+    options = serve_options(config, tmp_path, "", access_log=None, **given)
+    other = serve_options(config, tmp_path, "app:app", access_log="off", **given)
+
+    assert options.bind == ("[::1]:9",)
+    assert (options.workers, options.log_level, options.access_log) == (3, "WARNING", "json")
+    assert (options.shutdown, options.graceful) == (60, 50)
+    assert (options.limits.connections, options.limits.header_time) == (7, 3)
+    assert options.limits.idle_time == 5
+    assert options.factory and not other.factory
+    assert other.access_log is None
+
+
+def test_the_limits_of_the_settings_are_those_of_the_server() -> None:
+    """Their defaults are the server's own, but for bodies, which the app answers itself."""
+    from fxtrio.http1.limits import ServerLimits
+
+    assert server_limits(Config()) == ServerLimits()
+
+
+@pytest.mark.parametrize("workers", ["0", "many", "-1"])
+def test_wrong_numbers_of_workers_are_usage_errors(tmp_path: Path, workers: str) -> None:
+    result = fx("serve", "--root", str(tmp_path), "--workers", workers)
+
+    assert result.exit_code == 2
+    assert "is not above 0 and not 'auto'" in result.output
