@@ -141,7 +141,7 @@ def _pause() -> None:
             return
 
 
-@attrs.define
+@attrs.define(slots=False)  # Playwright puts its wrappers of handlers on the object
 class Visitor:
     """A browser page that remembers what went wrong in it."""
 
