@@ -40,9 +40,6 @@ class Death:
     """Whether it was killed because it did not answer."""
 
 
-_RETIRED: Final = Death("was replaced", hung=False)
-
-
 @attrs.define(eq=False)
 class Dispatcher:
     """The jobs of a pool, and its workers. Holds at most ``max_pending`` jobs."""
@@ -135,6 +132,7 @@ class Dispatcher:
         dies too. After a hang there is no doubt, and it fails at once. All others
         begin anew, before those that have waited in the pool so far.
         """
+        replaced = not worker.retired
         self.retire([worker])
         mark = worker.node.read_mark()
         left = worker.close()
@@ -142,17 +140,18 @@ class Dispatcher:
         innocent: list[Job] = []
         for _, job in left:
             job.placed = False
+            suspected = death is not None and (
+                job is blamed or (blamed is None and isinstance(job, StreamJob))
+            )
+            job.strikes += suspected
             if job.abandoned:
                 self.tally.pending -= 1
-            elif isinstance(job, StreamJob):
-                suspected = death is not None and (job is blamed or blamed is None)
-                self._judge_stream(job, suspected, death or _RETIRED, innocent)
-            elif death is None or job is not blamed:
-                innocent.append(job)
-            elif death.hung or worker.alone:
-                self._convict(job, death)
-            else:
+            elif self._is_lost(job, suspected, death):
+                self._fail(job, suspected, death)
+            elif suspected and replaced and isinstance(job, RenderJob):
                 self._suspects.append(job)
+            else:
+                innocent.append(job)
         self.tally.retried += len(innocent)
         self._queue.extendleft(reversed(innocent))
         if self.down:
@@ -167,28 +166,28 @@ class Dispatcher:
                 self.tally.pending -= 1
                 waiting.popleft().fail(SsrDown(self.down))
 
-    def _judge_stream(
-        self, job: StreamJob, suspected: bool, death: Death, innocent: list[Job]
-    ) -> None:
-        """Let a stream begin anew if its reader has seen nothing of it.
+    def _is_lost(self, job: Job, suspected: bool, death: Death | None) -> bool:
+        """Return whether a job of a worker that has ended must not or cannot begin anew.
 
-        Never alone: it may wait for data for long. So it fails with the second worker that
-        dies when it may have been the reason.
+        A stream is never tried alone, since it may wait for data for long; so when it is
+        not known that a render was at work, every stream that was open is suspected.
         """
-        job.strikes += suspected
-        job.worker = None
-        if not job.opened and job.strikes < 2:
-            innocent.append(job)
-        else:
-            self._convict(job, death if suspected else attrs.evolve(death, hung=False))
+        if isinstance(job, StreamJob):
+            job.worker = None
+            return job.opened or job.strikes > 1
+        certain = death is not None and death.hung
+        return suspected and (certain or job.strikes > 1)
 
-    def _convict(self, job: Job, death: Death) -> None:
-        self.tally.pending -= 1
-        if death.hung:
-            self.tally.timeouts += 1
+    def _fail(self, job: Job, suspected: bool, death: Death | None) -> None:
+        tally = self.tally
+        tally.pending -= 1
+        if death is None:
+            job.fail(SsrDown(self.down or "the bundle of this stream has been replaced"))
+        elif death.hung and suspected:
+            tally.timeouts += 1
             job.fail(RenderTimeout(job.page, self.timeout))
         else:
-            self.tally.crashes += 1
+            tally.crashes += 1
             job.fail(RenderCrashed(job.page, death.cause))
 
     def _pick(self) -> Worker | None:

@@ -42,6 +42,9 @@ class RenderJob:
     placed: bool = False
     """Whether a worker has it."""
 
+    strikes: int = 0
+    """How many workers have died of it, as far as is known."""
+
     def finish(self, rendered: Rendered) -> None:
         """Wake the task with a result."""
         if self.task is not None:

@@ -6,9 +6,7 @@ socket that it hands out.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +20,7 @@ import attrs
 import trio
 
 from fxtrio.errors import SsrStartFailed
+from fxtrio.ssr.lifeline import Lifeline
 from fxtrio.ssr.logs import log
 
 WORKER: Final = Path(__file__).parent.parent / "js" / "worker" / "worker.mjs"
@@ -100,7 +99,7 @@ async def open_node(launch: Launch) -> AsyncIterator[NodeProcess]:
     Raises SsrStartFailed when Node cannot be started.
     """
     ours, theirs = socket.socketpair()
-    with closing(ours), closing(theirs), _open_mark() as mark, _Lifeline() as lifeline:
+    with closing(ours), closing(theirs), _open_mark() as mark, Lifeline() as lifeline:
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
         ours.setblocking(False)
@@ -152,39 +151,3 @@ def _open_mark() -> IO[bytes]:
     if sys.platform == "linux":
         return os.fdopen(os.memfd_create("fxtrio-ssr-mark"), "w+b", buffering=0)
     return tempfile.TemporaryFile(buffering=0)
-
-
-class _Lifeline:
-    """A pipe that nobody writes to: when this process is gone, the other one is killed.
-
-    The kernel does it (``F_SETSIG``), so that it works for a process in an endless loop,
-    and costs neither a thread nor a timer. Where the kernel cannot, `arguments` makes the
-    worker watch its parent in a thread of its own.
-    """
-
-    def __init__(self, *, by_kernel: bool = sys.platform == "linux") -> None:
-        self.read, self._write = os.pipe()
-        self._by_kernel = by_kernel and self._choose_signal()
-        self.arguments = () if self._by_kernel else (os.getpid(),)
-
-    def __enter__(self) -> _Lifeline:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        os.close(self.read)
-        os.close(self._write)
-
-    def tie(self, pid: int) -> None:
-        """Let ``pid``, which has inherited `read`, die with this process."""
-        if sys.platform == "linux" and self._by_kernel:
-            with suppress(ProcessLookupError):  # it has died already
-                fcntl.fcntl(self.read, fcntl.F_SETOWN, pid)
-            flags = fcntl.fcntl(self.read, fcntl.F_GETFL)
-            fcntl.fcntl(self.read, fcntl.F_SETFL, flags | os.O_ASYNC)
-
-    def _choose_signal(self) -> bool:
-        if sys.platform == "linux":
-            with suppress(OSError):  # a kernel in name only
-                fcntl.fcntl(self.read, fcntl.F_SETSIG, signal.SIGKILL)
-                return True
-        return False

@@ -300,3 +300,27 @@ async def test_a_start_that_fails_once_costs_nobody_an_error(tmp_path: Path) -> 
             switch.unlink()
         assert not traffic.errors
         assert len(traffic.answers) == 3
+
+
+async def test_a_page_that_kills_a_worker_of_the_old_bundle_is_tried_with_the_new_one(
+    tmp_path: Path,
+) -> None:
+    fixed = tmp_path / "fixed.mjs"
+    fixed.write_text(PAGES.read_text().replace("process.exit(code)", "'<p>fixed</p>'"))
+    async with open_pool() as pool:
+        html: list[bytes] = []
+
+        async def slow() -> None:
+            await pool.render(0, state("slow", ms=300))
+            html.append((await pool.render(0, state("exit", code=1))).html)
+
+        async def exits() -> None:
+            html.append((await pool.render(0, state("exit", code=1))).html)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(slow)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.start_soon(exits)  # behind the slow one, in the old worker
+            await trio.testing.wait_all_tasks_blocked()
+            await pool.replace_bundle(fixed)
+    assert html == [b"<p>fixed</p>"] * 2

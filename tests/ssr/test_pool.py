@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 import pytest
 import trio
 import trio.testing
 
-from fxtrio.errors import FrameRefused, RenderFailed, SsrBusy, SsrDown, SsrStartFailed
+from fxtrio.errors import FrameRefused, RenderFailed, SsrBusy, SsrDown
 from fxtrio.ssr import frames
 from fxtrio.ssr.pool import Rendered, open_ssr_pool
 from tests.ssr.pools import (
-    BUNDLES,
     PAGES,
     node_processes,
     open_descriptors,
@@ -253,78 +251,6 @@ async def test_a_pool_cancelled_while_it_starts_leaves_no_process() -> None:
         assert not node_processes()
 
 
-async def test_a_bundle_that_cannot_be_loaded_is_named_with_its_error() -> None:
-    with trio.fail_after(30), pytest.raises(SsrStartFailed) as failed:
-        async with open_ssr_pool(bundle=BUNDLES / "broken.mjs", workers=2):
-            pytest.fail("opened")
-    error = failed.value
-    assert error.bundle == BUNDLES / "broken.mjs"
-    assert error.cause == "exited with code 1"
-    assert "SyntaxError: a bundle that is broken on purpose" in error.log
-    assert "about to fail" in str(error)
-    assert not node_processes()
-
-
-async def test_a_missing_bundle_is_named() -> None:
-    with trio.fail_after(30), pytest.raises(SsrStartFailed, match=r"gone\.mjs"):
-        async with open_ssr_pool(bundle=BUNDLES / "gone.mjs"):
-            pytest.fail("opened")
-
-
-@pytest.mark.parametrize("node", ["/nowhere/node", str(BUNDLES)])
-async def test_a_missing_node_is_named_with_a_remedy(node: str) -> None:
-    with trio.fail_after(30), pytest.raises(SsrStartFailed, match="Install Node") as failed:
-        async with open_ssr_pool(bundle=PAGES, node=node):
-            pytest.fail("opened")
-    assert repr(node) in str(failed.value)
-
-
-async def test_a_new_bundle_replaces_the_old_one_without_a_gap() -> None:
-    seen: list[bytes] = []
-
-    async def ask() -> None:
-        while not done:
-            seen.append((await pool.render(0, state())).html)
-
-    done = False
-    async with open_pool(workers=2) as pool:
-        before = set(pool.statistics().pids)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(ask)
-            nursery.start_soon(ask)
-            await pool.replace_bundle(BUNDLES / "second.mjs")
-            assert (await pool.render(0, state())).html == b"<p>Good day, you</p>"
-            done = True
-        assert not before & set(pool.statistics().pids)
-        await wait_until(lambda: not before & node_processes())
-    assert seen[0] == b"<p>Hello, you</p>"
-    assert set(seen) <= {b"<p>Hello, you</p>", b"<p>Good day, you</p>"}
-
-
-async def test_work_under_way_ends_with_the_bundle_it_began_with() -> None:
-    html = b""
-
-    async def slow() -> None:
-        nonlocal html
-        html = (await pool.render(0, state("slow", ms=500))).html
-
-    async with open_pool() as pool:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(slow)
-            await trio.testing.wait_all_tasks_blocked()
-            await pool.replace_bundle(BUNDLES / "second.mjs")
-    assert html == b"<p>slow</p>"
-
-
-async def test_a_new_bundle_that_is_broken_changes_nothing() -> None:
-    async with open_pool() as pool:
-        before = pool.statistics().pids
-        with pytest.raises(SsrStartFailed, match="on purpose"):
-            await pool.replace_bundle(BUNDLES / "broken.mjs")
-        assert pool.statistics().pids == before
-        assert (await pool.render(0, state())).html == b"<p>Hello, you</p>"
-
-
 async def test_page_code_sees_the_mode_and_not_the_secret(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -365,14 +291,6 @@ async def test_errors_outside_a_render_are_logged_and_cost_no_worker(
             assert pool.statistics().restarts == 0
     assert "Unhandled rejection: Error: nobody waits for this" in caplog.text
     assert "Uncaught exception: Error: nobody catches this" in caplog.text
-
-
-async def test_a_bundle_may_have_any_name(tmp_path: Path) -> None:
-    bundle = tmp_path / "my app (1) #ü%20" / "server.mjs"
-    bundle.parent.mkdir()
-    bundle.write_text(PAGES.read_text())
-    async with open_pool(bundle=bundle) as pool:
-        assert (await pool.render(0, state())).html == b"<p>Hello, you</p>"
 
 
 async def test_a_pool_takes_no_descriptors_along() -> None:
