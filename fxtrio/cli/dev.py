@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +37,12 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     from fxtrio.supervise.sockets import open_sockets
 
     terminal = Terminal(console())
+    builds = count()
 
     async def build() -> None:
-        await build_project(root, load_config(root), mode="development", report=terminal.line)
+        # The first build may install the bundler; later ones take a second or two.
+        report = terminal.line if next(builds) == 0 else _ignore
+        await build_project(root, load_config(root), mode="development", report=report)
 
     shown = f"[{host}]" if ":" in host else host
     with open_sockets(ServeOptions(app="", bind=(f"{shown}:{port}",))) as (listener,):
@@ -48,6 +52,10 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
             root=root, app=find_app(root, app), listener=listener, build=build, report=terminal
         )
         trio.run(partial(run_until_interrupted, loop))
+
+
+def _ignore(line: str) -> None:
+    pass
 
 
 async def run_until_interrupted(loop: Loop) -> None:

@@ -202,6 +202,7 @@ async def test_an_app_that_does_not_start_shows_its_traceback(project: Project) 
 
     assert broken.status_code == 500
     assert "RuntimeError: no such table" in broken.text
+    assert "supervise" not in broken.text  # the traceback begins in the project
     assert "line RuntimeError: no such table" in project.report.events
     assert mended.status_code == 200
 

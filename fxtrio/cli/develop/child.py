@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import trio
@@ -17,33 +19,59 @@ import trio
 from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.reload import ReloadingApp
 from fxtrio.config import load_config
-from fxtrio.imports import resolve
+from fxtrio.errors import FxtrioError
+from fxtrio.routes.plan import PAGE_SUFFIX
+from fxtrio.supervise.load import load_application
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import Surroundings, serve_here
 from fxtrio.supervise.sockets import adopt_sockets
 
 
 def make_app() -> ReloadingApp:
-    """Import the project's app, or make one; it uses the development build."""
+    """Import the project's app, or make one; it uses the development build.
+
+    Exits when that fails, after a traceback that begins in the project's own code.
+    """
     settings = ChildSettings.from_json(os.environ[VARIABLE])
     root = Path(settings.root)
-    return ReloadingApp(
-        _project_app(root, settings.app),
-        version=settings.version,
-        base_url=load_config(root).base_url,
-    )
+    try:
+        app = _project_app(root, settings.app)
+        base_url = load_config(root).base_url
+    except FxtrioError as error:
+        raise SystemExit(str(error)) from None
+    except Exception as error:  # application code
+        traceback.print_exception(error.with_traceback(_from_project(error, root)))
+        raise SystemExit(1) from None
+    return ReloadingApp(app, version=settings.version, base_url=base_url)
 
 
 def _project_app(root: Path, name: str) -> Any:
     if name:
-        return resolve(name)
+        return load_application(ServeOptions(app=name, app_dir=str(root)))
     from fxtrio.app import create_app  # imported by the project's own app otherwise
 
     return create_app(root)
 
 
+def _from_project(error: Exception, root: Path) -> TracebackType | None:
+    """Return the traceback from the first page file on, or from the project's first file."""
+    found = error.__traceback__
+    here = found
+    while here is not None:
+        if Path(here.tb_frame.f_code.co_filename).suffix == PAGE_SUFFIX:
+            return here
+        if found is error.__traceback__ and _is_within(root, here):
+            found = here
+        here = here.tb_next
+    return found
+
+
+def _is_within(root: Path, frame: TracebackType) -> bool:
+    return Path(frame.tb_frame.f_code.co_filename).is_relative_to(root)
+
+
 def main() -> int:
-    """Serve until told to stop. Errors of the project go to standard error with a traceback."""
+    """Serve until told to stop, and return the exit code."""
     settings = ChildSettings.from_json(os.environ[VARIABLE])
     options = ServeOptions(
         app="fxtrio.cli.develop.child:make_app",
