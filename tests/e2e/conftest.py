@@ -9,6 +9,13 @@ from playwright.sync_api import Browser
 from tests.e2e.support import Server, copy_example, fx, open_browser, served
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with open_browser() as opened:

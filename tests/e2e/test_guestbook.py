@@ -9,18 +9,16 @@ from playwright.sync_api import Browser, expect
 
 from tests.e2e.support import Server, Visitor, visit
 
-
 HYDRATED = """
-    Object.keys(document.getElementById("fx-root")).some((key) => key.startsWith("__reactContainer"))
+    Object.keys(document.getElementById("fx-root"))
+        .some((key) => key.startsWith("__reactContainer"))
 """
 
 
 def hydrated(visitor: Visitor, url: str) -> None:
     """Open ``url`` and wait until React has taken over."""
     visitor.page.goto(url)
-    visitor.page.wait_for_function(
-        "Object.keys(document.getElementById('fx-root')).some((key) => key.startsWith('__reactContainer'))"
-    )
+    visitor.page.wait_for_function(HYDRATED)
 
 
 def sign(visitor: Visitor, name: str, message: str) -> None:
