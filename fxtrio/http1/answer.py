@@ -92,7 +92,10 @@ async def converse(connection: Connection, request: Request) -> None:
     async with trio.open_nursery() as nursery:
         connection.session = session = Session(connection, offer, nursery)
         if offer.extensions is None:
-            scope["extensions"][RAW_FRAMES] = {"send": session.send_frames}
+            scope["extensions"][RAW_FRAMES] = {
+                "send": session.send_frames,
+                "write": session.write_frames,
+            }
         try:
             await connection.app(scope, session.receive, session.send)
         except BaseException as error:

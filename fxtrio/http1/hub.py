@@ -59,8 +59,7 @@ class Hub:
         self.closing = False
         self.connections: set[Watched] = set()
         self.addresses: Counter[str] = Counter()
-        log = config.log
-        self.logs_access = log.access_logger is not None or type(log).access is not Logger.access
+        self.logs_access = _logs_access(config)
         self._left = trio.Event()
         self._refresh()
 
@@ -110,6 +109,13 @@ class Hub:
         self.common = b"".join(b"%b: %b\r\n" % line for line in self.config.response_headers("h11"))
 
 
+def _logs_access(config: Config) -> bool:
+    log = config.log
+    if hasattr(log, "lines"):  # our own logger, which may have no access log to write
+        return log.lines is not None or config.statsd_host is not None
+    return log.access_logger is not None or type(log).access is not Logger.access
+
+
 def hub_of(context: WorkerContext, config: Config) -> Hub:
     """Return the hub of a Hypercorn worker; made, and run, with its first connection.
 
@@ -119,7 +125,7 @@ def hub_of(context: WorkerContext, config: Config) -> Hub:
     """
     hub: Hub | None = getattr(context, "fx_hub", None)
     if hub is None:
-        hub = Hub(config, getattr(config, "fx_limits", None) or ServerLimits())
+        hub = Hub(config, getattr(config, "limits", None) or ServerLimits())
         context.fx_hub = hub  # type: ignore[attr-defined]  # one hub per worker context
         trio.lowlevel.spawn_system_task(_run_in_stock_worker, hub, context)
     return hub

@@ -94,19 +94,27 @@ class Session:
         else:
             raise BadResponse(f"{kind!r} is not a message of an open WebSocket.")
 
-    async def send_frames(self, data: bytes) -> None:
+    def write_frames(self, data: bytes) -> bool:
         """Send whole frames as they are, behind all before (`fxtrio.realtime.frames`).
 
-        Raises ClientDisconnected when the WebSocket is not open on both sides.
+        False when `send_frames` must finish it. Raises ClientDisconnected when the
+        WebSocket is not open on both sides.
         """
         conversation, wire = self._conversation, self._wire
         if conversation is None or not conversation.is_open or wire.broken:
             raise ClientDisconnected
-        if not wire.write_now(data):
-            self._streak = 0
-            await wire.flush()
+        done = wire.write_now(data)
         if wire.broken:
             raise ClientDisconnected
+        return done
+
+    async def send_frames(self, data: bytes) -> None:
+        """Send like `write_frames`, and wait until everything is out."""
+        if not self.write_frames(data):
+            self._streak = 0
+            await self._wire.flush()
+            if self._wire.broken:
+                raise ClientDisconnected
         await self._take_turns()
 
     async def finish(self, *, failed: bool) -> None:

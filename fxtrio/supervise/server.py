@@ -14,7 +14,7 @@ from typing import Any
 
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
-from hypercorn.config import Config, Sockets
+from hypercorn.config import Sockets
 from hypercorn.trio.lifespan import Lifespan
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
@@ -23,9 +23,8 @@ from hypercorn.utils import repr_socket_addr
 from fxtrio.errors import LifespanEnded
 from fxtrio.http1 import Connection
 from fxtrio.http1.hub import Hub
-from fxtrio.http1.limits import ServerLimits
 from fxtrio.supervise.listener import Admission, CappedListener
-from fxtrio.supervise.settings import usable_connections
+from fxtrio.supervise.settings import ServerConfig, usable_connections
 
 Application = Callable[..., Awaitable[None]]
 Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
@@ -36,15 +35,17 @@ _LAST_CALL = 0.5
 
 async def run_server(
     app: Application,
-    config: Config,
-    limits: ServerLimits,
+    config: ServerConfig,
     *,
     sockets: Sockets,
     stop: trio.Event,
     max_requests: int | None = None,
+    spent: Callable[[], object] | None = None,
     task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve ``app`` on ``sockets`` until ``stop`` is set, or ``max_requests`` are reached.
+    """Serve ``app`` on ``sockets`` until ``stop`` is set.
+
+    After ``max_requests``, ``spent`` is called; without it the server stops by itself.
 
     ``sockets`` listen already, and are closed in the end. The application's
     ``state.begin_shutdown``, if it has one, is called first of all when it stops.
@@ -56,28 +57,39 @@ async def run_server(
     state: LifespanState = {}
     lifespan = Lifespan(wrapped, config, state)
     context = WorkerContext(max_requests)
-    hub = Hub(config, limits)
+    hub = Hub(config, config.limits)
     context.fx_hub = hub  # type: ignore[attr-defined]  # see hub_of
     async with trio.open_nursery() as lifespan_nursery:
-        await lifespan_nursery.start(lifespan.handle_lifespan)
-        await lifespan.wait_for_startup()
+        await _start_lifespan(lifespan, lifespan_nursery)
         async with trio.open_nursery() as watching:
             watching.start_soon(hub.run)
+            if config.access_log is not None:
+                watching.start_soon(config.access_log.run)
             if lifespan.supported:
                 watching.start_soon(_watch_lifespan, lifespan)
             begin = partial(_begin_shutdown, app)
             serve = partial(Connection, wrapped, config, context, ConnectionState(state.copy()))
-            await _Intake(config, hub, context).run(serve, sockets, stop, begin, task_status)
+            intake = _Intake(config, hub, context, spent)
+            await intake.run(serve, sockets, stop, begin, task_status)
             watching.cancel_scope.cancel()
         if lifespan.supported and not lifespan.shutdown.is_set():
             await lifespan.wait_for_shutdown()
         lifespan_nursery.cancel_scope.cancel()
+    if config.access_log is not None:
+        config.access_log.write()
 
 
 class _Intake:
     """Accepts connections until told to stop, then lets them end."""
 
-    def __init__(self, config: Config, hub: Hub, context: WorkerContext) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        hub: Hub,
+        context: WorkerContext,
+        spent: Callable[[], object] | None,
+    ) -> None:
+        self._spent = spent
         self._config = config
         self._hub = hub
         self._context = context
@@ -125,13 +137,17 @@ class _Intake:
             self._admission.release(socket)
 
     async def _wait_for_end(self, stop: trio.Event) -> None:
-        async def wait(event: Callable[[], Awaitable[object]]) -> None:
-            await event()
+        async def wait() -> None:
+            await stop.wait()
             nursery.cancel_scope.cancel()
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(wait, stop.wait)
-            nursery.start_soon(wait, self._context.terminate.wait)
+            nursery.start_soon(wait)
+            await self._context.terminate.wait()
+            if self._spent is None:
+                nursery.cancel_scope.cancel()
+            else:
+                self._spent()
 
     def _listen(self, sockets: Sockets) -> tuple[list[trio.abc.Listener[Any]], list[str]]:
         listeners: list[trio.abc.Listener[Any]] = []
@@ -164,9 +180,29 @@ async def _accept_the_rest(sockets: Sockets) -> None:
             await trio.sleep(0.001)
 
 
+async def _start_lifespan(lifespan: Lifespan, nursery: trio.Nursery) -> None:
+    """Run the lifespan in ``nursery``; return once it has started.
+
+    Hypercorn reports a failed start as started for a moment, before the error
+    reaches the nursery: by then it has ended, so wait for the way it did.
+    """
+    returned = trio.Event()
+
+    async def run(task_status: trio.TaskStatus[None]) -> None:
+        await lifespan.handle_lifespan(task_status=task_status)
+        returned.set()
+
+    await nursery.start(run)
+    await lifespan.wait_for_startup()
+    if lifespan.shutdown.is_set():
+        await returned.wait()
+
+
 async def _watch_lifespan(lifespan: Lifespan) -> None:
+    """Raise when the lifespan breaks off. One that merely returns early does no harm."""
     await lifespan.shutdown.wait()
-    raise LifespanEnded
+    if not lifespan.supported:
+        raise LifespanEnded
 
 
 def _begin_shutdown(app: Any) -> None:

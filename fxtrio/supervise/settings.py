@@ -7,15 +7,29 @@ import resource
 from hypercorn.config import Config
 
 from fxtrio.http1.limits import ServerLimits
+from fxtrio.supervise.access import AccessLog, ServerLogger, ServerStatsdLogger
 from fxtrio.supervise.options import ServeOptions
 
 _SPARE_FILES = 128
 """Descriptors kept for everything that is no connection."""
 
+_STANDARD_OUTPUT = 1
 
-def make_config(options: ServeOptions) -> Config:
-    """Return Hypercorn's config for a server with these options."""
-    config = Config()
+
+class ServerConfig(Config):
+    """Hypercorn's config with what it has no place for."""
+
+    limits = ServerLimits()
+    """What one client may ask of a worker."""
+
+    access_log: AccessLog | None = None
+    """Gets a line per request."""
+
+
+def make_config(options: ServeOptions) -> ServerConfig:
+    """Return the config for a server with these options."""
+    config = ServerConfig()
+    config.limits = limits = options.limits
     config.worker_class = "trio"
     config.bind = list(options.bind)
     config.backlog = options.backlog
@@ -28,12 +42,13 @@ def make_config(options: ServeOptions) -> Config:
     config.loglevel = options.log_level
     config.statsd_host = options.statsd_host
     config.statsd_prefix = options.statsd_prefix
+    config.logger_class = ServerLogger if options.statsd_host is None else ServerStatsdLogger
+    if options.access_log is not None:
+        config.access_log = AccessLog(options.access_log, _STANDARD_OUTPUT)
     config.startup_timeout = options.startup
     config.shutdown_timeout = options.shutdown
     config.graceful_timeout = options.graceful
     config.include_server_header = False
-    config.user, config.group, config.umask = options.user, options.group, options.umask
-    limits = options.limits
     # What Hypercorn itself applies, to HTTP/2.
     config.keep_alive_timeout = limits.idle_time
     config.keep_alive_max_requests = limits.requests

@@ -203,7 +203,6 @@ async def open_server(
                 run_server,
                 app if lifespan else _Lasting(app),
                 config,
-                settings.limits,
                 sockets=sockets,
                 stop=stop,
             )

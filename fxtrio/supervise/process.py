@@ -1,0 +1,178 @@
+"""One process that serves: its signals, its one limit at shutdown, its exit code.
+
+Used by `serve` for a single process and by every worker of a supervisor.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from random import randint
+from socket import socket
+from typing import Any
+
+import attrs
+import trio
+from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
+
+from fxtrio.errors import FxtrioError
+from fxtrio.supervise.load import load_application
+from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.proxy import ProxyHeaders
+from fxtrio.supervise.server import run_server
+from fxtrio.supervise.settings import ServerConfig, make_config
+from fxtrio.supervise.sockets import grouped
+
+FAILED = 1
+"""Exit code of a server that could not start, broke off, or did not end in time."""
+
+FORCED = 130
+"""Exit code after a second interrupt: the work in hand was dropped."""
+
+_SOFT = 0.9
+"""Share of the shutdown's limit after which the rest is cancelled."""
+
+_STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@attrs.frozen(kw_only=True)
+class Surroundings:
+    """What a server process tells whoever started it, and is told."""
+
+    ready: Callable[[list[str]], object]
+    """Called with the addresses once requests are answered."""
+
+    stopping: Callable[[], object] = lambda: None
+    """Called when a signal ends it."""
+
+    supervised: bool = False
+    """Whether a supervisor repeats the signals that the process group got already."""
+
+    until: Callable[[], Awaitable[object]] = trio.sleep_forever
+    """The server stops when this returns."""
+
+    spent: Callable[[], object] | None = None
+    """Called when ``max_requests`` are reached. None: the server stops then."""
+
+
+def serve_here(options: ServeOptions, sockets: list[socket], around: Surroundings) -> int:
+    """Serve in this process until a signal; return the exit code."""
+    try:
+        app = load_application(options)
+    except FxtrioError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    if options.trusted_proxies:
+        app = ProxyHeaders(app, options.trusted_proxies)
+    process = _Process(options, around)
+    try:
+        return trio.run(process.run, app, sockets)
+    finally:
+        process.disarm()
+
+
+class _Process:
+    def __init__(self, options: ServeOptions, around: Surroundings) -> None:
+        self._options = options
+        self._around = around
+        self._config: ServerConfig = make_config(options)
+        self._stop = trio.Event()
+        self._serving = self._forced = self._late = False
+        self._timer: threading.Timer | None = None
+
+    async def run(self, app: Any, sockets: list[socket]) -> int:
+        """Serve; return the exit code."""
+        failed = False
+        try:
+            with trio.open_signal_receiver(*_STOPPING) as signals:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._obey, signals, nursery.cancel_scope)
+                    nursery.start_soon(self._watch_surroundings)
+                    nursery.start_soon(self._limit_shutdown, nursery.cancel_scope)
+                    await self._serve(app, sockets)
+                    nursery.cancel_scope.cancel()
+        except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
+            failed = True
+            for error in _leaves(group):
+                await self._config.log.critical("%s", error)
+        except* Exception as group:
+            failed = True
+            await self._config.log.critical("The server failed", exc_info=group)
+        if self._late:
+            await self._config.log.critical("The shutdown took longer than its limit")
+        if self._forced:
+            return FORCED
+        return FAILED if failed or self._late else 0
+
+    def disarm(self) -> None:
+        """Let the process end in its own time again."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def started(self, value: Any = None) -> None:
+        """Take the addresses from `run_server`, as a trio task status does."""
+        self._serving = True
+        self._around.ready(value)
+
+    async def _serve(self, app: Any, sockets: list[socket]) -> None:
+        options, most = self._options, self._options.max_requests
+        if most is not None:
+            most += randint(0, options.max_requests_jitter)
+        await run_server(
+            app,
+            self._config,
+            sockets=grouped(sockets, tls=options.certfile is not None),
+            stop=self._stop,
+            max_requests=most,
+            spent=self._around.spent,
+            task_status=self,
+        )
+
+    async def _obey(self, signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
+        async for number in signals:
+            if number == signal.SIGHUP and self._around.supervised:
+                continue  # the supervisor got it too, and replaces workers one by one
+            if not self._stop.is_set():
+                await self._config.log.info("Stopping on %s", signal.Signals(number).name)
+                self._stop.set()
+                self._around.stopping()
+                if not self._serving:  # there is nothing that could be finished
+                    scope.cancel()
+            elif number == signal.SIGINT and not self._around.supervised:
+                self._forced = True
+                self._arm(1.0, FORCED)
+                scope.cancel()
+
+    async def _watch_surroundings(self) -> None:
+        await self._around.until()
+        self._stop.set()
+
+    async def _limit_shutdown(self, scope: trio.CancelScope) -> None:
+        await self._stop.wait()
+        self._arm(self._options.shutdown, FAILED)
+        await trio.sleep(self._options.shutdown * _SOFT)
+        self._late = True
+        scope.cancel()
+
+    def _arm(self, seconds: float, code: int) -> None:
+        """End the process after ``seconds``, even if a thread never ends or the loop hangs."""
+        self.disarm()
+        self._timer = threading.Timer(seconds, _end_at_once, [code])
+        self._timer.daemon = True
+        self._timer.start()
+
+
+def _end_at_once(code: int) -> None:
+    print("The process is ended although it still works.", file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

@@ -1,0 +1,116 @@
+"""A worker process as its supervisor sees it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from functools import partial
+from socket import socket, socketpair
+from subprocess import DEVNULL
+
+import trio
+
+from fxtrio.supervise.options import ServeOptions
+
+READY = b"ready\n"
+"""What a worker says when it answers requests."""
+
+SPENT = b"spent\n"
+"""What it says when its requests are used up; it goes on until its successor is ready."""
+
+
+class Worker:
+    """One process. Its events are set as it gets there; each is set once."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.ready = trio.Event()
+        """It answers requests."""
+        self.wanted = trio.Event()
+        """A successor is wanted."""
+        self.settled = trio.Event()
+        """Whether it got one is decided."""
+        self.gone = trio.Event()
+        """The process has ended."""
+        self.ready_at = trio.current_time()
+        self.code: int | None = None
+        self._process: trio.Process | None = None
+        self._early: int | None = None  # a signal from before there was a process
+
+    @property
+    def serves(self) -> bool:
+        """Whether it answers requests now."""
+        return self.ready.is_set() and not self.gone.is_set()
+
+    @property
+    def fate(self) -> str:
+        """How it ended, for the log."""
+        pid = "?" if self._process is None else self._process.pid
+        if self.code is None or self.code >= 0:
+            return f"process {pid} ended with exit code {self.code}"
+        return f"process {pid} was ended by {signal.Signals(-self.code).name}"
+
+    async def run(self, options: ServeOptions, sockets: list[socket]) -> None:
+        """Run the process to its end. Cancelling this kills it."""
+        ours, theirs = socketpair()
+        ours.setblocking(False)
+        lifeline = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        fds = [theirs.fileno(), *(listening.fileno() for listening in sockets)]
+        run = partial(
+            trio.run_process,
+            [sys.executable, "-m", "fxtrio.supervise.worker", *map(str, fds)],
+            pass_fds=fds,
+            stdin=DEVNULL,
+            check=False,
+            deliver_cancel=_kill,
+        )
+        try:
+            async with lifeline, trio.open_nursery() as nursery:
+                with theirs:
+                    process = self._process = await nursery.start(run)
+                if self._early is not None:
+                    process.send_signal(self._early)
+                await self._converse(lifeline, options)
+            self.code = process.returncode
+        finally:
+            self.gone.set()
+
+    def signal(self, number: int) -> None:
+        """Send a signal, as soon as there is a process, and unless it has ended."""
+        if self._process is None:
+            self._early = number
+        elif self._process.returncode is None:
+            self._process.send_signal(number)
+
+    async def wait_ready(self) -> bool:
+        """Wait until it serves; False when it ended before."""
+        await first_of(self.ready, self.gone)
+        self.ready_at = trio.current_time()
+        return self.ready.is_set()
+
+    async def _converse(self, lifeline: trio.SocketStream, options: ServeOptions) -> None:
+        try:
+            await lifeline.send_all(options.to_json().encode() + b"\n")
+            async for data in lifeline:
+                if READY in data:
+                    self.ready.set()
+                if SPENT in data:
+                    self.wanted.set()
+        except trio.BrokenResourceError:
+            return  # it died; its exit code says how
+
+
+async def first_of(*events: trio.Event) -> None:
+    """Wait until one of ``events`` is set."""
+
+    async def wait(event: trio.Event) -> None:
+        await event.wait()
+        nursery.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        for event in events:
+            nursery.start_soon(wait, event)
+
+
+async def _kill(process: trio.Process) -> None:
+    process.kill()

@@ -1,0 +1,192 @@
+"""Keeps a number of worker processes serving on the same sockets.
+
+A worker that dies is replaced, at once the first time and after a growing pause
+when it keeps happening. A replacement that was asked for (SIGHUP, or a worker that
+has served its share of requests) is ready before the old worker is told to stop, so
+that no connection is refused.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from socket import socket
+
+import trio
+
+from fxtrio.supervise.notify import notify, notify_reloading
+from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.process import FAILED, FORCED
+from fxtrio.supervise.settings import make_config
+from fxtrio.supervise.spawn import Worker, first_of
+
+_TRIES = 3
+"""Failed starts in a row, of one worker, after which the supervisor gives up if no other serves."""
+
+_FIRST_PAUSE = 0.25
+_LONGEST_PAUSE = 5.0
+
+_STEADY = 2.0
+"""Seconds of service after which a death counts as the first."""
+
+_MARGIN = 2.0
+"""Seconds that a worker has to end by itself after its own limit has passed."""
+
+
+class Supervisor:
+    """Runs the workers of one ``fx serve --workers N``."""
+
+    def __init__(self, options: ServeOptions, sockets: list[socket]) -> None:
+        self._options = options
+        self._sockets = sockets
+        self._config = make_config(options)
+        self._workers: dict[int, Worker] = {}  # the current one of each number
+        self._alive: set[Worker] = set()
+        self._complete = trio.Event()  # every number has had a worker that serves
+        self._replacing = trio.Event()
+        self._stopping = trio.Event()
+        self._code = 0
+
+    async def run(self) -> int:
+        """Keep the workers until a signal; return the exit code."""
+        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+            async with trio.open_nursery() as tasks:
+                async with trio.open_nursery() as processes:
+                    tasks.start_soon(self._obey, signals, processes.cancel_scope)
+                    tasks.start_soon(self._limit_shutdown, processes.cancel_scope)
+                    tasks.start_soon(self._replace_when_told)
+                    async with trio.open_nursery() as numbers:
+                        for number in range(self._options.workers):
+                            numbers.start_soon(self._keep, number, processes)
+                        tasks.start_soon(self._announce)
+                tasks.cancel_scope.cancel()
+        return self._code
+
+    async def _keep(self, number: int, processes: trio.Nursery) -> None:
+        """Have a worker of this number until the end."""
+        deaths = 0
+        worker = await self._start(number, processes)
+        while worker is not None:
+            await first_of(worker.gone, worker.wanted, self._stopping)
+            if self._stopping.is_set():
+                return
+            if worker.gone.is_set():
+                await self._config.log.error("Worker %d: %s", number, worker.fate)
+                lived = trio.current_time() - worker.ready_at
+                deaths = 1 if lived > _STEADY else deaths + 1
+                if deaths > 1:
+                    await self._pause(deaths - 1)
+                worker = await self._start(number, processes)
+            else:
+                worker = await self._succeed(worker, processes)
+
+    async def _start(self, number: int, processes: trio.Nursery) -> Worker | None:
+        """Return a worker that serves; None when the end came before."""
+        tries = 0
+        while not self._stopping.is_set():
+            worker = self._spawn(number, processes)
+            if await worker.wait_ready():
+                self._workers[number] = worker
+                if len(self._workers) == self._options.workers:
+                    self._complete.set()
+                return worker
+            if self._stopping.is_set():
+                break
+            tries += 1
+            await self._config.log.error("Worker %d: %s before it served", number, worker.fate)
+            if tries >= _TRIES and not any(other.serves for other in self._workers.values()):
+                await self._config.log.critical(
+                    "Worker %d failed to start %d times in a row: giving up", number, tries
+                )
+                self._code = FAILED
+                self._stop()
+            else:
+                await self._pause(tries)
+        return None
+
+    async def _succeed(self, worker: Worker, processes: trio.Nursery) -> Worker:
+        """Put a new worker in the place of one that still serves; return who serves now."""
+        successor = self._spawn(worker.number, processes)
+        if await successor.wait_ready():
+            self._workers[worker.number] = successor
+            worker.signal(signal.SIGTERM)
+            worker.settled.set()
+            return successor
+        if not self._stopping.is_set():
+            await self._config.log.error(
+                "Worker %d: its successor failed (%s); it goes on", worker.number, successor.fate
+            )
+            await self._pause(_TRIES)
+        worker.wanted, settled = trio.Event(), worker.settled
+        worker.settled = trio.Event()
+        settled.set()
+        return worker
+
+    def _spawn(self, number: int, processes: trio.Nursery) -> Worker:
+        worker = Worker(number)
+        self._alive.add(worker)
+        processes.start_soon(self._run, worker)
+        return worker
+
+    async def _run(self, worker: Worker) -> None:
+        try:
+            await worker.run(self._options, self._sockets)
+        finally:
+            self._alive.discard(worker)
+        if self._stopping.is_set() and worker.ready.is_set() and worker.code != 0:
+            await self._config.log.error("Worker %d: %s", worker.number, worker.fate)
+            self._code = FAILED
+
+    async def _pause(self, times: int) -> None:
+        with trio.move_on_after(min(_FIRST_PAUSE * 2 ** (times - 1), _LONGEST_PAUSE)):
+            await self._stopping.wait()
+
+    async def _obey(self, signals: AsyncIterator[int], processes: trio.CancelScope) -> None:
+        async for number in signals:
+            name = signal.Signals(number).name
+            if number == signal.SIGHUP and not self._stopping.is_set():
+                await self._config.log.info("Replacing the workers on %s", name)
+                self._replacing.set()
+            elif not self._stopping.is_set():
+                await self._config.log.info("Stopping on %s", name)
+                self._stop()
+            elif number == signal.SIGINT:
+                self._code = FORCED
+                processes.cancel()
+
+    async def _replace_when_told(self) -> None:
+        await self._complete.wait()
+        while True:
+            await self._replacing.wait()
+            self._replacing = trio.Event()
+            await self._replace_all()
+
+    async def _replace_all(self) -> None:
+        """Replace one worker after the other."""
+        notify_reloading()
+        for number in range(self._options.workers):
+            worker = self._workers.get(number)
+            if worker is not None and not worker.gone.is_set():
+                worker.wanted.set()
+                await first_of(worker.settled, worker.gone, self._stopping)
+        if not self._stopping.is_set():
+            notify("READY=1")
+
+    async def _announce(self) -> None:
+        """Say that all workers serve, for the first time."""
+        await self._complete.wait()
+        notify("READY=1")
+        await self._config.log.info("%d workers serve", self._options.workers)
+
+    async def _limit_shutdown(self, processes: trio.CancelScope) -> None:
+        await self._stopping.wait()
+        await trio.sleep(self._options.shutdown + _MARGIN)
+        await self._config.log.critical("Workers that do not end are killed")
+        self._code = FAILED
+        processes.cancel()
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        notify("STOPPING=1")
+        for worker in self._alive:
+            worker.signal(signal.SIGTERM)

@@ -1,0 +1,98 @@
+"""Applications that the tests of processes serve."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+async def pid(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(os.getpid()))
+
+
+async def slow(request: Request) -> PlainTextResponse:
+    say("slow request")
+    await trio.sleep(float(request.query_params["seconds"]))
+    return PlainTextResponse("done")
+
+
+async def big(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("x" * 30_000_000)
+
+
+async def talk(websocket: WebSocket) -> None:
+    await websocket.accept()
+    async for text in websocket.iter_text():
+        await websocket.send_text(text)
+
+
+@asynccontextmanager
+async def lifespan(app: Any):
+    say("lifespan began")
+    yield
+    say("lifespan ended")
+
+
+app = Starlette(
+    routes=[
+        Route("/", pid),
+        Route("/slow", slow),
+        Route("/big", big),
+        WebSocketRoute("/talk", talk),
+    ],
+    lifespan=lifespan,
+)
+app.state.begin_shutdown = lambda: say("begin_shutdown")
+
+
+@asynccontextmanager
+async def failing(app: Any):
+    raise LookupError("no database")
+    yield
+
+
+refuses_to_start = Starlette(lifespan=failing)
+
+
+@asynccontextmanager
+async def stubborn(app: Any):
+    yield
+    with trio.CancelScope(shield=True):
+        await trio.to_thread.run_sync(time.sleep, 60)
+
+
+refuses_to_end = Starlette(routes=[Route("/", pid)], lifespan=stubborn)
+
+
+async def breaks_off(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await trio.sleep(0.3)
+        raise LookupError("the background work failed")
+
+
+async def without_lifespan(scope: Any, receive: Any, send: Any) -> None:
+    assert scope["type"] == "http"
+    await PlainTextResponse("plain")(scope, receive, send)
+
+
+def make() -> Any:
+    return app
+
+
+not_an_app = 3

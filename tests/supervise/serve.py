@@ -1,0 +1,10 @@
+"""What a test starts: ``python -m tests.supervise.serve OPTIONS`` with JSON."""
+
+from __future__ import annotations
+
+import sys
+
+from fxtrio.supervise import ServeOptions, serve
+
+if __name__ == "__main__":
+    sys.exit(serve(ServeOptions.from_json(sys.argv[1])))

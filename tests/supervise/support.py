@@ -1,0 +1,138 @@
+"""A served application in processes of its own, as a test sees it from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import psutil  # type: ignore[import-untyped]  # it has no types
+import trio
+
+from fxtrio.supervise import ServeOptions
+
+from ..http1.support import Client, Reply
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+
+
+@attrs.define
+class Running:
+    """``log`` is what came on standard error so far, ``output`` on standard output."""
+
+    process: trio.Process
+    log: str = ""
+    output: str = ""
+    port: int = 0
+    changed: trio.Event = attrs.field(factory=trio.Event)
+
+    async def wait_for(self, pattern: str, times: int = 1) -> list[str]:
+        """Wait until ``pattern`` was logged so often; return what its group matched."""
+        with trio.fail_after(PATIENCE):
+            while len(found := re.findall(pattern, self.log)) < times:
+                await self.changed.wait()
+        return found
+
+    async def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds that no event tells."""
+        with trio.fail_after(PATIENCE):
+            while not holds():  # noqa: ASYNC110
+                await trio.sleep(0.02)
+
+    async def connect(self) -> Client:
+        with trio.fail_after(PATIENCE):
+            return Client(await trio.open_tcp_stream("127.0.0.1", self.port))
+
+    async def get(self, path: str = "/") -> Reply:
+        async with await self.connect() as client:
+            await client.send(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            with trio.fail_after(PATIENCE):
+                return await client.reply()
+
+    async def exit_code(self) -> int:
+        with trio.fail_after(PATIENCE):
+            return await self.process.wait()
+
+    def workers(self) -> list[int]:
+        """Return the process ids of the workers."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        return [child.pid for child in children if lives(child)]
+
+    def kill(self, number: int = signal.SIGTERM, *, group: bool = False) -> None:
+        if group:
+            os.killpg(self.process.pid, number)
+        else:
+            self.process.send_signal(number)
+
+
+@asynccontextmanager
+async def serve(
+    app: str = "app",
+    *,
+    environment: Mapping[str, str] | None = None,
+    ready: bool = True,
+    fds: tuple[int, ...] = (),
+    **options: Any,
+) -> AsyncIterator[Running]:
+    """Serve an application of ``apps.py``; when the block ends it is killed if it still runs."""
+    options.setdefault("bind", ("127.0.0.1:0",))
+    settings = ServeOptions(app=f"tests.supervise.apps:{app}", app_dir=str(ROOT), **options)
+    command = [sys.executable, "-m", "tests.supervise.serve", settings.to_json()]
+    async with trio.open_nursery() as nursery:
+        process: trio.Process = await nursery.start(
+            partial(
+                trio.run_process,
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                check=False,
+                cwd=ROOT,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+                pass_fds=fds,
+                deliver_cancel=_kill_all,
+            )
+        )
+        running = Running(process)
+        nursery.start_soon(_follow, running, process.stderr, "log")
+        nursery.start_soon(_follow, running, process.stdout, "output")
+        if ready:
+            found = await running.wait_for(r"Running on https?://127.0.0.1:(\d+)", settings.workers)
+            running.port = int(found[0])
+        yield running
+        nursery.cancel_scope.cancel()
+
+
+def lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def _follow(running: Running, pipe: Any, name: str) -> None:
+    async for data in pipe:
+        setattr(running, name, getattr(running, name) + data.decode())
+        running.changed.set()
+        running.changed = trio.Event()
+
+
+async def _kill_all(process: trio.Process) -> None:
+    # The whole session that this test started, and nothing else.
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def lines(output: str) -> list[Any]:
+    return [json.loads(line) for line in output.splitlines()]

@@ -1,0 +1,108 @@
+"""Several workers: killed, replaced, stopped, and never enough of them to refuse a client."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+
+import psutil  # type: ignore[import-untyped]  # it has no types
+import pytest
+import trio
+
+from .support import Running, lives, serve
+
+
+async def test_workers_share_one_socket_and_stop_together() -> None:
+    async with serve(workers=2) as running:
+        pids = {(await running.get()).body for _ in range(40)}
+        assert {pid.encode() for pid in map(str, running.workers())} >= pids
+        running.kill()
+        assert await running.exit_code() == 0
+        await running.wait_for("lifespan ended", 2)
+
+
+async def test_a_signal_to_the_whole_group_stops_in_order() -> None:
+    async with serve(workers=2) as running, await running.connect() as client:
+        await client.send(b"GET /slow?seconds=0.5 HTTP/1.1\r\nHost: a\r\n\r\n")
+        await running.wait_for("slow request")
+        for _ in range(3):
+            running.kill(signal.SIGTERM, group=True)
+        assert (await client.reply()).body == b"done"
+        assert await running.exit_code() == 0
+        await running.wait_for("lifespan ended", 2)
+
+
+async def test_a_worker_that_is_killed_is_replaced() -> None:
+    async with serve(workers=2) as running:
+        for _ in range(3):
+            before = running.workers()
+            os.kill(before[0], signal.SIGKILL)
+            await running.wait_until(partial(_is_back, running, before[0]))
+        await running.wait_for("was ended by SIGKILL", 3)
+        running.kill()
+        assert await running.exit_code() == 0
+
+
+def _is_back(running: Running, killed: int) -> bool:
+    return len(set(running.workers()) - {killed}) == 2
+
+
+async def test_workers_end_when_their_supervisor_is_killed() -> None:
+    async with serve(workers=2) as running:
+        workers = [psutil.Process(pid) for pid in running.workers()]
+        running.kill(signal.SIGKILL)
+        await running.exit_code()
+        await running.wait_until(lambda: not any(lives(worker) for worker in workers))
+        await running.wait_for("lifespan ended", 2)
+
+
+async def test_a_rolling_restart_refuses_nobody() -> None:
+    async with serve(workers=2) as running, trio.open_nursery() as nursery:
+        before = set(running.workers())
+        failures: list[object] = []
+        nursery.start_soon(_ask_until_cancelled, running, failures)
+        running.kill(signal.SIGHUP)
+        await running.wait_until(
+            lambda: len(running.workers()) == 2 and not before & set(running.workers())
+        )
+        nursery.cancel_scope.cancel()
+        assert failures == []
+
+
+async def test_a_worker_that_has_served_its_share_is_replaced_and_refuses_nobody() -> None:
+    async with serve(workers=1, max_requests=5) as running:
+        before = running.workers()
+        failures: list[object] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_ask_until_cancelled, running, failures)
+            await running.wait_until(
+                lambda: bool(running.workers()) and before[0] not in running.workers()
+            )
+            nursery.cancel_scope.cancel()
+        assert failures == []
+
+
+async def _ask_until_cancelled(running: Running, failures: list[object]) -> None:
+    while True:
+        try:
+            reply = await running.get()
+            if reply.status != 200:
+                failures.append(reply)
+        except (OSError, trio.BrokenResourceError, AssertionError) as error:
+            failures.append(error)
+        await trio.sleep(0.005)
+
+
+@pytest.mark.parametrize("app", ["refuses_to_start", "missing"])
+async def test_workers_that_cannot_start_end_the_supervisor_with_an_error(app: str) -> None:
+    async with serve(app, workers=2, ready=False) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("failed to start 3 times in a row: giving up")
+        assert running.process.returncode == 1
+
+
+async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:
+    async with serve("refuses_to_end", workers=2, shutdown=1.0, graceful=0.5) as running:
+        running.kill()
+        assert await running.exit_code() == 1
