@@ -54,7 +54,8 @@ def escape_for_html(encoded: bytes) -> bytes:
 
     Outside strings JSON has none of these characters, so the value stays the same.
     """
-    for raw, escaped in _ESCAPES:
+    # A look for one byte takes 0.2 µs in 15 kB, one for three bytes 12: so for their first byte.
+    for raw, escaped in _ALL_ESCAPES if b"\xe2" in encoded else _ESCAPES:
         if raw in encoded:
             encoded = encoded.replace(raw, escaped)
     return encoded
@@ -64,6 +65,9 @@ _ESCAPES = (
     (b"<", b"\\u003c"),
     (b">", b"\\u003e"),
     (b"&", b"\\u0026"),
+)
+_ALL_ESCAPES = (
+    *_ESCAPES,
     ("\u2028".encode(), b"\\u2028"),
     ("\u2029".encode(), b"\\u2029"),
 )
