@@ -16,5 +16,3 @@ CASES = json.loads((Path(__file__).parents[1] / "wire" / "head.json").read_text(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_the_sources_of_a_case_parse_to_its_levels(case: dict[str, Any]) -> None:
     assert [parse_head(source) for source in case["sources"]] == case["levels"]
-
-

@@ -103,6 +103,7 @@ function serverBuild(plan, production) {
     sourcemap: true,
     rolldownOptions: {
       input: { server: SERVER_ENTRY },
+      experimental: { attachDebugInfo: 'none' }, // comments with paths of this machine
       transform: jsx(production),
       output: { ...names(), entryFileNames: 'server.mjs', codeSplitting: false },
     },

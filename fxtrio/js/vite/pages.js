@@ -23,27 +23,36 @@ export function pagesPlugin(plan, client) {
     [`\0${CLIENT_ENTRY}`, () => clientEntry(plan, client)],
     [`\0${SERVER_ENTRY}`, () => serverEntry(plan, client)],
   ]);
+  const modules = new Set(plan.modules);
   return {
     name: 'fx:pages',
     enforce: 'pre',
     resolveId: {
-      filter: { id: /^virtual:fx\// },
-      handler: (id) => `\0${id}`,
+      filter: { id: /^virtual:fx\/|\.(fxl|pyi?)(\?|$)/ },
+      async handler(id, importer, options) {
+        if (id.startsWith('virtual:fx/')) return `\0${id}`;
+        const found = await this.resolve(id, importer, { ...options, skipSelf: true });
+        const cause = found === null || !importer ? '' : refusal(plan, modules, found.id);
+        if (cause !== '') throw Object.assign(new Error(cause), { importer, specifier: id });
+        return found;
+      },
     },
     load: {
       filter: { id: /^\0virtual:fx\/|\.(fxl|pyi?)(\?|$)/ },
       async handler(id) {
         const entry = entries.get(id);
         if (entry !== undefined) return { code: entry(), moduleType: 'js' };
-        if (!/\.fxl$/.test(id)) throw new Error(serverCode(plan, id));
-        return { code: await uiHalf(plan, id), moduleType: 'tsx', map: null };
+        const cause = refusal(plan, modules, id);
+        if (cause !== '') throw new Error(cause);
+        const staged = path.join(plan.staging, 'ui', `${sourceOf(plan, id)}.tsx`);
+        return { code: await fs.readFile(staged, 'utf8'), moduleType: 'tsx', map: null };
       },
     },
     generateBundle(_options, bundle) {
       const leaked = Object.values(bundle).find(
         (file) => file.type === 'asset' && SERVER_CODE.test(file.fileName),
       );
-      if (leaked !== undefined) throw new Error(serverCode(plan, leaked.fileName));
+      if (leaked !== undefined) throw new Error(serverCode(leaked.fileName));
     },
   };
 }
@@ -59,28 +68,22 @@ export function mayInline(file) {
 }
 
 /**
+ * Return why a module must not be imported, "" when it may be.
+ *
  * @param {Plan} plan
+ * @param {Set<string>} modules the page files of the app
  * @param {string} id
  */
-async function uiHalf(plan, id) {
+function refusal(plan, modules, id) {
   const source = sourceOf(plan, id);
-  try {
-    return await fs.readFile(path.join(plan.staging, 'ui', `${source}.tsx`), 'utf8');
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
-    throw new Error(
-      `${source} is no page file of this app. Import components from .jsx or .tsx files.`,
-      { cause: error },
-    );
-  }
+  if (!id.endsWith('.fxl')) return serverCode(source.replace(/\?.*$/, ''));
+  if (modules.has(source)) return '';
+  return `${source} is no page file of this app. Import components from .jsx or .tsx files.`;
 }
 
-/**
- * @param {Plan} plan
- * @param {string} id
- */
-function serverCode(plan, id) {
-  return `${sourceOf(plan, id)} holds server code: its text or URL cannot be imported.`;
+/** @param {string} file */
+function serverCode(file) {
+  return `${file} holds server code: its text or URL cannot be imported.`;
 }
 
 /**

@@ -8,10 +8,22 @@ import path from 'node:path';
 
 // eslint-disable-next-line no-control-regex -- colours
 const COLOURS = /\x1b\[[0-9;]*m/g;
-const CODE = /^\[([A-Z_]+|plugin [^\]]*)\]\s*/;
+const CODE = /^\[[A-Za-z_]+[^\]]*\]:?\s*/;
 
 /** Lines of a message that draw the place, which `frame` does better. */
 const DRAWING = /^\s*(\d+\s*)?[│╭╰─·┬|]|^\s*at .*:\d+:\d+/;
+
+/** The place that such a drawing names. */
+const DRAWN_PLACE = /╭─\[ (.+):(\d+):(\d+) \]/;
+
+const UNRESOLVED =
+  /(?:Could not resolve|failed to resolve import) ['"]([^'"]+)['"](?: (?:in|from) "?([^"\n]+?)"?\.?$)?/m;
+
+/**
+ * An error that a plug-in of ours throws: about an import of `importer`.
+ *
+ * @typedef {Error & { importer?: string, specifier?: string }} ImportError
+ */
 
 /**
  * Return the problems that an error of a build stands for, by place, each once.
@@ -44,59 +56,97 @@ function flatten(error) {
  * @returns {Problem}
  */
 function problemOf(error, plan) {
-  const file = fileOf(error);
-  const shown = file === '' ? '' : path.relative(plan.root, file).split(path.sep).join('/');
-  const { line = 0, column = -1 } = error?.loc ?? {};
-  const text = textOf(file, shown, plan);
-  const known = line > 0 && text !== null;
+  const raw = String(error?.message ?? error).replace(COLOURS, '');
+  const told = { message: messageOf(raw, plan), path: '', line: 0, column: 0 };
+  const place = placeOf(error, raw, plan);
+  const text = place === null ? null : textOf(place.path, plan);
+  if (place === null || text === null) return { ...told, frame: String(error?.frame ?? '') };
+  const found = place.specifier === undefined ? place : find(text, place.specifier);
+  if (found.line === 0) return { ...told, path: place.path, frame: '' };
+  const line = text.split(/\r?\n/)[found.line - 1] ?? '';
   return {
-    path: shown,
-    line: known ? line : 0,
-    column: known ? column + 1 : 0,
-    message: messageOf(error, plan),
-    frame: known ? frameOf(text, line, column) : '',
+    ...told,
+    path: place.path,
+    line: found.line,
+    column: [...line.slice(0, found.column)].length + 1, // UTF-16 units to characters
+    frame: frameOf(text, found.line, found.column),
   };
 }
 
-/** @param {any} error */
-function fileOf(error) {
-  const id = String(error?.loc?.file ?? error?.id ?? '');
-  return id.startsWith('\0') || id.startsWith('virtual:') ? '' : id.replace(/[?#].*$/, '');
+/**
+ * Return the file, and the line (from 1) and column (from 0) or the import that is meant.
+ *
+ * @param {any} error
+ * @param {string} raw
+ * @param {Plan} plan
+ * @returns {{ path: string, line: number, column: number, specifier?: string } | null}
+ */
+function placeOf(error, raw, plan) {
+  const [, drawnFile, drawnLine, drawnColumn] = raw.match(DRAWN_PLACE) ?? [];
+  const [, specifier, importer] = raw.match(UNRESOLVED) ?? [];
+  const id = error?.loc?.file ?? error?.id ?? error?.importer ?? error?.file;
+  const file = id ?? drawnFile ?? importer;
+  if (typeof file !== 'string' || /^(\0|virtual:)/.test(file)) return null;
+  const path = relativePath(file, plan);
+  const { line = Number(drawnLine ?? 0), column = Number(drawnColumn ?? 1) - 1 } = error?.loc ?? {};
+  if (line > 0) return { path, line, column };
+  return { path, line: 0, column: 0, specifier: error?.specifier ?? specifier };
+}
+
+/**
+ * @param {string} file absolute, or relative to the project
+ * @param {Plan} plan
+ */
+function relativePath(file, plan) {
+  const absolute = path.resolve(plan.root, file.replace(/[?#].*$/, ''));
+  return path.relative(plan.root, absolute).split(path.sep).join('/');
 }
 
 /**
  * Return the text that the bundler has read.
  *
- * @param {string} file
  * @param {string} source
  * @param {Plan} plan
  */
-function textOf(file, source, plan) {
-  const read = file.endsWith('.fxl') ? path.join(plan.staging, 'ui', `${source}.tsx`) : file;
+function textOf(source, plan) {
+  const staged = path.join(plan.staging, 'ui', `${source}.tsx`);
   try {
-    return fs.readFileSync(read, 'utf8');
+    return fs.readFileSync(source.endsWith('.fxl') ? staged : path.join(plan.root, source), 'utf8');
   } catch {
     return null; // a module that is no file
   }
 }
 
 /**
- * @param {any} error
+ * Return where a specifier first stands between quotes.
+ *
+ * @param {string} text
+ * @param {string} specifier
+ */
+function find(text, specifier) {
+  const at = ["'", '"', '`'].map((quote) => text.indexOf(`${quote}${specifier}${quote}`));
+  const first = Math.min(...at.filter((index) => index !== -1));
+  if (first === Infinity) return { line: 0, column: 0 };
+  const before = text.slice(0, first).split('\n');
+  return { line: before.length, column: before[before.length - 1].length };
+}
+
+/**
+ * @param {string} raw
  * @param {Plan} plan
  */
-function messageOf(error, plan) {
-  const text = String(error?.message ?? error).replace(COLOURS, '');
-  const help = text.match(/Help\S*:\s*(.*)/)?.[1];
-  const lines = text.split('\n').filter((line) => !DRAWING.test(line) && line.trim() !== '');
+function messageOf(raw, plan) {
+  const missing = raw.match(UNRESOLVED)?.[1];
+  if (missing !== undefined) return `'${missing}' cannot be found. ${remedyFor(missing)}.`;
+  const help = raw.match(/Help\S*:\s*(.*)/)?.[1];
+  const lines = raw.split('\n').filter((line) => !DRAWING.test(line) && line.trim() !== '');
   const told = lines
     .join(' ')
     .replace(CODE, '')
     .replace(/^Error: /, '')
     .trim();
-  const missing = told.match(/Could not resolve ['"]([^'"]+)['"]/)?.[1];
-  const remedy = missing === undefined ? help : remedyFor(missing);
   const message = told.replaceAll(`${plan.root}/`, '');
-  return remedy === undefined ? message : `${message.replace(/\.$/, '')}. ${remedy}.`;
+  return help === undefined ? message : `${message.replace(/\.$/, '')}. ${help}.`;
 }
 
 /** @param {string} missing what could not be imported */

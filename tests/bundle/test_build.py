@@ -1,0 +1,278 @@
+"""Bundling a small project: what is written, and what the result says about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from fxtrio.compile.bundle import BundleResult, bundle
+from fxtrio.compile.toolchain import ensure_toolchain
+from tests.bundle.project import Project, original_place, render
+
+pytestmark = pytest.mark.node
+
+LAYOUT = """import './site.css';
+import { Link } from 'fx/client';
+export default function Layout({ children, data }) {
+  return <div className="site"><Link href="/about">{data.name}</Link>{children}</div>;
+}
+"""
+SECRET = "tr0ub4dor"
+PYTHON = f'''TOKEN = "{SECRET}"
+
+@server
+async def load(request):
+    return {{"title": "{SECRET}"[:0]}}
+
+'''
+INDEX = """"use client";
+import styles from './index.module.css';
+import shared from '@/components/shared';
+import icon from './icon.svg';
+import photo from '../photo.png';
+import words from '../words.json';
+import { Head } from 'fx/client';
+
+type Props = { data: { title: string } };
+
+export default function Index({ data }: Props) {
+  return (
+    <main className={styles.big}>
+      <Head><title>{data.title}</title></Head>
+      <img src={photo} alt={words.alt as string} /><img src={icon} alt="" />{shared()}
+    </main>
+  );
+}
+"""
+ABOUT = """import './about.css';
+import shared from '../components/shared';
+import { lazy } from 'react';
+const Later = lazy(() => import('../components/later.jsx'));
+export const name = 'About';
+export default function About() {
+  if (globalThis.explode) throw new Error('explode-about');
+  return <p>{shared()}<Later /></p>;
+}
+"""
+
+
+def make_sample(root: Path) -> Project:
+    project = Project(root)
+    project.write("pages/site.css", ".site { color: red }")
+    project.write("pages/about.css", ".about { color: blue }")
+    project.write("pages/index.module.css", ".big { font-size: 9rem }")
+    project.write("pages/icon.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")
+    project.write("photo.png", b"\x89PNG" + bytes(8000))
+    project.write("words.json", '{"alt": "A photo"}')
+    project.write("public/never.txt", "served by Python")
+    project.write("components/shared.ts", "export default (): string => 'shared-text';\n")
+    project.write("components/later.jsx", "export default () => <b>later-text</b>;\n")
+    around = (("pages/layout.fxl", False),)
+    project.page("pages/index.fxl", INDEX, PYTHON, layouts=around, boundaries=(2, 3))
+    project.page("pages/about.fxl", ABOUT, PYTHON, layouts=around, boundaries=(2, 3))
+    error = "export default ({ error }) => <h1>{error.message}</h1>;\n"
+    project.page("pages/error.fxl", error, kind="error", layouts=around, boundaries=(3,))
+    project.page("pages/error.fxl", error, kind="error")
+    project.add("pages/layout.fxl", LAYOUT, PYTHON)
+    return project
+
+
+def maps(files: dict[str, str]) -> list[dict[str, Any]]:
+    return [json.loads(text) for name, text in files.items() if name.endswith(".map")]
+
+
+def scripts(files: dict[str, str]) -> list[str]:
+    return [text for name, text in files.items() if name.endswith((".js", ".mjs"))]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return make_sample(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture(scope="module")
+def result(project: Project) -> BundleResult:
+    return project.build()
+
+
+def test_every_url_of_the_result_is_a_file(project: Project, result: BundleResult) -> None:
+    urls = [result.entry.module, *result.entry.preload]
+    for assets in result.files.values():
+        urls += [assets.module, *assets.css, *assets.preload]
+    assert sorted(result.files) == sorted(project.modules)
+    for url in urls:
+        assert url.startswith("/_fx/")
+        assert (project.staging / "client" / url.removeprefix("/_fx/")).is_file()
+
+
+def test_no_server_code_is_in_any_file(project: Project, result: BundleResult) -> None:
+    assert SECRET in (project.root / "pages/index.fxl").read_text()
+    written = {**project.client(), **project.server()}
+    assert any(name.endswith(".map") for name in written)
+    for name, text in written.items():
+        assert SECRET not in text, name
+        assert "async def load" not in text, name
+
+
+def test_each_page_has_its_own_chunk(project: Project, result: BundleResult) -> None:
+    files = project.client()
+    about = files[result.files["pages/about.fxl"].module.removeprefix("/_fx/")]
+    index = files[result.files["pages/index.fxl"].module.removeprefix("/_fx/")]
+    assert "About" in about and "About" not in index
+    assert "A photo" in index and "A photo" not in about
+    assert [
+        name for name, text in files.items() if "later-text" in text and ".map" not in name
+    ] == [name for name in files if name.startswith("later-") and name.endswith(".js")]
+
+
+def test_stylesheets_are_split_by_page(project: Project, result: BundleResult) -> None:
+    files = project.client()
+
+    def css(source: str) -> str:
+        return "".join(files[url.removeprefix("/_fx/")] for url in result.files[source].css)
+
+    assert "9rem" in css("pages/index.fxl") and "#00f" not in css("pages/index.fxl")
+    assert "#00f" in css("pages/about.fxl").replace("blue", "#00f")
+    assert result.files["pages/error.fxl"].css == ()
+    layout, index = result.files["pages/layout.fxl"].css, result.files["pages/index.fxl"].css
+    assert result.clients[0]["css"] == [*layout, *index]
+    assert result.clients[3]["css"] == []
+
+
+def test_a_view_lists_layouts_and_stand_ins(result: BundleResult) -> None:
+    layout = result.files["pages/layout.fxl"].module
+    error = result.files["pages/error.fxl"].module
+    client = result.clients[0]
+    assert client["module"] == result.files["pages/index.fxl"].module
+    assert client["layouts"] == [{"module": layout}]
+    assert client["boundaries"] == [{"module": error, "depth": 1}, {"module": error, "depth": 0}]
+    assert client["build"] == result.build_id
+    assert "boundaries" not in result.clients[3]
+
+
+def test_the_bundle_renders_with_the_urls_of_the_client(
+    project: Project, result: BundleResult
+) -> None:
+    answer = project.render(result, 0, props={"data": {"title": "T"}, "layoutData": {"name": "N"}})
+    assert answer["head"].startswith('<title data-fx-head="">T</title>')
+    photo = next(name for name in project.client() if name.startswith("photo-"))
+    assert f'src="/_fx/{photo}"' in answer["html"]
+    assert 'src="data:image/svg+xml' in answer["html"], "small assets are part of the page"
+    assert "shared-text" in answer["html"]
+    assert (answer["pages"], answer["buildId"]) == (4, result.build_id)
+
+
+def test_css_modules_have_the_same_names_on_both_sides(
+    project: Project, result: BundleResult
+) -> None:
+    html = project.render(result, 0)["html"]
+    [css] = result.files["pages/index.fxl"].css
+    name = html.partition('<main class="')[2].partition('"')[0]
+    assert name and f".{name}" in project.client()[css.removeprefix("/_fx/")]
+
+
+def test_the_public_folder_is_not_copied(project: Project, result: BundleResult) -> None:
+    assert not any(name.startswith("never") for name in project.client())
+
+
+def test_production_has_no_development_build_of_react(
+    project: Project, result: BundleResult
+) -> None:
+    built = {**project.client(), **project.server()}
+    sources = {source for text in maps(built) for source in text["sources"]}
+    assert any(source.endswith("react-dom-client.production.js") for source in sources)
+    assert any(source.endswith("server-legacy.node.production.js") for source in sources)
+    assert not any(source.endswith(".development.js") for source in sources)
+    assert not any("process.env.NODE_ENV" in text for text in scripts(built))
+
+
+def test_an_error_of_a_component_leads_to_the_line_in_the_fxl_file(
+    project: Project, result: BundleResult
+) -> None:
+    server = project.staging / "ssr/server.mjs"
+    about = project.root / "pages/about.fxl"
+    line = (
+        (PYTHON + ABOUT)
+        .splitlines()
+        .index("  if (globalThis.explode) throw new Error('explode-about');")
+    )
+    assert original_place(server, 'Error("explode-about")') == f"{about}:{line + 1}:37"
+    chunk = result.files["pages/about.fxl"].module.removeprefix("/_fx/")
+    place = original_place(project.staging / "client" / chunk, "Error(`explode-about`)")
+    assert place.rpartition(":")[0] == f"{about}:{line + 1}"
+
+
+def test_nothing_odd_is_reported(result: BundleResult) -> None:
+    assert result.warnings == ()
+
+
+def test_equal_projects_have_equal_ids_wherever_they_are(
+    result: BundleResult, tmp_path: Path
+) -> None:
+    project = make_sample(tmp_path / "elsewhere" / "deeper")
+    again = project.build()
+    assert again.build_id == result.build_id
+    assert again.files == result.files
+    assert project.build(seed="x").build_id != result.build_id
+    project.add("pages/about.fxl", ABOUT.replace("About()", "About2()"))
+    assert project.build().build_id != result.build_id
+
+
+def test_a_base_url_is_in_front_of_every_url(tmp_path: Path) -> None:
+    project = make_sample(tmp_path)
+    result = project.build(base="/app/_fx/")
+    assert result.entry.module.startswith("/app/_fx/client-")
+    html = project.render(result, 0, props={"data": {}, "layoutData": {"name": "N"}})["html"]
+    assert 'src="/app/_fx/photo-' in html
+    assert '<a href="/app/about">' in html
+
+
+def test_development_has_development_react_and_source_maps_for_the_browser(tmp_path: Path) -> None:
+    project = make_sample(tmp_path)
+    result = project.build(mode="development")
+    page = project.client()[result.files["pages/index.fxl"].module.removeprefix("/_fx/")]
+    assert "//# sourceMappingURL=" in page and SECRET not in page
+    for side in (project.client(), project.server()):
+        sources = {source for text in maps(side) for source in text["sources"]}
+        assert any(source.endswith("/react.development.js") for source in sources)
+        assert not any(source.endswith(".production.js") for source in sources)
+        assert not any(SECRET in text for text in side.values())
+    props = {"data": {"title": "T"}, "layoutData": {}}
+    assert "shared-text" in project.render(result, 0, props=props)["html"]
+
+
+def test_names_that_sound_alike_stay_apart(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    sources = ["pages/(a)/[id].fxl", "pages/a/id.fxl", "pages/a/[...id].fxl", "pages/ä.fxl"]
+    for source in sources:
+        project.page(source, f"export default () => <p>{{{source!r}}}</p>;\n")
+    result = project.build()
+    assert len({assets.module for assets in result.files.values()}) == 4
+    for id, source in enumerate(sources):
+        assert source in render(project.staging, result, id)["html"]
+
+
+async def test_cancelling_ends_the_bundler(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "import './a.css'; export default () => null;\n")
+    project.write("pages/a.css", "p {}")
+    project.write(
+        "postcss.config.cjs",
+        "require('fs').writeFileSync(__dirname + '/pid', String(process.pid));\n"
+        "module.exports = { plugins: [{ postcssPlugin: 'slow', Once: () => new Promise(() =>"
+        " setInterval(() => {}, 1000)) }] };\n",
+    )
+    folder = await ensure_toolchain(print)
+    pid_file = trio.Path(tmp_path / "pid")
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lambda: bundle(project.plan(), toolchain=folder))
+            while not await pid_file.exists():  # noqa: ASYNC110 - a process sets no event here
+                await trio.sleep(0.02)
+            nursery.cancel_scope.cancel()
+        pid = (await pid_file.read_text()).strip()
+    assert not await trio.Path(f"/proc/{pid}").exists()

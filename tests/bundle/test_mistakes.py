@@ -1,0 +1,166 @@
+"""What is wrong with the files of a project is said with its place, and never with a traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.compile import bundle as bundle_module
+from fxtrio.compile.bundle import bundle
+from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.errors import BundleFailed, BundlerCrashed
+from tests.bundle.project import Project
+
+pytestmark = pytest.mark.node
+
+PAGE = "export default function Page() { return <p>x</p>; }\n"
+PYTHON = "import os\nPASSWORD = 'tr0ub4dor'\n\n"
+
+
+def test_a_syntax_error_has_the_line_and_column_of_the_fxl_file(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "export default function P() {\n  retrn <p/>;\n}\n", PYTHON)
+    [problem] = project.problems()
+    assert (problem.path, problem.line) == ("pages/index.fxl", 5)
+    assert problem.message
+    assert "5 |   retrn <p/>;" in problem.frame
+    assert "PASSWORD" not in problem.frame
+    mark = problem.frame.splitlines()[-2]
+    assert mark.index("^") == len("5 | ") + problem.column - 1
+    assert str(problem).startswith(f"pages/index.fxl:5:{problem.column}: ")
+
+
+def test_columns_count_characters(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    line = "const ä = '😀é'; const b = 1 +* 2;"
+    project.page("pages/index.fxl", f"{line}\n{PAGE}")
+    [problem] = project.problems()
+    assert (problem.line, problem.column) == (1, line.index("*") + 1)
+
+
+def test_the_problems_of_all_files_are_reported_together_each_once(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/b.fxl", "export default <p></q>;\n")
+    project.page("pages/a.fxl", "import './missing';\n" + PAGE)
+    project.page("pages/c.fxl", PAGE)
+    problems = project.problems()
+    assert {problem.path for problem in problems} >= {"pages/b.fxl"}
+    assert len({str(problem) for problem in problems}) == len(problems)
+    assert list(problems) == sorted(problems)
+
+
+def test_a_package_that_is_not_installed_is_named_with_the_command(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "import { z } from '@scope/pkg/deep';\nz();\n" + PAGE, PYTHON)
+    [problem] = project.problems()
+    assert "@scope/pkg/deep" in problem.message
+    assert "npm install @scope/pkg" in problem.message
+    assert (problem.path, problem.line) == ("pages/index.fxl", 4)
+
+
+def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "import x from './mising.jsx';\nx();\n" + PAGE, PYTHON)
+    [problem] = project.problems()
+    assert "./mising.jsx" in problem.message and "Check the path" in problem.message
+    assert (problem.path, problem.line) == ("pages/index.fxl", 4)
+
+
+def test_a_name_that_fx_client_does_not_have_is_reported(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page(
+        "pages/index.fxl", "import { Lnk } from 'fx/client';\nexport default Lnk;\n", PYTHON
+    )
+    [problem] = project.problems()
+    assert "Lnk" in problem.message
+    assert (problem.path, problem.line) == ("pages/index.fxl", 4)
+
+
+def test_a_mistake_in_a_stylesheet_is_shown(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "import './a.css';\n" + PAGE)
+    project.write("pages/a.css", "p { color: red;\n} } }\n")
+    [problem] = project.problems()
+    assert "p { color: red;" in str(problem) and "} } }" in str(problem)
+
+
+def test_a_mistake_in_a_component_file_is_reported_with_its_place(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "import '../components/card.tsx';\n" + PAGE)
+    project.write("components/card.tsx", "\nexport const = 1;\n")
+    [problem] = project.problems()
+    assert (problem.path, problem.line) == ("components/card.tsx", 2)
+
+
+def test_a_page_file_that_is_no_part_of_the_app_cannot_be_imported(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "import C from '../components/card.fxl';\nC();\n" + PAGE)
+    project.write("components/card.fxl", PAGE)
+    [problem] = project.problems()
+    assert "components/card.fxl is no page file of this app" in problem.message
+    assert (problem.path, problem.line, problem.column) == ("pages/index.fxl", 1, 15)
+
+
+@pytest.mark.parametrize(
+    "ui",
+    [
+        "import text from './index.fxl?raw'; console.log(text);\n",
+        "import url from './index.fxl?url'; console.log(url);\n",
+        "import url from './index.fxl?url&inline'; console.log(url);\n",
+        "import text from '../settings.py?raw'; console.log(text);\n",
+        "import url from '../settings.py?url'; console.log(url);\n",
+        "console.log(new URL('./index.fxl', import.meta.url).href);\n",
+        "console.log(new URL('../settings.py', import.meta.url).href);\n",
+        "console.log(import.meta.glob('./*.fxl', { query: '?raw', eager: true }));\n",
+        "console.log(import.meta.glob('../*.py', { query: '?url', eager: true }));\n",
+        "import './leak.css';\n",
+        "import W from './index.fxl?worker'; console.log(W);\n",
+    ],
+)
+def test_the_text_of_server_code_cannot_be_imported(tmp_path: Path, ui: str) -> None:
+    project = Project(tmp_path)
+    project.write("settings.py", PYTHON)
+    project.page("pages/other.fxl", PAGE, PYTHON)
+    project.write("pages/leak.css", "p { background: url(./index.fxl) }")
+    project.page("pages/index.fxl", ui + PAGE, PYTHON)
+    problems = project.problems()
+    assert any("holds server code" in problem.message for problem in problems), problems
+    for folder in ("client", "ssr"):
+        for path in (project.staging / folder).glob("*"):
+            assert b"tr0ub4dor" not in path.read_bytes()
+
+
+def test_a_react_that_is_too_old_is_refused(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", PAGE)
+    for name in ("react", "react-dom"):
+        project.write(f"node_modules/{name}/package.json", '{"version": "18.3.1"}')
+    [problem] = project.problems()
+    assert "react 18.3.1" in problem.message and "19 or newer" in problem.message
+
+
+async def test_a_bundler_that_dies_is_a_defect_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", PAGE)
+    broken = tmp_path / "js"
+    (broken / "vite").mkdir(parents=True)
+    (broken / "vite/build.js").write_text("console.error('last words'); process.exit(7)\n")
+    monkeypatch.setattr(bundle_module, "JS", broken)
+    with trio.fail_after(60), pytest.raises(BundlerCrashed, match="last words") as caught:
+        await bundle(project.plan(), toolchain=tmp_path)
+    assert caught.value.code == 7
+
+
+async def test_a_failure_shows_every_problem_and_no_traceback(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/a.fxl", "export default <p>;\n")
+    project.page("pages/b.fxl", "export default <q>;\n")
+    with trio.fail_after(60), pytest.raises(BundleFailed) as caught:
+        await bundle(project.plan(), toolchain=await ensure_toolchain(print))
+    shown = str(caught.value)
+    assert "pages/a.fxl:1" in shown and "pages/b.fxl:1" in shown
+    assert "    at " not in shown and "\x1b" not in shown
