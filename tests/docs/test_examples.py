@@ -1,0 +1,98 @@
+"""The code of the documentation runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.compile.project import check_project
+from fxtrio.config import load_config
+from fxtrio.routes import scan
+from fxtrio.testing import open_app
+from tests.docs.pages import Block, blocks, documents, name
+
+PROJECTS = [
+    document
+    for document in documents()
+    if any(block.file.endswith(".fxl") for block in blocks(document))
+]
+
+
+def write(root: Path, block: Block) -> None:
+    file = root / block.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(block.text, encoding="utf-8")
+
+
+def write_all(root: Path, document: Path) -> None:
+    for block in blocks(document):
+        if block.file:
+            write(root, block)
+
+
+@pytest.mark.parametrize("document", PROJECTS, ids=name)
+def test_every_step_of_a_page_is_a_project_without_problems(document: Path, tmp_path: Path) -> None:
+    for block in blocks(document):
+        if block.file:
+            write(tmp_path, block)
+            if block.file.endswith(".fxl"):
+                problems = check_project(tmp_path, load_config(tmp_path, environ={})).problems
+                assert [str(problem) for problem in problems] == [], f"line {block.line}"
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("document", PROJECTS, ids=name)
+async def test_the_pages_of_a_project_render(document: Path, tmp_path: Path) -> None:
+    write_all(tmp_path, document)
+    pages = scan(tmp_path, load_config(tmp_path, environ={})).pages
+    paths = [page.pattern for page in pages if "[" not in page.pattern]
+    with trio.fail_after(120):
+        async with open_app(tmp_path, render=True) as client:
+            statuses = {path: (await client.get(path)).status for path in paths}
+
+    assert set(statuses.values()) <= {200, 303}, statuses
+
+
+@pytest.mark.parametrize(
+    "document",
+    [page for page in PROJECTS if any(block.file.startswith("test_") for block in blocks(page))],
+    ids=name,
+)
+def test_the_tests_of_a_page_pass(document: Path, tmp_path: Path) -> None:
+    write_all(tmp_path, document)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-o", "trio_mode=true", str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("document", documents(), ids=name)
+def test_python_and_json_fragments_are_well_formed(document: Path) -> None:
+    for block in blocks(document):
+        if block.language == "python":
+            compile(
+                block.text, name(document), "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+            )
+        elif block.language == "json":
+            json.loads(block.text)
+
+
+@pytest.mark.parametrize("document", documents(), ids=name)
+def test_settings_that_are_shown_exist(document: Path, tmp_path: Path) -> None:
+    for block in blocks(document):
+        if block.language == "json":
+            (tmp_path / "fx.config.json").write_text(block.text)
+            load_config(tmp_path, environ={})

@@ -1,0 +1,54 @@
+"""Links lead somewhere, and every sentence has a line of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, documents, name
+
+_LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+_TWO_SENTENCES = re.compile(r"[a-z)`][.?!] +[A-Z]")
+_ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc)\.")
+
+
+@pytest.mark.parametrize("document", documents(), ids=name)
+def test_links_to_other_pages_lead_there(document: Path) -> None:
+    targets = [
+        target
+        for target, _ in _LINK.findall(document.read_text(encoding="utf-8"))
+        if "://" not in target
+    ]
+
+    assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=name)
+def test_a_line_holds_one_sentence(document: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", document.read_text("utf-8"), flags=re.M | re.S)
+    lines = [
+        line
+        for line in prose.splitlines()
+        if not line.startswith(("|", "- ")) and _TWO_SENTENCES.search(_ABBREVIATIONS.sub("", line))
+    ]
+
+    assert lines == []
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    found: set[Path] = set()
+    todo = [DOCS / "index.md"]
+    while todo:
+        page = todo.pop()
+        if page not in found and page.suffix == ".md":
+            found.add(page)
+            text = page.read_text(encoding="utf-8")
+            todo += [
+                (page.parent / target).resolve()
+                for target, _ in _LINK.findall(text)
+                if "://" not in target
+            ]
+
+    assert sorted(name(page) for page in DOCS.rglob("*.md") if page not in found) == []
