@@ -162,7 +162,9 @@ class ActionVisit:
         with trio.CancelScope(deadline=trio.current_time() + action.timeout) as scope:
             exchange = None
             if action.cancel_on_disconnect:
-                exchange = self.running.exchanges.add(self.visit.receive, scope)
+                exchange = self.running.exchanges.add(
+                    self.visit.receive, scope, limit=action.timeout
+                )
             try:
                 answer = await run_hooks((*hooks.pages, *hooks.actions), request)
                 if answer is not None:

@@ -106,8 +106,8 @@ class Agents:
         """
         limit = site.config.timeouts.request
         place = page.target.plan.view.module
-        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
-            exchange = page.running.exchanges.add(page.visit.receive, scope)
+        with trio.CancelScope() as scope:
+            exchange = page.running.exchanges.add(page.visit.receive, scope, limit=limit)
             try:
                 refusal = await run_hooks(site.hooks.pages, page.request)
                 if isinstance(refusal, Redirect):

@@ -2,13 +2,14 @@
 
 Browsers say so themselves (`Sec-Fetch-Site`, `Origin`), so pages need no token
 and can be cached. A client that sends neither must return a signed token: the
-double-submit cookie, ``nonce.hmac``, the HMAC over the nonce and the session.
+double-submit cookie, ``nonce.mac``, the MAC over the nonce and the session.
 """
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b, sha256
 from urllib.parse import urlsplit
 
 import attrs
@@ -36,7 +37,9 @@ class Origin:
 class CsrfTokens:
     """Signs and verifies tokens. The first key signs; all verify (rotation)."""
 
-    keys: tuple[bytes, ...]
+    keys: tuple[bytes, ...] = attrs.field(
+        converter=lambda keys: tuple(sha256(key).digest() for key in keys)
+    )
 
     def make(self, nonce: str, binding: str) -> str:
         """Return the token for ``nonce``, bound to the session ``binding`` ("" without one)."""
@@ -134,4 +137,10 @@ def exempt(path: str, prefixes: Sequence[str]) -> bool:
 
 
 def _signature(key: bytes, nonce: str, binding: str) -> str:
-    return hmac.digest(key, f"fx-csrf\0{nonce}\0{binding}".encode(), "sha256").hex()[:32]
+    # Keyed BLAKE2 is a MAC by itself, at a fifth of the price of HMAC-SHA-256.
+    return blake2b(
+        f"{nonce}\0{binding}".encode("utf-8", "surrogatepass"),
+        key=key,
+        digest_size=16,
+        person=b"fx-csrf",
+    ).hexdigest()

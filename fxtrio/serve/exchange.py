@@ -1,8 +1,9 @@
-"""Requests under way, and the one task that notices clients that leave.
+"""Requests under way, and the one task that notices what ends them early.
 
-A task per request would cost more than most requests do. So requests are only
-written down here; a sweeper in the app's nursery looks at those that take long
-and starts a watcher for each.
+A task and a timer per request would cost more than most requests do. So
+requests are only written down here; a sweeper in the app's nursery looks at
+those that take long and starts a watcher for each, which ends the work when the
+client leaves or the deadline passes.
 """
 
 from __future__ import annotations
@@ -16,34 +17,45 @@ from starlette.types import Receive
 
 PATIENCE = 0.05
 """Age at which a request gets a watcher (seconds): far above an ordinary
-request, far below the time in which a person leaves a page."""
+request, far below the time in which a person leaves a page. Deadlines hold
+with this precision."""
 
 
 @attrs.define(eq=False)
 class Exchange:
-    """One HTTP request whose work ends when its client leaves."""
+    """One HTTP request whose work ends when its client leaves, or at its deadline."""
 
     receive: Receive
     """The server's ``receive``, read by nobody else while this is written down."""
 
     scope: trio.CancelScope
-    """Around the work; cancelled when the client leaves."""
+    """Around the work; cancelled to end it."""
+
+    deadline: float
+    """When the work must have ended (`trio.current_time`)."""
 
     since: float
-    """When the work began (`trio.current_time`)."""
+    """When the work began."""
 
     gone: bool = False
     """Whether the client left before the work was done."""
 
+    done: bool = False
+    """Whether the work has ended; nobody may read ``receive`` for it then."""
+
     watcher: trio.CancelScope | None = None
 
     async def watch(self) -> None:
-        """Wait for the client to leave, then cancel the work."""
-        with trio.CancelScope() as self.watcher:
+        """Wait for the client to leave or the deadline to pass, then cancel the work."""
+        if self.done:  # between being started and running
+            return
+        with trio.CancelScope(deadline=self.deadline) as self.watcher:
             while (await self.receive())["type"] != "http.disconnect":
                 pass
             self.gone = True
-            self.scope.cancel()
+            self.scope.cancel("the client has left")
+        if self.watcher.cancelled_caught and trio.current_time() >= self.deadline:
+            self.scope.cancel("the deadline has passed")
 
 
 class Exchanges:
@@ -56,9 +68,13 @@ class Exchanges:
     def __len__(self) -> int:
         return len(self._under_way)
 
-    def add(self, receive: Receive, scope: trio.CancelScope) -> Exchange:
-        """Write down a request; `remove` must follow in a ``finally``."""
-        exchange = Exchange(receive, scope, trio.current_time())
+    def add(self, receive: Receive, scope: trio.CancelScope, *, limit: float) -> Exchange:
+        """Write down a request that may take ``limit`` seconds.
+
+        `remove` must follow in a ``finally``.
+        """
+        now = trio.current_time()
+        exchange = Exchange(receive, scope, now + limit, now)
         if not self._under_way:
             self._wake.set()
         self._under_way[exchange] = None
@@ -66,6 +82,7 @@ class Exchanges:
 
     def remove(self, exchange: Exchange) -> None:
         """The work is done: nobody reads ``receive`` for it any more."""
+        exchange.done = True
         self._under_way.pop(exchange, None)
         if exchange.watcher is not None:
             exchange.watcher.cancel()
@@ -83,7 +100,7 @@ class Exchanges:
                     break
                 # Only what is not watched yet stays written down.
                 del self._under_way[exchange]
-                nursery.start_soon(exchange.watch, name="serve.watch_client")
+                nursery.start_soon(exchange.watch, name="serve.watch")
 
 
 @asynccontextmanager

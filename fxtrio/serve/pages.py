@@ -45,8 +45,8 @@ class PageVisit:
     async def answer(self) -> Answer | None:
         """Return the page in the form the client asked for; None when the client has left."""
         limit = self.site.config.timeouts.request
-        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
-            exchange = self.running.exchanges.add(self.visit.receive, scope)
+        with trio.CancelScope() as scope:
+            exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
             try:
                 refusal = await run_hooks(self.site.hooks.pages, self.request)
                 if refusal is not None:
@@ -63,8 +63,8 @@ class PageVisit:
     async def answer_not_found(self) -> Answer | None:
         """Return the target, a not-found view, for a URL that nothing answers."""
         limit = self.site.config.timeouts.request
-        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
-            exchange = self.running.exchanges.add(self.visit.receive, scope)
+        with trio.CancelScope() as scope:
+            exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
             try:
                 shown = await self._show_boundary(self.target.plan, {}, NOT_FOUND)
                 return shown or plain_problem(self.site, self.visit, NOT_FOUND)
