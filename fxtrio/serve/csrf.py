@@ -33,13 +33,16 @@ class Origin:
     reason: str = ""
 
 
+def _fixed_size(keys: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return keys that BLAKE2 takes, whatever the length of the given ones."""
+    return tuple(sha256(key).digest() for key in keys)
+
+
 @attrs.frozen
 class CsrfTokens:
     """Signs and verifies tokens. The first key signs; all verify (rotation)."""
 
-    keys: tuple[bytes, ...] = attrs.field(
-        converter=lambda keys: tuple(sha256(key).digest() for key in keys)
-    )
+    keys: tuple[bytes, ...] = attrs.field(converter=_fixed_size)
 
     def make(self, nonce: str, binding: str) -> str:
         """Return the token for ``nonce``, bound to the session ``binding`` ("" without one)."""
