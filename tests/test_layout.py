@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "fxtrio"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
+    frozenset({"errors", "hypercorn_guard"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset({"head", "routes", "context"}),
     frozenset({"realtime", "tasks", "markdown", "ssr"}),

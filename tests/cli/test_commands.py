@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,53 @@ def test_secrets_are_long_and_never_the_same() -> None:
 
     assert first != second
     assert len(first) >= 40
+
+
+PLUGIN = """
+import click
+
+from fxtrio.plugins import Plugin
+
+
+class Greeter(Plugin):
+    name = "greeter"
+
+    def commands(self):
+        @click.command(name="greet")
+        @click.argument("who")
+        def greet(who):
+            '''Say hello to WHO.'''
+            click.echo(f"Hello, {who}, from {self.config.name}")
+
+        return (greet,)
+"""
+
+
+@pytest.fixture
+def project_with_plugin(
+    project: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Path:
+    module = f"greeting_{request.node.name.partition('[')[0]}"  # modules are imported once
+    (project / f"{module}.py").write_text(PLUGIN)
+    settings = {"name": "Shop", "plugins": [f"{module}:Greeter"]}
+    (project / "fx.config.json").write_text(json.dumps(settings))
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return project
+
+
+def test_plugins_of_the_current_project_add_commands(project_with_plugin: Path) -> None:
+    assert fx("greet", "Ada").output == "Hello, Ada, from Shop\n"
+    assert "Say hello to WHO." in fx("--help").output
+
+
+def test_the_help_works_in_a_project_with_wrong_settings(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "fx.config.json").write_text('{"plugins": ["nothing.like:It"]}')
+    monkeypatch.chdir(project)
+
+    assert fx("--help").exit_code == 0
+    result = fx("greet")
+    assert result.exit_code == 1
+    assert "plugins.0.name" in result.stderr

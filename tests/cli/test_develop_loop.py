@@ -14,7 +14,7 @@ from pathlib import Path
 
 import attrs
 import httpx
-import psutil  # type: ignore[import-untyped]  # ships no types
+import psutil
 import pytest
 import trio
 
