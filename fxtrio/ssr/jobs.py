@@ -151,7 +151,7 @@ class StreamJob:
             await trio.lowlevel.wait_task_rescheduled(self._leave)
         if self._parts:
             part = self._parts.popleft()
-            self._credit(len(part.head) + len(part.html))
+            self._credit(len(part.html))
             return part
         if self._error is not None:
             raise self._error

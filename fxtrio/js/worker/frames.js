@@ -113,7 +113,15 @@ export class FrameReader {
       }
       const id = bytes.readUInt32LE(start + 4);
       const page = bytes.readUInt16LE(start + 8);
-      this.#onFrame(bytes[start + 10], id, bytes[start + 11], page, bytes, start + HEADER_SIZE, end);
+      this.#onFrame(
+        bytes[start + 10],
+        id,
+        bytes[start + 11],
+        page,
+        bytes,
+        start + HEADER_SIZE,
+        end,
+      );
       start = end;
     }
     this.#held = size - start;
@@ -172,7 +180,7 @@ export function encodeRendered(head, html) {
   const headSize = Buffer.byteLength(head);
   const payload = Buffer.allocUnsafe(4 + headSize + html.length);
   payload.writeUInt32LE(headSize, 0);
-  payload.utf8Write(head, 4, headSize);
+  payload.write(head, 4, headSize);
   payload.set(html, 4 + headSize);
   return payload;
 }

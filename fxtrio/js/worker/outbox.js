@@ -1,6 +1,13 @@
 /** Replies on their way to the server: gathered in one buffer, sent in one write. */
 
-import { encodeFrame, FRAME_LIMIT, FrameRefused, HEADER_SIZE, Type, writeHeader } from './frames.js';
+import {
+  encodeFrame,
+  FRAME_LIMIT,
+  FrameRefused,
+  HEADER_SIZE,
+  Type,
+  writeHeader,
+} from './frames.js';
 
 /** Size of the buffer that replies are gathered in (bytes). */
 const BATCH_SIZE = 256 * 1024;
@@ -95,7 +102,9 @@ export class Outbox {
     const behind = this.#socket.writableLength > 0;
     this.#socket.write(behind ? Buffer.from(batch) : batch);
     // The kernel took all of it unless the socket still counts some of it as unsent.
-    if (!behind && this.#socket.writableLength > 0) this.#batch = Buffer.allocUnsafeSlow(BATCH_SIZE);
+    if (!behind && this.#socket.writableLength > 0) {
+      this.#batch = Buffer.allocUnsafeSlow(BATCH_SIZE);
+    }
   }
 
   /**

@@ -41,7 +41,11 @@ export class Stacks {
         stack: shorten(this.#chain(thrown), STACK_LIMIT),
       };
     } catch (second) {
-      return { name: 'Error', message: `an error that cannot be shown (${typeof second})`, stack: '' };
+      return {
+        name: 'Error',
+        message: `an error that cannot be shown (${typeof second})`,
+        stack: '',
+      };
     }
   }
 
@@ -62,7 +66,9 @@ export class Stacks {
     let next = error;
     while (next instanceof Error && stacks.length <= CAUSES) {
       const lines = String(next.stack ?? '').split('\n');
-      const telling = lines.filter((line) => !line.includes(OWN) && !line.includes('(node:internal'));
+      const telling = lines.filter(
+        (line) => !line.includes(OWN) && !line.includes('(node:internal'),
+      );
       stacks.push(telling.join('\n').replace(PLACE, (...match) => this.#original(match)));
       next = next.cause;
     }

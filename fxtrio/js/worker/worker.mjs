@@ -143,15 +143,13 @@ async function watchParent(parent) {
  * @returns {Outbox}
  */
 function serve(fd, makeRenderer) {
-  const socket = new net.Socket({
-    fd,
-    readable: true,
-    writable: true,
-    onread: {
-      buffer: Buffer.allocUnsafeSlow(READ_SIZE),
-      callback: (size, buffer) => receive(/** @type {Buffer} */ (buffer).subarray(0, size)),
-    },
-  });
+  /** @type {import('node:net').OnReadOpts} */
+  const onread = {
+    buffer: Buffer.allocUnsafeSlow(READ_SIZE),
+    callback: (size, buffer) => receive(/** @type {Buffer} */ (buffer).subarray(0, size)),
+  };
+  const both = { fd, readable: true, writable: true, onread };
+  const socket = new net.Socket(both);
   const outbox = new Outbox(socket);
   const renderer = makeRenderer(outbox);
   const reader = new FrameReader(renderer.handle);

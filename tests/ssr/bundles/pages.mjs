@@ -30,7 +30,7 @@ const acts = {
     for (;;);
   },
   slow: ({ ms }) => {
-    for (const end = performance.now() + ms; performance.now() < end; );
+    for (const end = performance.now() + ms; performance.now() < end;);
     return '<p>slow</p>';
   },
   memory: () => {
@@ -114,7 +114,8 @@ export function stream(page, state, options) {
     },
   };
   if (state.act === 'shellError') options.onShellError(new RangeError('a broken shell'));
-  else if (state.act === 'waitingShell') options.deferred('shell').then((head) => options.onShellReady(head));
+  else if (state.act === 'waitingShell')
+    options.deferred('shell').then((head) => options.onShellReady(head));
   else options.onShellReady('<title>streamed</title>');
   if (state.act === 'waitingShell') state.act = 'nothing';
   return source;

@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import * as frames from '../../../fxtrio/js/worker/frames.js';
 
 const { FrameReader, FrameRefused, Type, encodeFrame, encodeRendered } = frames;
-const wire = JSON.parse(fs.readFileSync(new URL('../../wire/frames.json', import.meta.url), 'utf8'));
+const wire = JSON.parse(
+  fs.readFileSync(new URL('../../wire/frames.json', import.meta.url), 'utf8'),
+);
 
 /** Feed `bytes` in pieces, overwriting each piece afterwards as a socket does. */
 function read(bytes, sizes, limit) {
@@ -24,7 +26,13 @@ function read(bytes, sizes, limit) {
   return got;
 }
 
-const expected = wire.frames.map(({ type, id, page, flags, payload }) => ({ type, id, page, flags, payload }));
+const expected = wire.frames.map(({ type, id, page, flags, payload }) => ({
+  type,
+  id,
+  page,
+  flags,
+  payload,
+}));
 const all = Buffer.from(wire.frames.map((frame) => frame.bytes).join(''), 'hex');
 
 for (const frame of wire.frames) {
@@ -58,7 +66,13 @@ test('both languages use the same numbers', () => {
   assert.deepEqual({ ...Type }, types);
   assert.deepEqual(
     [headerSize, frameLimit, streamWindow, hasHead, rejected],
-    [frames.HEADER_SIZE, frames.FRAME_LIMIT, frames.STREAM_WINDOW, frames.HAS_HEAD, frames.REJECTED],
+    [
+      frames.HEADER_SIZE,
+      frames.FRAME_LIMIT,
+      frames.STREAM_WINDOW,
+      frames.HAS_HEAD,
+      frames.REJECTED,
+    ],
   );
 });
 

@@ -82,7 +82,10 @@ for (const size of [80_000, 87_377, 100_000, 262_144, 300_000, 2_000_000]) {
     outbox.html(4, now(), '', 'last');
     outbox.flush();
     const got = socket.frames();
-    assert.deepEqual(got.map(([, id]) => id), [1, 2, 3, 4]);
+    assert.deepEqual(
+      got.map(([, id]) => id),
+      [1, 2, 3, 4],
+    );
     assert.equal(got[1][3], `\x03\0\0\0<b>${html}`);
     assert.equal(got[2][3], html);
   });
@@ -98,7 +101,8 @@ test('a batch that the socket still sends is not overwritten', () => {
     outbox.html(id, now(), '', `page ${id}`);
     outbox.flush();
   }
-  assert.deepEqual(socket.frames().map(([, , , payload]) => payload.slice(4)), [
-    'page 1', 'page 2', 'page 3', 'page 4', 'page 5',
-  ]);
+  assert.deepEqual(
+    socket.frames().map(([, , , payload]) => payload.slice(4)),
+    ['page 1', 'page 2', 'page 3', 'page 4', 'page 5'],
+  );
 });

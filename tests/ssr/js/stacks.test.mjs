@@ -13,7 +13,10 @@ after(() => fs.rmSync(folder, { recursive: true }));
 /** Write a module whose line 2 comes from line 12, column 5 of a page, and import it. */
 async function importModule(name, map) {
   const file = path.join(folder, name);
-  fs.writeFileSync(file, "export function fail(cause) {\n  throw new TypeError('broken', { cause });\n}\n");
+  fs.writeFileSync(
+    file,
+    "export function fail(cause) {\n  throw new TypeError('broken', { cause });\n}\n",
+  );
   if (map !== undefined) fs.writeFileSync(`${file}.map`, map);
   return import(pathToFileURL(file).href);
 }
@@ -59,7 +62,10 @@ test('a chain of causes that is a circle ends', () => {
 test('without a map the module is named as a path', async () => {
   const { fail } = await importModule('bare.mjs');
   const { stack } = new Stacks().describe(thrownBy(() => fail()));
-  assert.ok(stack.includes(encodeURI(`${folder}/bare.mjs`)) || stack.includes(`${folder}/bare.mjs:2:9`), stack);
+  assert.ok(
+    stack.includes(encodeURI(`${folder}/bare.mjs`)) || stack.includes(`${folder}/bare.mjs:2:9`),
+    stack,
+  );
   assert.ok(!stack.includes('file://'), stack);
 });
 

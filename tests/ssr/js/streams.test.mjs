@@ -10,7 +10,8 @@ function open(pipe, { shell = (options) => options.onShellReady('<title>') } = {
   const log = { frames: [], errors: [], ended: [], aborted: [] };
   const outbox = {
     congested: false,
-    frame: (type, _id, payload = '', flags = 0) => log.frames.push([type, Buffer.from(payload), flags]),
+    frame: (type, _id, payload = '', flags = 0) =>
+      log.frames.push([type, Buffer.from(payload), flags]),
   };
   const stream = new Stream(7, outbox, {
     onEnd: (id) => log.ended.push(id),
@@ -133,7 +134,9 @@ test('an abort is confirmed once, and nothing follows it', async () => {
 
 test('an abort before the shell is ready opens nothing', async () => {
   let ready;
-  const { stream, log } = open(() => assert.fail('piped'), { shell: (options) => (ready = options.onShellReady) });
+  const { stream, log } = open(() => assert.fail('piped'), {
+    shell: (options) => (ready = options.onShellReady),
+  });
   stream.abort();
   ready('');
   await turn();
@@ -141,7 +144,9 @@ test('an abort before the shell is ready opens nothing', async () => {
 });
 
 test('a shell that fails is an error, and the only reply', async () => {
-  const { log } = open(() => {}, { shell: (options) => options.onShellError(new Error('no shell')) });
+  const { log } = open(() => {}, {
+    shell: (options) => options.onShellError(new Error('no shell')),
+  });
   await turn();
   assert.deepEqual(log.frames, [[Type.ERROR, Buffer.from('{"message":"no shell"}'), 0]]);
 });
