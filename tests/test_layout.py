@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "fxtrio"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "hypercorn_guard"}),
-    frozenset({"config", "manifest", "runtime", "node", "secret"}),
+    frozenset({"errors"}),
+    frozenset({"config", "manifest", "runtime", "node", "secret", "hypercorn_guard"}),
     frozenset({"head", "routes", "context"}),
     frozenset({"realtime", "tasks", "markdown", "ssr"}),
     frozenset({"serve", "compile", "http1"}),
