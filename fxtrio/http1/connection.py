@@ -26,6 +26,9 @@ from fxtrio.http1.response import refuse
 from fxtrio.http1.websocket import Session
 from fxtrio.http1.wire import Wire
 
+_FIRST_CHANCE = 0.5
+"""Seconds that a new connection has for its first bytes when the worker stops."""
+
 
 class Connection:
     """Serves one client until either side has had enough."""
@@ -80,6 +83,8 @@ class Connection:
         self.deadline = hub.now + hub.limits.header_time
         handed: bytes | None = None
         hub.enter(self)
+        if hub.closing:
+            self.leave()
         try:
             handed = await self._serve_until_told()
         finally:
@@ -105,6 +110,9 @@ class Connection:
         """End now when no request has begun, else with the one in hand."""
         if self.session is not None:
             self.session.leave()
+        elif not self.served:
+            # Whoever has just connected has a request under way.
+            self.deadline = min(self.deadline, self.hub.now + _FIRST_CHANCE)
         elif self._idle:
             self._scope.cancel()
 
@@ -161,7 +169,7 @@ class Connection:
             else:
                 fresh = not requests
                 data: bytes | None
-                if fresh and hub.closing:
+                if fresh and hub.closing and self.served:
                     # A request may have come at the very moment the worker stopped.
                     data = wire.read_now()
                 else:

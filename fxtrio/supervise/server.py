@@ -23,6 +23,7 @@ from hypercorn.utils import repr_socket_addr
 from fxtrio.errors import LifespanEnded
 from fxtrio.http1 import Connection
 from fxtrio.http1.hub import Hub
+from fxtrio.hypercorn_guard import install_guard
 from fxtrio.supervise.listener import Admission, CappedListener
 from fxtrio.supervise.settings import ServerConfig, usable_connections
 
@@ -53,6 +54,7 @@ async def run_server(
     or LifespanTimeoutError, and LifespanEnded when the application's lifespan ends
     while it is needed.
     """
+    install_guard()  # for what is left to Hypercorn: HTTP/2
     wrapped = ASGIWrapper(app)
     state: LifespanState = {}
     lifespan = Lifespan(wrapped, config, state)

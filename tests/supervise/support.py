@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import psutil  # type: ignore[import-untyped]  # it has no types
+import psutil
 import trio
 
 from fxtrio.supervise import ServeOptions

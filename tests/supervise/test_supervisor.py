@@ -6,7 +6,7 @@ import os
 import signal
 from functools import partial
 
-import psutil  # type: ignore[import-untyped]  # it has no types
+import psutil
 import pytest
 import trio
 

@@ -1,0 +1,87 @@
+"""What the tests of the guard serve with stock Hypercorn."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import trio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+if os.environ["GUARDED"]:
+    from fxtrio.hypercorn_guard import install_guard
+
+    install_guard()
+
+told: dict[str, Any] = {"asked": False, "closed": ""}
+
+
+async def fine(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("fine")
+
+
+async def big(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("x" * 50_000_000)
+
+
+async def ask(request: Request) -> PlainTextResponse:
+    await request.body()
+    for _ in range(40):
+        if await request.is_disconnected():
+            told["asked"] = True
+            break
+        await trio.sleep(0.01)
+    return PlainTextResponse("")
+
+
+async def asked(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(told["asked"]).lower())
+
+
+async def closed(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(told["closed"])
+
+
+async def wait(websocket: WebSocket) -> None:
+    await websocket.accept()
+    message = await websocket.receive()
+    told["closed"] = f"{message['code']} {message.get('reason') or ''}"
+
+
+async def late(websocket: WebSocket) -> None:
+    await trio.sleep(0.3)
+    await websocket.accept()
+
+
+async def loop(websocket: WebSocket) -> None:
+    await websocket.accept()
+    try:
+        while True:
+            await websocket.send_text("x")
+    except Exception:
+        return
+
+
+async def echo(websocket: WebSocket) -> None:
+    await websocket.accept()
+    async for text in websocket.iter_text():
+        await websocket.send_text(text)
+
+
+app = Starlette(
+    routes=[
+        Route("/", fine),
+        Route("/big", big),
+        Route("/ask", ask),
+        Route("/asked", asked),
+        Route("/closed", closed),
+        WebSocketRoute("/wait", wait),
+        WebSocketRoute("/late", late),
+        WebSocketRoute("/loop", loop),
+        WebSocketRoute("/echo", echo),
+    ]
+)

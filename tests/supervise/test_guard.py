@@ -1,0 +1,177 @@
+"""Hypercorn's own trio worker, with and without the guard: each defect, and that it is gone.
+
+The processes are real ones: most of these defects end or freeze the whole worker.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import hypercorn.trio.tcp_server
+import pytest
+import trio
+
+from fxtrio.hypercorn_guard import PATCHES, install_guard
+
+from ..http1.frames import WebSocket, close_frame, frame, upgrade
+from ..http1.support import Client
+from .support import ROOT
+
+
+class Stock:
+    """A stock Hypercorn worker in a process of its own."""
+
+    def __init__(self, process: trio.Process) -> None:
+        self.process = process
+        self.log = ""
+        self.port = 0
+
+    async def follow(self, pipe: Any, task_status: Any) -> None:
+        async for data in pipe:
+            self.log += data.decode()
+            found = re.search(r"Running on http://127.0.0.1:(\d+)", self.log)
+            if found and not self.port:
+                self.port = int(found[1])
+                task_status.started()
+
+    async def connect(self) -> Client:
+        return Client(await trio.open_tcp_stream("127.0.0.1", self.port))
+
+    async def open(self, path: bytes) -> WebSocket:
+        client = WebSocket((await self.connect()).stream)
+        await client.send(upgrade(path))
+        assert (await client.reply()).status == 101
+        return client
+
+    async def get(self, path: str = "/") -> bytes:
+        async with await self.connect() as client:
+            await client.send(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            return (await client.reply()).body
+
+    async def is_alive(self) -> bool:
+        """Whether it still answers within a moment."""
+        with trio.move_on_after(2):
+            try:
+                return await self.get() == b"fine"
+            except (OSError, AssertionError, trio.BrokenResourceError):
+                return False
+        return False
+
+
+@asynccontextmanager
+async def stock(*, guarded: bool, workers: int = 0) -> AsyncIterator[Stock]:
+    command = [sys.executable, "-m", "hypercorn", "--worker-class", "trio"]
+    command += ["--workers", str(workers), "--bind", "127.0.0.1:0", "--graceful-timeout", "1"]
+    async with trio.open_nursery() as nursery:
+        process: trio.Process = await nursery.start(
+            partial(
+                trio.run_process,
+                [*command, "tests.supervise.guarded:app"],
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                check=False,
+                cwd=ROOT,
+                env={**os.environ, "GUARDED": "1" if guarded else ""},
+                start_new_session=True,
+                deliver_cancel=_kill,
+            )
+        )
+        server = Stock(process)
+        with trio.fail_after(30):
+            await nursery.start(partial(server.follow, process.stderr))
+        yield server
+        nursery.cancel_scope.cancel()
+
+
+async def _kill(process: trio.Process) -> None:
+    # The whole session that this test started: a worker outlives its parent.
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_bytes_behind_an_upgrade_cost_one_connection_and_not_the_worker(
+    guarded: bool,
+) -> None:
+    async with stock(guarded=guarded) as server:
+        async with await server.connect() as client:
+            await client.send(upgrade(b"/late") + b"x")
+            with trio.move_on_after(2):
+                await client.read_all()
+        assert await server.is_alive() is guarded
+        if guarded:
+            assert "a connection was dropped" in server.log
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_a_loop_that_only_sends_does_not_freeze_the_worker(guarded: bool) -> None:
+    async with stock(guarded=guarded) as server:
+        async with await server.open(b"/loop") as client:
+            await client.frame()
+        await trio.sleep(0.3)
+        assert await server.is_alive() is guarded
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_a_client_that_does_not_read_does_not_hold_the_end_up(guarded: bool) -> None:
+    async with stock(guarded=guarded, workers=1) as server, await server.connect() as client:
+        await client.send(b"GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert await client.more()
+        server.process.send_signal(signal.SIGTERM)
+        with trio.move_on_after(4) as waited:
+            await server.process.wait()
+        assert waited.cancelled_caught is not guarded
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_is_disconnected_turns_true(guarded: bool) -> None:
+    async with stock(guarded=guarded) as server:
+        async with await server.connect() as client:
+            await client.send(b"GET /ask HTTP/1.1\r\nHost: a\r\n\r\n")
+            await trio.sleep(0.2)
+        await trio.sleep(0.5)
+        assert await server.get("/asked") == (b"true" if guarded else b"false")
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_the_close_code_of_the_client_is_told(guarded: bool) -> None:
+    async with stock(guarded=guarded) as server:
+        async with await server.open(b"/wait") as client:
+            await client.send(close_frame(4003, b"why"))
+            await client.read_all()
+        await trio.sleep(0.3)
+        assert await server.get("/closed") == (b"4003 why" if guarded else b"1006 ")
+
+
+async def test_an_echo_works_under_the_guard() -> None:
+    async with stock(guarded=True) as server, await server.open(b"/echo") as client:
+        for number in range(100):
+            await client.send(frame(1, b"%d" % number))
+            assert (await client.frame()).payload == b"%d" % number
+
+
+def test_every_defect_is_present_in_the_hypercorn_that_is_pinned() -> None:
+    # Fails when an update answers one: then its patch can go.
+    if not hasattr(hypercorn.trio.tcp_server, "__fx_guard__"):
+        assert all(patch.present() for patch in PATCHES.values())
+    assert install_guard() == tuple(PATCHES)
+    assert install_guard() == tuple(PATCHES), "the second time changes nothing"
+
+
+def test_a_patch_stays_off_where_its_defect_is_gone() -> None:
+    install_guard()
+    for name in ("errors", "stalled", "disconnected", "send loop"):
+        assert not PATCHES[name].present(), name
+
+
+def test_other_releases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(hypercorn.trio.tcp_server, "__fx_guard__", raising=False)
+    monkeypatch.setattr("fxtrio.hypercorn_guard.version", lambda name: "0.19.0")
+    assert install_guard() == ()
