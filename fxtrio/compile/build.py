@@ -171,7 +171,8 @@ def _finish(
                 layouts=tuple(layout.source for layout in view.layouts),
                 boundaries=view.boundaries,
                 not_found=view.not_found,
-                streams=view.loading is not None or any(
+                streams=view.loading is not None
+                or any(
                     halves[source].suspends
                     for source in (view.source, *(layout.source for layout in view.layouts))
                 ),

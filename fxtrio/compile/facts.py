@@ -6,21 +6,36 @@ Called by `project`; the result becomes the file's entry in the manifest.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import attrs
 
-from fxtrio.compile.marks import Marks, read_marks
+from fxtrio.compile import constants
+from fxtrio.compile.constants import NotConstant
+from fxtrio.compile.functions import Definition, call_problems, is_generator, marked_inside
+from fxtrio.compile.marks import Mark, Marks
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.errors import HeadRefused
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef
+Kind = Literal["page", "layout", "template", "error", "not-found", "loading"]
 
-_NO_LITERAL = object()
+_VALUES = frozenset({"HEAD", "CACHE", "MEMO", "STANDALONE"})
+_HOOKS = frozenset({"websocket", "to_markdown"})
+_DEF = re.compile(r"(?:async\s+)?def\s+")
+# Where a declaration has an effect; what is not here has one in every file.
+_AT_HOME: dict[str, tuple[Kind, ...]] = {
+    "@action": ("page",),
+    "CACHE": ("page",),
+    "websocket": ("page",),
+    "to_markdown": ("page",),
+    "STANDALONE": ("layout", "template"),
+    "@server": ("page", "layout", "template", "error", "not-found"),
+}
 
 
 @attrs.frozen
@@ -36,208 +51,225 @@ class Facts:
     revalidate: float | None = None
     memo: bool = True
     standalone: bool = False
-    problems: tuple[Problem, ...] = ()
 
 
-def read_facts(source: SourceText, python: str) -> Facts:
-    """Return what ``python``, the blanked Python half of ``source``, declares."""
-    try:
-        module = ast.parse(python)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Facts()  # the split has reported it
-    return _Reader(source, module).read()
+def kind_of(path: str) -> Kind:
+    """Return what kind of file a source is, by its name."""
+    name = path.rpartition("/")[2].removesuffix(".fxl")
+    special: tuple[Kind, ...] = ("layout", "template", "error", "not-found", "loading")
+    return next((kind for kind in special if kind == name), "page")
 
 
-class _Site(NamedTuple):
-    """A function, and whether it stands directly in the module."""
-
-    function: Definition
-    at_module_level: bool
+def read_facts(source: SourceText, module: ast.Module) -> tuple[Facts, list[Problem]]:
+    """Return what the Python half of ``source`` declares, and every mistake in that."""
+    reader = _Reader(source)
+    reader.read_block(module.body, nested=False)
+    return reader.facts, reader.problems
 
 
 class _Reader:
-    def __init__(self, source: SourceText, module: ast.Module) -> None:
+    """Follows a module from top to bottom, as Python does when it runs it."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.facts = Facts()
+        self.problems: list[Problem] = []
         self._source = source
-        self._module = module
-        self._marks: Marks = read_marks(module)
-        self._problems: list[Problem] = []
-        self._found: dict[str, Any] = {}
+        self._kind = kind_of(source.path)
+        self._marks = Marks()
+        self._declared: dict[str, tuple[int, str]] = {}
+        """Name to the line and the kind of what the compiler found under it."""
 
-    def read(self) -> Facts:
-        loaders: list[str] = []
-        actions: list[str] = []
-        for site in _functions(self._module):
-            self._read_marked(site, loaders, actions)
-        for statement in self._module.body:
-            self._read_statement(statement)
-        for name in ("websocket", "to_markdown"):
-            if name in self._marks.bound:
-                self._found[name] = True
-        return Facts(
-            loader=loaders[0] if loaders else None,
-            actions=tuple(actions),
-            problems=tuple(sorted(self._problems)),
-            **self._found,
-        )
+    def read_block(self, statements: Iterable[ast.stmt], *, nested: bool) -> None:
+        """Read statements of module scope; ``nested`` ones stand in an ``if`` or the like."""
+        for statement in statements:
+            if isinstance(statement, Definition):
+                self._read_function(statement, nested=nested)
+            elif isinstance(statement, ast.ClassDef):
+                self._refuse_marks_inside(statement)
+                self._bind(statement.name, statement)
+            elif isinstance(statement, ast.Import | ast.ImportFrom):
+                for name in self._marks.bind_import(statement):
+                    self._bound(name, statement)
+            elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                self._read_assignment(statement, nested=nested)
+            else:
+                self._read_other(statement)
 
-    def _read_marked(self, site: _Site, loaders: list[str], actions: list[str]) -> None:
-        """Check a function that bears a mark, and note its name."""
-        function = site.function
-        marks = {mark for mark in map(self._marks.of, function.decorator_list) if mark}
-        if not marks:
-            return
+    def _read_function(self, function: Definition, *, nested: bool) -> None:
         name = function.name
-        if len(marks) == 2:
-            self._report(function, f"{name!r} is marked @server and @action", "Write two functions")
+        found = map(self._marks.of, function.decorator_list)
+        marks = [mark for mark in found if mark is not None]
+        self._refuse_marks_inside(function)
+        self._bind(name, function)
+        if len(set(marks)) > 1:
+            message = f"{name!r} is marked @server and @action"
+            self._report(function, message, "Write two functions")
+        elif marks:
+            self._read_marked(function, marks[0], nested=nested)
+        elif name in _VALUES | _HOOKS and nested:
+            self._refuse_nested(function, f"{name!r}")
+        elif name == "HEAD":
+            self._read_head_function(function)
+        elif name in _HOOKS:
+            self._read_hook(function)
+        elif name in _VALUES:
+            self._report(function, f"{name} is a function", f"Give {name} a literal value")
+
+    def _read_marked(self, function: Definition, mark: Mark, *, nested: bool) -> None:
+        name, what = function.name, f"@{mark} {function.name!r}"
+        if nested:
+            self._refuse_nested(function, what)
             return
-        mark = marks.pop()
-        if not site.at_module_level:
-            self._report(
-                function,
-                f"@{mark} {name!r} is not at module level",
-                "Move it out of the class, function or block around it",
-            )
-            return
-        self._check_async(function, f"@{mark} {name!r}")
-        self._check_request(function, mark)
-        if mark == "server":
-            if loaders:
-                self._report(
-                    function,
-                    f"{name!r} is a second @server function, after {loaders[0]!r}",
-                    "Load everything in one of them",
-                )
-            loaders.append(name)
-        elif name in actions:
-            self._report(function, f"there is another @action {name!r}", "Rename one of them")
+        self._refuse_elsewhere(function, f"@{mark}")
+        self._check_call(function, what, ("request",) if mark == "server" else ("request", "body"))
+        if mark == "action":
+            self._note(actions=(*self.facts.actions, name))
+        elif self.facts.loader is None:
+            self._note(loader=name)
         else:
-            actions.append(name)
+            line = self._declared[self.facts.loader][0]
+            first = f"after {self.facts.loader!r} in line {line}"
+            message = f"{name!r} is a second @server function, {first}"
+            self._report(function, message, "Load everything in one of them")
+        self._declared[name] = function.lineno, f"@{mark} function"
 
-    def _check_async(self, function: Definition, what: str) -> None:
-        if isinstance(function, ast.FunctionDef):
-            self._report(function, f"{what} is not async", f"Write 'async def {function.name}'")
-
-    def _check_request(self, function: Definition, mark: str) -> None:
-        """Check that a marked function can be called with the request (and a body)."""
-        arguments = function.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        taken = 1 if mark == "server" else 2
-        if not positional and arguments.vararg is None:
-            self._report(
-                function,
-                f"@{mark} {function.name!r} has no parameter for the request",
-                f"Write '{function.name}(request)'",
-            )
-        elif len(positional) - len(arguments.defaults) > taken or None in arguments.kw_defaults:
-            self._report(
-                function,
-                f"@{mark} {function.name!r} has parameters that nobody passes",
-                "Keep the request" + (" and a body model" if mark == "action" else ""),
-            )
-
-    def _read_statement(self, statement: ast.stmt) -> None:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            if statement.name == "HEAD":
-                self._read_head_function(statement)
-            elif statement.name == "websocket":
-                self._check_async(statement, "'websocket'")
-                if not (statement.args.posonlyargs or statement.args.args):
-                    self._report(
-                        statement,
-                        "'websocket' has no parameter for the WebSocket",
-                        "Write 'websocket(ws)'",
-                    )
-            return
-        for name, value in _assigned(statement):
-            if value is None:
-                continue
-            if name == "HEAD":
-                self._read_head(value)
-            elif name == "CACHE":
-                self._read_cache(value)
-            elif name in ("MEMO", "STANDALONE"):
-                self._read_flag(name, value)
+    def _read_hook(self, function: Definition) -> None:
+        name = function.name
+        self._refuse_elsewhere(function, name)
+        if name == "websocket":
+            self._check_call(function, "'websocket'", ("ws",))
+            self._note(websocket=True)
+        else:
+            self._check_call(function, "'to_markdown'", ("ctx",), must_wait=False)
+            self._note(to_markdown=True)
+        self._declared[name] = function.lineno, "function"
 
     def _read_head_function(self, function: Definition) -> None:
         if isinstance(function, ast.AsyncFunctionDef):
-            self._report(function, "'HEAD' is async", "Write 'def HEAD(data)'; load in the loader")
-        if len(function.args.posonlyargs) + len(function.args.args) != 1:
-            self._report(function, "'HEAD' does not take one parameter", "Write 'def HEAD(data)'")
-        self._found["head_function"] = True
+            remedy = "Write 'def HEAD(data)', and let the loader wait"
+            self._report(function, "'HEAD' is async", remedy)
+        self._check_call(function, "'HEAD'", ("data",), must_wait=False)
+        self._note(head_function=True)
+        self._declared["HEAD"] = function.lineno, "function"
+
+    def _check_call(
+        self,
+        function: Definition,
+        what: str,
+        parameters: tuple[str, ...],
+        *,
+        must_wait: bool = True,
+    ) -> None:
+        """Check that the runtime can call a function with ``parameters``."""
+        if must_wait and isinstance(function, ast.FunctionDef):
+            self._report(function, f"{what} is not async", f"Write 'async def {function.name}'")
+        elif is_generator(function):
+            self._report(function, f"{what} has a yield", "Return the whole value")
+        for message, remedy in call_problems(function, parameters):
+            self._report(function, f"{what} {message}", remedy)
+
+    def _read_assignment(
+        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *, nested: bool
+    ) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        value = node.value
+        if value is None:  # a bare annotation
+            return
+        if isinstance(value, ast.Call) and (mark := self._marks.of(value)) is not None:
+            message = f"{mark}() is called as a function"
+            self._report(value, message, f"Write '@{mark}' above the function")
+        for target in targets:
+            if not isinstance(target, ast.Name):
+                self._bind_all(target)
+            elif isinstance(node, ast.AugAssign) and target.id in _VALUES:
+                self._report(node, f"{target.id} is changed", "Give it its whole value at once")
+            else:
+                self._bind(target.id, node, value)
+                if target.id in _VALUES and nested:
+                    self._refuse_nested(node, target.id)
+                elif target.id in _VALUES:
+                    self._read_value(target.id, value)
+
+    def _read_value(self, name: str, value: ast.expr) -> None:
+        self._declared[name] = value.lineno, "value"
+        self._refuse_elsewhere(value, name)
+        if name == "HEAD":
+            self._read_head(value)
+        elif name == "CACHE":
+            revalidate = constants.seconds(value)
+            self._note(revalidate=revalidate)
+            if revalidate is None:
+                message = "CACHE is not a dict with 'revalidate' in seconds above 0"
+                self._report(value, message, 'Write CACHE = {"revalidate": 60}')
+        else:
+            flag = constants.flag(value)
+            if flag is None:
+                self._report(value, f"{name} is not True or False", "Write one of them")
+            else:
+                self._note(**{name.lower(): flag})
 
     def _read_head(self, value: ast.expr) -> None:
-        literal = _literal(value)
-        texts = [literal] if isinstance(literal, str) else literal
-        if not isinstance(texts, list | tuple) or not all(isinstance(t, str) for t in texts):
-            self._report(
-                value,
-                "HEAD is neither a str nor a list of str",
-                "Write it as a literal, or as a function 'def HEAD(data)'",
-            )
+        try:
+            parts = constants.texts(value)
+        except NotConstant:
+            message = "HEAD is neither a str nor a list of str that can be read without running it"
+            self._report(value, message, "Write literals, or a function 'def HEAD(data)'")
             return
-        nodes: list[HeadNode] = []
-        for text in texts:
+        for text in parts:
             try:
-                nodes += parse_head(text)
+                self._note(head=(*self.facts.head, *parse_head(text.value)))
             except HeadRefused as error:
-                self._report(value, f"HEAD: {error.cause}", "Remove it")
-        self._found["head"] = tuple(nodes)
+                place = text.place(self._source, error.line, error.column)
+                problem = Problem(self._source.path, *place, f"HEAD: {error.cause}", "Remove it")
+                self.problems.append(problem)
 
-    def _read_cache(self, value: ast.expr) -> None:
-        literal = _literal(value)
-        seconds = literal.get("revalidate") if isinstance(literal, dict) else None
-        known = isinstance(literal, dict) and set(literal) == {"revalidate"}
-        if not known or isinstance(seconds, bool) or not isinstance(seconds, int | float):
-            self._report(
-                value,
-                "CACHE is not a dict with 'revalidate' in seconds",
-                'Write CACHE = {"revalidate": 60}',
-            )
-        elif seconds <= 0:
-            self._report(value, "CACHE revalidates after no time", "Give seconds above 0")
-        else:
-            self._found["revalidate"] = float(seconds)
+    def _read_other(self, statement: ast.stmt) -> None:
+        """Read a compound statement, whose blocks are module scope, or one of no interest."""
+        for _, value in ast.iter_fields(statement):
+            parts = value if isinstance(value, list) else [value]
+            for part in parts:
+                if isinstance(part, ast.stmt):
+                    self.read_block([part], nested=True)
+                elif isinstance(part, ast.ExceptHandler | ast.match_case):
+                    self.read_block(part.body, nested=True)
+                elif isinstance(part, ast.expr | ast.withitem):
+                    self._bind_all(part)
 
-    def _read_flag(self, name: str, value: ast.expr) -> None:
-        literal = _literal(value)
-        if not isinstance(literal, bool):
-            self._report(value, f"{name} is not True or False", f"Write {name} = True or False")
-            return
-        self._found[name.lower()] = literal
+    def _bind_all(self, node: ast.AST) -> None:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                self._bind(part.id, part)
+
+    def _bind(self, name: str, node: ast.stmt | ast.expr, value: ast.expr | None = None) -> None:
+        self._marks.bind(name, value)
+        self._bound(name, node)
+
+    def _bound(self, name: str, node: ast.stmt | ast.expr) -> None:
+        """Report that ``node`` takes the name of something that the compiler found before."""
+        if name in self._declared:
+            line, what = self._declared.pop(name)
+            message = f"{name!r} is defined again and replaces the {what} of line {line}"
+            self._report(node, message, "Rename one of them")
+
+    def _refuse_marks_inside(self, node: Definition | ast.ClassDef) -> None:
+        for function, mark in marked_inside(node, self._marks):
+            self._refuse_nested(function, f"@{mark} {function.name!r}")
+
+    def _refuse_nested(self, node: ast.stmt, what: str) -> None:
+        remedy = "Move it out of the function, class or block around it"
+        self._report(node, f"{what} is not at module level", remedy)
+
+    def _refuse_elsewhere(self, node: ast.stmt | ast.expr, what: str) -> None:
+        home = _AT_HOME.get(what)
+        if home is not None and self._kind not in home:
+            message = f"{what} has no effect in {self._kind} files"
+            self._report(node, message, f"Remove it; it belongs into {' and '.join(home)} files")
+
+    def _note(self, **found: Any) -> None:
+        self.facts = attrs.evolve(self.facts, **found)
 
     def _report(self, node: ast.stmt | ast.expr, message: str, remedy: str) -> None:
-        line, column = node.lineno, node.col_offset
-        if isinstance(node, ast.AsyncFunctionDef):
-            column += len("async def ")
-        elif isinstance(node, ast.FunctionDef):
-            column += len("def ")
-        self._problems.append(self._source.node_problem(line, column, message, remedy))
-
-
-def _functions(module: ast.Module) -> Iterator[_Site]:
-    """Yield every function of a module, in the order of the file."""
-    unread: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(module.body)]
-    while unread:
-        node, at_module_level = unread.pop()
-        if isinstance(node, Definition):
-            yield _Site(node, at_module_level)
-        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-            inner = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.expr)]
-            unread += [(part, False) for part in reversed(inner)]
-
-
-def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the names that a module-level assignment gives a value."""
-    if isinstance(statement, ast.Assign):
-        for target in statement.targets:
-            if isinstance(target, ast.Name):
-                yield target.id, statement.value
-    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        yield statement.target.id, statement.value
-
-
-def _literal(value: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return _NO_LITERAL
+        offset = self._source.offset_of(node.lineno, node.col_offset)
+        if isinstance(node, Definition) and (found := _DEF.match(self._source.text, offset)):
+            offset = found.end()
+        self.problems.append(self._source.problem(offset, message, remedy))

@@ -1,4 +1,8 @@
-"""Which decorators are `@server` and `@action`: by injection, import or alias, unless redefined."""
+"""What names stand for, as far as the marks `@server` and `@action` are concerned.
+
+`Marks` follows a module from top to bottom, as Python does when it runs it: a
+name the file imports or defines itself takes the place of the injected one.
+"""
 
 from __future__ import annotations
 
@@ -7,58 +11,66 @@ from typing import Literal
 
 import attrs
 
-from fxtrio.compile.bindings import names_of
-
 Mark = Literal["server", "action"]
 
-_MODULES = ("fx.runtime", "fxtrio.runtime")
-_MARKS: dict[str, Mark] = {"server": "server", "action": "action"}
+_RUNTIME = "fx.runtime"
+_MARKS: dict[str, Mark] = {f"{_RUNTIME}.server": "server", f"{_RUNTIME}.action": "action"}
 
 
-@attrs.frozen
+@attrs.define
 class Marks:
-    """The names of one module that stand for the marks."""
+    """The module-level names so far. Names that are not here have not been bound."""
 
-    names: dict[str, Mark]
-    """Name (``server``, ``runtime.server``) to mark."""
-
-    bound: frozenset[str]
-    """All names that the module defines or imports itself."""
+    _targets: dict[str, str] = attrs.field(
+        factory=lambda: {mark: name for name, mark in _MARKS.items()}
+    )
+    """Name to what it stands for, in dotted form; "" for what is no part of `fx`."""
 
     def of(self, decorator: ast.expr) -> Mark | None:
         """Return the mark that a decorator sets, if it is one: ``@server``, ``@server(…)``."""
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        return self.names.get(_dotted(target))
+        return _MARKS.get(self._resolve(target))
+
+    def bind(self, name: str, value: ast.expr | None = None) -> None:
+        """Note that a name now has a value; None for a value of any other kind."""
+        self._targets[name] = "" if value is None else self._resolve(value)
+
+    def bind_import(self, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """Note what an import binds, and return the names."""
+        names = []
+        for alias in node.names:
+            if alias.name == "*":
+                if _module(node) == _RUNTIME:
+                    self._targets.update({mark: name for name, mark in _MARKS.items()})
+                continue
+            name = alias.asname or alias.name.partition(".")[0]
+            if isinstance(node, ast.ImportFrom):
+                self._targets[name] = _part_of_fx(f"{_module(node)}.{alias.name}")
+            else:
+                self._targets[name] = _part_of_fx(alias.name if alias.asname else name)
+            names.append(name)
+        return names
+
+    def _resolve(self, node: ast.expr) -> str:
+        attributes: list[str] = []
+        while isinstance(node, ast.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        target = self._targets.get(node.id, "")
+        return ".".join([target, *reversed(attributes)]) if target else ""
 
 
-def read_marks(module: ast.Module) -> Marks:
-    """Return the marks of a module; what it binds itself goes before the injected names."""
-    bound = names_of(module.body).bound
-    names = {name: mark for name, mark in _MARKS.items() if name not in bound}
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and node.level == 0:
-            _read_import_from(node, names)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name in _MODULES:
-                    prefix = alias.asname or alias.name
-                    names.update({f"{prefix}.{name}": mark for name, mark in _MARKS.items()})
-    return Marks(names, frozenset(bound))
+def _module(node: ast.Import | ast.ImportFrom) -> str:
+    if isinstance(node, ast.Import) or node.level or node.module is None:
+        return ""
+    return _part_of_fx(node.module)
 
 
-def _read_import_from(node: ast.ImportFrom, names: dict[str, Mark]) -> None:
-    for alias in node.names:
-        name = alias.asname or alias.name
-        if node.module in _MODULES and alias.name in _MARKS:
-            names[name] = _MARKS[alias.name]
-        elif node.module in ("fx", "fxtrio") and alias.name == "runtime":
-            names.update({f"{name}.{mark}": mark for mark in _MARKS.values()})
-
-
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        inner = _dotted(node.value)
-        return f"{inner}.{node.attr}" if inner else ""
-    return ""
+def _part_of_fx(dotted: str) -> str:
+    """Return a dotted name of the framework as ``fx.…``; "" for any other."""
+    root, _, rest = dotted.partition(".")
+    if root not in ("fx", "fxtrio"):
+        return ""
+    return f"fx.{rest}" if rest else "fx"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from pyflakes import messages
 from pyflakes.checker import Checker
 
+from fxtrio.compile.bindings import names_of
 from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
@@ -18,23 +19,33 @@ _RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect")
 _UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
 
 
-def undefined_names(source: SourceText, python: str, injected: Iterable[str]) -> Iterator[Problem]:
-    """Yield a problem for every name that ``python`` uses and nothing defines."""
+def undefined_names(
+    source: SourceText, module: ast.Module, injected: Iterable[str]
+) -> list[Problem]:
+    """Return a problem for every use of a name in ``module`` that nothing defines.
+
+    ``module`` is the Python of ``source``; ``injected`` names are defined from the start.
+    """
     try:
-        checker = Checker(ast.parse(python), filename=source.path, builtins=set(injected))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # the split has reported it
-    for message in checker.messages:
-        if isinstance(message, _UNDEFINED):
-            name = str(message.message_args[0])
-            yield source.node_problem(
-                message.lineno, message.col, f"undefined name {name!r}", _remedy(name, checker)
-            )
+        checker = Checker(module, source.path, builtins=set(injected), withDoctest=False)
+    except RecursionError:
+        deepest = "Divide the largest expression into several statements"
+        return [source.problem(0, "the Python is nested too deeply to be checked", deepest)]
+    known = sorted(names_of(module.body).bound | set(dir(builtins)))
+    return [
+        source.node_problem(
+            message.lineno,
+            message.col,
+            f"undefined name {str(message.message_args[0])!r}",
+            _remedy(str(message.message_args[0]), known),
+        )
+        for message in checker.messages
+        if isinstance(message, _UNDEFINED)
+    ]
 
 
-def _remedy(name: str, checker: Checker) -> str:
+def _remedy(name: str, known: Collection[str]) -> str:
     if name in _RUNTIME:
         return f"Write 'from fx.runtime import {name}'"
-    known = [*checker.scopeStack[0], *vars(builtins)] if checker.scopeStack else [*vars(builtins)]
-    close = difflib.get_close_matches(name, map(str, known), n=1)
-    return f"Define or import it, or did you mean {close[0]!r}" if close else "Define or import it"
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Define or import it, or write {close[0]!r}" if close else "Define or import it"

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.facts import Facts, read_facts
+from fxtrio.compile.facts import Facts, kind_of, read_facts
 from fxtrio.compile.inject import injected_names
 from fxtrio.compile.names import undefined_names
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.statements import Broken, compile_error, parse_module
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError, PagesFolderMissing, RouteConflict, RouteNameInvalid
 from fxtrio.manifest import PageModule
 from fxtrio.routes import PageTree, scan
 
 _SUSPENSE = re.compile(r"\bSuspense\b")
-_SPECIAL = ("layout", "template", "error", "not-found", "loading")
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ def check_project(root: Path, config: Config) -> CheckedProject:
     problems = [_problem_of_tree(error, config) for error in tree.problems]
     pages: list[CheckedPage] = []
     for source in tree.sources:
-        text = read_bytes((root / source).read_bytes(), source)
+        text = _read(root, source)
         if isinstance(text, Problem):
             problems.append(text)
             continue
@@ -70,79 +70,67 @@ def check_project(root: Path, config: Config) -> CheckedProject:
 def check_page(source: SourceText) -> tuple[CheckedPage, list[Problem]]:
     """Return one page file in its halves, and its problems."""
     sections = split_source(source)
-    facts = read_facts(source, sections.python)
+    problems = [*sections.problems]
+    facts = Facts()
+    module = parse_module(sections.python)
+    has_code = False
+    if not isinstance(module, Broken):  # what does not parse has been reported
+        facts, found = read_facts(source, module)
+        problems += found
+        has_code = bool(module.body)
     injected = injected_names(facts)
-    problems = [*sections.problems, *facts.problems]
     if not sections.problems:
-        problems += undefined_names(source, sections.python, injected)
+        problems += _check_code(source, sections.python, injected)
         if not sections.exports_default:
             problems.append(_no_default_export(source))
-        problems += _misplaced(source, facts)
-    has_code = bool(sections.python.strip())
-    module = PageModule(
+    entry = PageModule(
         source=source.path,
         code=f"server/{source.path}.py" if has_code else None,
         inject=injected,
-        loader=facts.loader,
-        actions=facts.actions,
-        websocket=facts.websocket,
-        to_markdown=facts.to_markdown,
-        head=facts.head,
-        head_function=facts.head_function,
-        revalidate=facts.revalidate,
-        memo=facts.memo,
-        standalone=facts.standalone,
+        **attrs.asdict(facts, recurse=False),
     )
-    return CheckedPage(module, sections.python, sections.ui), problems
-
-
-def _kind(source: SourceText) -> str:
-    name = source.path.rpartition("/")[2].removesuffix(".fxl")
-    return name if name in _SPECIAL else "page"
+    return CheckedPage(entry, sections.python, sections.ui), problems
 
 
 def _no_default_export(source: SourceText) -> Problem:
-    kind = _kind(source)
     last = max(len(source.text.rstrip()) - 1, 0)
     return source.problem(
         last,
-        f"the {kind} has no default export",
+        f"the {kind_of(source.path)} has no default export",
         "Write 'export default function Name(props) { … }'",
     )
 
 
-def _misplaced(source: SourceText, facts: Facts) -> list[Problem]:
-    """Return problems of what only works in some kinds of files."""
-    kind = _kind(source)
-    if kind == "page":
-        return []
-    problems = []
-    if facts.actions:
-        problems.append(
-            source.problem(0, f"the {kind} has an @action", "Move it into a page that calls it")
-        )
-    if facts.websocket:
-        problems.append(source.problem(0, f"the {kind} has a websocket", "Move it into a page"))
-    if kind == "loading" and facts.loader is not None:
-        problems.append(
-            source.problem(0, "the loading file has a @server function", "Load in the page")
-        )
-    return problems
-
-
 def _check_python(root: Path, path: str) -> list[Problem]:
     """Return the problems of an endpoint or `llms.py`."""
-    source = read_bytes((root / path).read_bytes(), path)
-    if isinstance(source, Problem):
-        return [source]
+    source = _read(root, path)
+    return [source] if isinstance(source, Problem) else _check_code(source, source.text, ())
+
+
+def _read(root: Path, path: str) -> SourceText | Problem:
     try:
-        ast.parse(source.text)
-    except SyntaxError as error:
-        line, column = error.lineno or 1, max(error.offset or 1, 1)
-        return [Problem(path, line, column, error.msg, "Correct the syntax")]
-    except (ValueError, RecursionError, MemoryError) as error:
-        return [Problem(path, 1, 1, f"it cannot be parsed: {error}", "Correct the syntax")]
-    return list(undefined_names(source, source.text, ()))
+        data = (root / path).read_bytes()
+    except OSError as error:
+        message = f"it cannot be read: {error.strerror}"
+        return Problem(path, 1, 1, message, "Check that the file is there and may be read")
+    return read_bytes(data, path)
+
+
+def _check_code(source: SourceText, python: str, injected: Iterable[str]) -> list[Problem]:
+    """Return what keeps Python code from running: its syntax, or else its undefined names."""
+    module = parse_module(python)
+    if isinstance(module, Broken):
+        return [_broken_python(source, module)]
+    broken = compile_error(python)
+    if broken is not None:
+        return [_broken_python(source, broken)]
+    return undefined_names(source, module, injected)
+
+
+def _broken_python(source: SourceText, broken: Broken) -> Problem:
+    message = f"broken Python: {broken.message}"
+    remedy = "Correct the statement around it"
+    return Problem(source.path, broken.line, broken.column, message, remedy)
 
 
 def _problem_of_tree(error: FxtrioError, config: Config) -> Problem:

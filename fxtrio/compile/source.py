@@ -43,15 +43,23 @@ class SourceText:
         start = self.line_starts[line - 1]
         return self.text[start : self.line_end(start)].rstrip("\n")
 
+    def place_of(self, offset: int) -> tuple[int, int]:
+        """Return line and column (both 1-based) of ``offset``."""
+        line = self.line_of(offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def offset_of(self, line: int, byte_column: int) -> int:
+        """Return the offset of a place as `ast` gives it: columns in UTF-8 bytes, 0-based."""
+        before = self.line_text(line).encode("utf-8", "surrogatepass")[:byte_column]
+        return self.line_starts[line - 1] + len(before.decode(errors="replace"))
+
     def problem(self, offset: int, message: str, remedy: str) -> Problem:
         """Return a problem at ``offset``."""
-        line = self.line_of(offset)
-        return Problem(self.path, line, offset - self.line_starts[line - 1] + 1, message, remedy)
+        return Problem(self.path, *self.place_of(offset), message, remedy)
 
     def node_problem(self, line: int, byte_column: int, message: str, remedy: str) -> Problem:
-        """Return a problem at a place as `ast` gives it: columns in UTF-8 bytes, 0-based."""
-        before = self.line_text(line).encode("utf-8", "surrogatepass")[:byte_column]
-        return Problem(self.path, line, len(before.decode(errors="replace")) + 1, message, remedy)
+        """Return a problem at a place as `ast` gives it."""
+        return self.problem(self.offset_of(line, byte_column), message, remedy)
 
 
 def read_text(text: str, path: str) -> SourceText:

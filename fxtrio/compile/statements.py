@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import NamedTuple
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import attrs
+
+Result = TypeVar("Result")
 
 MARKER = re.compile(r"(?m)^# --- ui ---[ \t]*$")
 
@@ -134,9 +138,32 @@ def skip_blank(text: str, offset: int) -> int:
 
 
 def parse(code: str) -> list[ast.stmt] | Broken:
-    """Return the statements of ``code``, or why it does not parse."""
+    """Return the statements of ``code``, or why it does not parse.
+
+    Python may warn of what it reads; callers decide where that goes.
+    """
+    result = _attempt(lambda: ast.parse(code))
+    return result if isinstance(result, Broken) else result.body
+
+
+def parse_module(code: str) -> ast.Module | Broken:
+    """Return a whole module, or why it does not parse; without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they come when the code is imported
+        return _attempt(lambda: ast.parse(code))
+
+
+def compile_error(code: str) -> Broken | None:
+    """Return why code that parses cannot be compiled, such as an ``await`` outside a function."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = _attempt(lambda: compile(code, "<page>", "exec", dont_inherit=True))
+    return result if isinstance(result, Broken) else None
+
+
+def _attempt(work: Callable[[], Result]) -> Result | Broken:
     try:
-        return ast.parse(code).body
+        return work()
     except SyntaxError as error:
         return Broken(error.lineno or 1, max(error.offset or 1, 1), error.msg)
     except (RecursionError, MemoryError):

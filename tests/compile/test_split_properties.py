@@ -79,12 +79,15 @@ def holds_together(text: str, sections: Sections) -> None:
         assert "\n" not in str(problem)
 
 
-FRAGMENTS = st.sampled_from(
-    ["def f(x):", "    return 1", "@a", "class X:", "class Y {", "}", "{", "(", ")", "`", "'", '"']
-    + ["'''", '"""', "/*", "*/", "//", "#", "# --- ui ---", "<a>", "</a>", "<", "/", "/>", "${"]
-    + ["\n", "\n", "\n", " ", "\t", "\\", "=", "x", "1", ":", ";", "import a", "from b import c"]
-    + ["export default", "HEAD = ", "const a = ", "=>", "!", "[", "]", "\r\n", "\ufeff", "\0"]
-    + ["async ", "await ", "if (x)", "type A = ", "\f", "\x1f", "é", "\u2028", "\U0001f600", ","]
+FRAGMENTS = st.one_of(
+    st.sampled_from(["def f(x):", "    return 1", "@a", "class X:", "class Y {", "}", "{", "("]),
+    st.sampled_from([")", "`", "'", '"', "'''", '"""', "/*", "*/", "//", "#", "# --- ui ---"]),
+    st.sampled_from(
+        ["<a>", "</a>", "<", "/", "/>", "${", "\\", "=", "x", "1", ":", ";", ",", "\n"]
+    ),
+    st.sampled_from(["\n", "\n", " ", "\t", "import a", "from b import c", "export default"]),
+    st.sampled_from(["HEAD = ", "const a = ", "=>", "!", "[", "]", "\r\n", "\ufeff", "\0"]),
+    st.sampled_from(["async ", "await ", "if (x)", "type A = ", "\f", "\x1f", "é", "\u2028"]),
 )
 
 
@@ -141,12 +144,12 @@ LARGE = {
 
 @pytest.mark.parametrize("piece", LARGE.values(), ids=LARGE)
 def test_the_time_is_linear_in_the_size(piece: str) -> None:
-    """The bound is ten times what this takes on a slow machine; quadratic is far above it."""
-    text = piece * (300_000 // len(piece))
+    """The bound is about ten times what this takes; a quadratic walk is far above it."""
+    text = piece * (200_000 // len(piece))
     gc.collect()
     start = time.process_time()
     holds_together(text, split(text, "a.fxl"))
-    assert time.process_time() - start < 6
+    assert time.process_time() - start < 4
 
 
 def test_a_megabyte_of_page_takes_less_than_two_seconds() -> None:

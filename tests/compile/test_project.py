@@ -1,0 +1,179 @@
+"""`check_project`: every problem of every file, and the entries of the manifest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.problems import Problem, format_json, format_text
+from fxtrio.compile.project import CheckedProject, check_page, check_project
+from fxtrio.compile.source import read_text
+from fxtrio.config import Config
+from fxtrio.manifest import PageModule
+
+UI = "export default function Page() { return null }\n"
+
+
+def check(root: Path, files: dict[str, str | bytes]) -> CheckedProject:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return check_project(root, Config())
+
+
+def problems_of(text: str, path: str = "pages/index.fxl") -> list[str]:
+    found = check_page(read_text(text, path))[1]
+    return [str(problem).removeprefix(f"{path}:") for problem in sorted(found)]
+
+
+def test_every_problem_of_every_file_is_listed_by_place(tmp_path: Path) -> None:
+    project = check(
+        tmp_path,
+        {
+            "pages/index.fxl": "@server\ndef load():\n    return missing\n",
+            "pages/b.fxl": "HEAD = 1\nx = = 1\n" + UI,
+            "pages/blog/[id].fxl": UI,
+            "pages/blog/[slug].fxl": UI,
+            "pages/[[a].fxl": UI,
+            "pages/layout.fxl": b"\xff",
+            "pages/api/ping.py": "def get(request):\n    return pong\n",
+            "pages/llms.py": "def to_markdown(ctx:\n    pass\n",
+        },
+    )
+    places = [(p.path, p.line, p.column) for p in project.problems]
+    assert places == sorted(places)
+    assert places == [
+        ("pages/[[a].fxl", 1, 1),
+        ("pages/api/ping.py", 2, 12),
+        ("pages/b.fxl", 1, 8),
+        ("pages/b.fxl", 2, 5),
+        ("pages/blog/[slug].fxl", 1, 1),
+        ("pages/index.fxl", 2, 5),
+        ("pages/index.fxl", 2, 5),
+        ("pages/index.fxl", 3, 12),
+        ("pages/index.fxl", 3, 18),
+        ("pages/layout.fxl", 1, 1),
+        ("pages/llms.py", 1, 16),
+    ]
+    for problem in project.problems:
+        assert problem.message and not problem.message.endswith(".")
+        assert problem.remedy and not problem.remedy.endswith(".")
+
+
+def test_a_project_without_problems_has_its_pages_in_halves(tmp_path: Path) -> None:
+    text = (
+        '"""Doc."""\nCACHE = {"revalidate": 5}\nHEAD = "<title>T</title>"\n'
+        "@server\nasync def load(request):\n    raise LoaderError('x')\n"
+        "@action\nasync def save(request):\n    raise ActionError('x')\n" + UI
+    )
+    project = check(tmp_path, {"pages/a/index.fxl": text, "pages/layout.fxl": UI})
+    assert project.problems == ()
+    page, layout = project.pages
+    assert page.module == PageModule(
+        source="pages/a/index.fxl",
+        code="server/pages/a/index.fxl.py",
+        inject=(*WITH_LOADER, *WITH_ACTION),
+        loader="load",
+        actions=("save",),
+        head=(["title", {}, "T"],),
+        revalidate=5.0,
+    )
+    assert page.ui == "\n" * 9 + UI
+    assert page.python.rstrip("\n") + "\n" + UI == text
+    assert layout.module == PageModule(source="pages/layout.fxl")
+
+
+def test_a_missing_pages_folder_is_a_problem(tmp_path: Path) -> None:
+    assert [str(problem) for problem in check(tmp_path, {}).problems] == [
+        "pages:1:1: there is no such folder. Create it, or set 'pagesDir' in fx.config.json."
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.fxl").symlink_to(tmp_path / "nowhere")
+    found = [str(problem) for problem in check_project(tmp_path, Config()).problems]
+    assert len(found) == 1
+    assert found[0].startswith("pages/index.fxl:1:1: it cannot be read: No such file")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x = y\n", "1:5: undefined name 'y'. Define or import it."),
+        ("@server\nasync def a(request): return requst\n", "2:30: undefined name 'requst'. "),
+        ("x = LoaderError\n", "1:5: undefined name 'LoaderError'. Write 'from fx.runtime import"),
+        ("@server\nasync def a(r): raise ActionError\n", "2:23: undefined name 'ActionError'."),
+        ("def f():\n    print(z)\n    z = 1\n", "2:11: undefined name 'z'"),
+        (
+            "counter = 1\nx = countr\n",
+            "2:5: undefined name 'countr'. Define or import it, or write",
+        ),
+        ("é = 'é'; x = y\n", "1:14: undefined name 'y'."),
+        ("return 1\n", "1:1: broken Python: 'return' outside function."),
+        ("def f():\n    await x\n", "2:5: broken Python: 'await' outside async function."),
+        (
+            "def f(a, a): pass\n",
+            "1:10: broken Python: duplicate argument 'a' in function definition",
+        ),
+        ("x = 1\nfrom __future__ import annotations\n", "2:1: broken Python: from __future__"),
+    ],
+)
+def test_what_keeps_python_from_running_is_reported(text: str, problem: str) -> None:
+    found = problems_of(text + UI)
+    assert len(found) == 1
+    assert found[0].startswith(problem)
+
+
+def test_a_docstring_and_future_imports_may_come_first() -> None:
+    text = (
+        '"""Doc."""\nfrom __future__ import annotations\n@server\nasync def a(r: X): ...\nX = 1\n'
+    )
+    assert problems_of(text + UI) == []
+
+
+@pytest.mark.parametrize("name", ["index", "layout", "error", "not-found", "loading", "template"])
+def test_every_kind_of_page_file_needs_a_default_export(name: str) -> None:
+    kind = "page" if name == "index" else name
+    found = problems_of("x = 1\nconst a = 1\n", f"pages/{name}.fxl")
+    assert found == [
+        f"2:11: the {kind} has no default export. "
+        "Write 'export default function Name(props) { … }'."
+    ]
+
+
+def test_an_empty_file_has_no_default_export() -> None:
+    assert problems_of("")[0].startswith("1:1: the page has no default export")
+
+
+def test_a_file_with_only_comments_in_its_python_has_no_server_code() -> None:
+    assert check_page(read_text("# Hello\n" + UI, "pages/index.fxl"))[0].module.code is None
+
+
+def test_names_are_not_checked_while_the_file_does_not_parse() -> None:
+    assert len(problems_of("x = = 1\ny = x\n" + UI)) == 1
+
+
+def test_warnings_about_code_stay_silent() -> None:
+    assert problems_of("x = '\\d'\ny = x is 1\n" + UI) == []
+
+
+PROBLEMS = [Problem("b.fxl", 1, 2, "odd", "Fix it"), Problem("a.fxl", 10, 1, 'é"', "Do")]
+
+
+def test_problems_read_place_message_remedy() -> None:
+    assert format_text(PROBLEMS) == 'a.fxl:10:1: é". Do.\nb.fxl:1:2: odd. Fix it.\n'
+    assert format_text([]) == ""
+
+
+def test_problems_for_editors_are_json() -> None:
+    assert json.loads(format_json(PROBLEMS)) == {
+        "problems": [
+            {"path": "a.fxl", "line": 10, "column": 1, "message": 'é"', "remedy": "Do"},
+            {"path": "b.fxl", "line": 1, "column": 2, "message": "odd", "remedy": "Fix it"},
+        ]
+    }
