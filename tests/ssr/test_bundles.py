@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -64,18 +66,20 @@ async def test_a_new_bundle_replaces_the_old_one_without_a_gap() -> None:
 
 
 async def test_work_under_way_ends_with_the_bundle_it_began_with() -> None:
-    html = b""
+    html: list[bytes] = []
 
-    async def slow() -> None:
-        nonlocal html
-        html = (await pool.render(0, state("slow", ms=500))).html
+    async def ask() -> None:
+        html.append((await pool.render(0, state())).html)
 
     async with open_pool() as pool:
+        [old] = pool.statistics().pids
+        os.kill(old, signal.SIGSTOP)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(slow)
+            nursery.start_soon(ask)
             await trio.testing.wait_all_tasks_blocked()
             await pool.replace_bundle(BUNDLES / "second.mjs")
-    assert html == b"<p>slow</p>"
+            os.kill(old, signal.SIGCONT)
+    assert html == [b"<p>Hello, you</p>"]
 
 
 async def test_a_new_bundle_that_is_broken_changes_nothing() -> None:

@@ -119,7 +119,7 @@ async def test_an_endless_loop_fails_at_its_deadline_and_the_next_renders_succee
                 with pytest.raises(RenderTimeout) as failed:
                     await pool.render(2, state("loop"))
                 assert (failed.value.page, failed.value.timeout) == (2, 0.5)
-                assert 0.5 <= time.monotonic() - began < 1.5
+                assert 0.5 <= time.monotonic() - began < 5
 
             await trio.testing.wait_all_tasks_blocked()
             for _ in range(20):
@@ -152,11 +152,11 @@ async def test_waiting_behind_slow_pages_is_no_timeout() -> None:
     async def slow() -> None:
         done.append(await pool.render(0, state("slow", ms=100)))
 
-    async with open_pool(timeout=0.3) as pool:
+    async with open_pool(timeout=0.8) as pool:
         async with trio.open_nursery() as nursery:
-            for _ in range(10):
+            for _ in range(12):
                 nursery.start_soon(slow)
-        assert len(done) == 10
+        assert len(done) == 12
         assert pool.statistics().restarts == 0
 
 
@@ -279,10 +279,8 @@ async def test_workers_that_do_not_come_up_take_the_pool_down_until_they_do(
         kill_workers(pool)
         with pytest.raises(SsrDown, match="exited with code 9"):
             await pool.render(0, state())
-        began = time.monotonic()
-        with pytest.raises(SsrDown):  # without waiting, now that it is known
+        with pytest.raises(SsrDown), trio.testing.assert_no_checkpoints():
             await pool.render(0, state())
-        assert time.monotonic() - began < 0.1
         switch.unlink()
         await wait_until(lambda: len(pool.statistics().pids) == 2)
         assert (await pool.render(0, state())).html == b"<p>Hello, you</p>"
@@ -307,20 +305,18 @@ async def test_a_page_that_kills_a_worker_of_the_old_bundle_is_tried_with_the_ne
 ) -> None:
     fixed = tmp_path / "fixed.mjs"
     fixed.write_text(PAGES.read_text().replace("process.exit(code)", "'<p>fixed</p>'"))
+    html: list[bytes] = []
+
+    async def exits() -> None:
+        html.append((await pool.render(0, state("exit", code=1))).html)
+
     async with open_pool() as pool:
-        html: list[bytes] = []
-
-        async def slow() -> None:
-            await pool.render(0, state("slow", ms=300))
-            html.append((await pool.render(0, state("exit", code=1))).html)
-
-        async def exits() -> None:
-            html.append((await pool.render(0, state("exit", code=1))).html)
-
+        [old] = pool.statistics().pids
+        os.kill(old, signal.SIGSTOP)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(slow)
-            await trio.testing.wait_all_tasks_blocked()
-            nursery.start_soon(exits)  # behind the slow one, in the old worker
+            nursery.start_soon(exits)
             await trio.testing.wait_all_tasks_blocked()
             await pool.replace_bundle(fixed)
-    assert html == [b"<p>fixed</p>"] * 2
+            os.kill(old, signal.SIGCONT)
+        assert pool.statistics().retried == 1
+    assert html == [b"<p>fixed</p>"]

@@ -71,9 +71,9 @@ async def test_renders_go_on_beside_an_open_stream() -> None:
 
 
 async def test_waiting_for_data_is_no_timeout() -> None:
-    async with open_pool(timeout=0.2) as pool:
+    async with open_pool(timeout=0.4) as pool:
         async with pool.stream(0, state("waitingShell")) as stream:
-            await trio.sleep(0.7)
+            await trio.sleep(1)
             await stream.resolve("shell", b'"x"')
             assert await collect(stream) == (b"x", b"")
         assert pool.statistics().restarts == 0
@@ -251,7 +251,7 @@ async def test_a_stream_goes_on_with_the_bundle_it_began_with() -> None:
 
 
 async def test_a_stream_that_ends_too_late_for_its_bundle_is_told() -> None:
-    async with open_pool(timeout=0.2) as pool:
+    async with open_pool(timeout=0.5) as pool:
         async with pool.stream(0, state("deferred", names=["one"])) as stream:
             await anext(stream)
             await pool.replace_bundle(BUNDLES / "second.mjs")
