@@ -92,20 +92,20 @@ class Project:
         """Return the text of the SSR bundle and its source map, by name."""
         return _texts(self.staging / "ssr")
 
-    def render(self, result: BundleResult, page: int, **state: Any) -> dict[str, Any]:
+    def render(self, result: BundleResult, view: int, /, **state: Any) -> dict[str, Any]:
         """Render a page in a Node process, as an SSR worker does."""
-        return render(self.staging, result, page, **state)
+        return render(self.staging, result, view, **state)
 
 
-def render(staging: Path, result: BundleResult, page: int, **state: Any) -> dict[str, Any]:
+def render(staging: Path, result: BundleResult, view: int, /, **state: Any) -> dict[str, Any]:
     """Return ``{head, html, pages, buildId, own}``, or ``stack`` instead of the first two."""
-    client = result.clients[page]
+    client = result.clients[view]
     whole = {
         "ok": True,
         "statusCode": 200,
         "routePath": "/",
         "requestedPath": "/",
-        "page": {**client, "id": page},
+        "page": {**client, "id": view},
         "params": {},
         "props": {"data": {}, "layoutData": {}},
         "layouts": [None] * len(client["layouts"]),
@@ -114,7 +114,7 @@ def render(staging: Path, result: BundleResult, page: int, **state: Any) -> dict
         **state,
     }
     command = ["node", "--enable-source-maps", "--input-type=module", "-e", _RENDER]
-    arguments = [str(staging / "ssr" / "server.mjs"), str(page), json.dumps(whole)]
+    arguments = [str(staging / "ssr" / "server.mjs"), str(view), json.dumps(whole)]
     done = subprocess.run(
         [*command, *arguments], capture_output=True, text=True, timeout=60, check=False
     )

@@ -9,10 +9,12 @@ const ANNOUNCER = 'fx-announcer';
  */
 export function focusOn(element) {
   const target = /** @type {HTMLElement} */ (element);
-  const before = target.getAttribute('tabindex');
-  if (before === null) target.setAttribute('tabindex', '-1');
+  const takesNone = target.getAttribute('tabindex') === null && target.tabIndex < 0;
+  if (takesNone) {
+    target.setAttribute('tabindex', '-1');
+    target.addEventListener('blur', () => target.removeAttribute('tabindex'), { once: true });
+  }
   target.focus({ preventScroll: true });
-  if (before === null) target.removeAttribute('tabindex');
 }
 
 /**

@@ -140,9 +140,11 @@ export class Router {
     });
   }
 
-  /** Run the loaders of the shown page again. */
+  /** Run the loaders of the shown page again; not while another page is on its way. */
   async refresh() {
     const url = this.#shown;
+    const { to } = this.#status;
+    if (to !== null && to !== keyOf(url)) return;
     await this.#go(url, {
       record: (to) => {
         if (to.href !== url.href) this.#stage.replace(to);

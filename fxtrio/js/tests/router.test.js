@@ -301,6 +301,31 @@ test('a refresh runs the loaders again and moves nothing', async () => {
   assert.deepEqual([arrival.scroll, arrival.moved], ['keep', false]);
 });
 
+test('a refresh does not get in the way of a navigation', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  browser.answer = () => slow.promise;
+  const router = browser.router();
+  const navigation = router.navigate('/slow');
+  await router.refresh();
+  slow.resolve(page('/slow'));
+  await navigation;
+  assert.deepEqual(browser.asked, ['/slow']);
+  assert.deepEqual(browser.shown, ['/slow']);
+});
+
+test('a navigation takes the place of a refresh', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  browser.answer = (path) => (path === '/start' ? slow.promise : page(path));
+  const router = browser.router();
+  const refreshed = router.refresh();
+  await router.navigate('/a');
+  slow.resolve(page('/start'));
+  await refreshed;
+  assert.deepEqual(browser.shown, ['/a']);
+});
+
 test('a prefetch and the click that follows it run the loader once', async () => {
   const browser = new FakeBrowser();
   const router = browser.router();

@@ -1,0 +1,276 @@
+/**
+ * Types of the module `fx/client`.
+ */
+
+import type { ComponentProps, CSSProperties, ReactElement, ReactNode } from 'react';
+
+// ---------------------------------------------------------------------------------------------
+// What page files get
+// ---------------------------------------------------------------------------------------------
+
+/** What an `error.fxl` or `not-found.fxl` is told. */
+export interface PageError {
+  message: string;
+  statusCode: number;
+  /** The class of the error: `LoaderError`, `ServerError`, … */
+  type: string;
+  data: Record<string, any>;
+}
+
+/** What a form's action answered that was sent without JavaScript and failed. */
+export interface ActionData {
+  /** Name of the action. */
+  action: string;
+  ok: false;
+  error: string;
+  fields: Fields;
+  data: Record<string, any>;
+}
+
+/** Messages by the path of a field, such as `items.0.price`. */
+export type Fields = Record<string, string[]>;
+
+/** Properties of a page. */
+export interface PageProps<Data = any, LayoutData = any> {
+  /** What the page's loader returned; `{}` without one. */
+  data: Data;
+  /** What the loaders of the layouts returned, merged: the nearest wins. */
+  layoutData: LayoutData;
+  /** Values of the dynamic parts of the path. */
+  params: Record<string, string>;
+  actionData?: ActionData;
+}
+
+/** Properties of a layout or template. */
+export interface LayoutProps<Data = any, LayoutData = any> {
+  /** What the layout's own loader returned; `{}` without one. */
+  data: Data;
+  /** What the loaders of the layouts around it returned, merged. */
+  layoutData: LayoutData;
+  children: ReactNode;
+}
+
+/** Properties of an `error.fxl` or `not-found.fxl`. */
+export interface ErrorProps<LayoutData = any> extends PageProps<any, LayoutData> {
+  error: PageError;
+  /** Shows the page again; there after an error of a component in the browser. */
+  reset?: () => void;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Components
+// ---------------------------------------------------------------------------------------------
+
+export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
+  /** A path of the app, without the base URL, or any other URL. */
+  href: string;
+  /**
+   * When the target's data and code are loaded: when the pointer or the focus comes to the link
+   * (the default), when it is visible, or not before the click.
+   */
+  prefetch?: 'hover' | 'viewport' | false;
+  /** Take the place of the current history entry. */
+  replace?: boolean;
+  /** Whether to scroll to the top, or to the hash (the default). */
+  scroll?: boolean;
+};
+
+/** A link to a page of the app; any other URL works as in a plain `<a>`. */
+export function Link(props: LinkProps): ReactElement;
+
+/** What a form knows of its submission. */
+export interface ActionState<Result = any> {
+  pending: boolean;
+  /** What the action returned, when it succeeded. */
+  data: Result | null;
+  error: string | null;
+  fields: Fields;
+}
+
+export type FormProps<Result = any> = Omit<
+  ComponentProps<'form'>,
+  'action' | 'method' | 'onError' | 'children'
+> & {
+  /** Name of an action. */
+  action: string;
+  /** Path of another page that defines the action. */
+  page?: string;
+  /** Empty the fields after success. */
+  reset?: boolean;
+  /** Load the page's data anew after success: yes, unless there is an `onSuccess`. */
+  refresh?: boolean;
+  onSuccess?: (data: Result) => void;
+  onError?: (message: string, fields: Fields) => void;
+  children?: ReactNode | ((state: ActionState<Result>) => ReactNode);
+};
+
+/** A form that calls an action, with JavaScript or without. */
+export function Form<Result = any>(props: FormProps<Result>): ReactElement;
+
+/** Elements for the document's head: of those that mean the same the innermost wins. */
+export function Head(props: { children?: ReactNode }): ReactElement | null;
+
+export interface ScriptProps {
+  src?: string;
+  /** Tells inline scripts apart. */
+  id?: string;
+  /**
+   * In the document's head, after the page has come to life (the default), or when the browser
+   * has nothing to do.
+   */
+  strategy?: 'beforeInteractive' | 'afterInteractive' | 'lazyOnload';
+  /** The code of an inline script. */
+  children?: string;
+  /** The script has run, now or before. */
+  onReady?: () => void;
+  onError?: (error: Error) => void;
+  /** Further attributes of the element. */
+  attributes?: Record<string, string>;
+}
+
+/** Run a script once in a document, however many components ask for it. */
+export function Script(props: ScriptProps): ReactElement | null;
+
+export type ImageProps = Omit<ComponentProps<'img'>, 'src' | 'alt'> & {
+  src: string;
+  alt: string;
+  /** Load it at once: for what is seen first. */
+  priority?: boolean;
+  /** Cover the positioned element around it; otherwise give `width` and `height`. */
+  fill?: boolean;
+  style?: CSSProperties;
+};
+
+/** An image that is loaded when it comes near the screen. */
+export function Image(props: ImageProps): ReactElement;
+
+/** Show `children` in the browser, `fallback` on the server and until the page is alive. */
+export function ClientOnly(props: {
+  children?: ReactNode | (() => ReactNode);
+  fallback?: ReactNode;
+}): ReactNode;
+
+/** A place in a layout that the page fills by exporting `slots`; `children` without that. */
+export function Slot(props: {
+  name: string;
+  children?: ReactNode;
+  [property: string]: unknown;
+}): ReactNode;
+
+// ---------------------------------------------------------------------------------------------
+// Navigation
+// ---------------------------------------------------------------------------------------------
+
+/** Go to a page. Resolves when it is shown, or when something newer has taken its place. */
+export function navigate(
+  href: string,
+  options?: { replace?: boolean; scroll?: boolean },
+): Promise<void>;
+
+/** Load a page's data and code, so that the navigation that follows waits for neither. */
+export function prefetch(href: string): Promise<void>;
+
+/** Run the loaders of the shown page again; state and scroll position stay. */
+export function refresh(): Promise<void>;
+
+/** Forget what is kept for a URL: without a query for all of its queries, without a URL all. */
+export function invalidate(href?: string): void;
+
+/** The path of the page as the address bar has it, without the base URL. */
+export function usePathname(): string;
+
+/** The values of the dynamic parts of the path. */
+export function useParams<Params extends Record<string, string> = Record<string, string>>(): Params;
+
+/** The query: the same object until it changes, not meant to be changed. */
+export function useSearchParams(): URLSearchParams;
+
+/** What is loading. */
+export function useNavigation(): {
+  state: 'idle' | 'loading';
+  /** Path and query; null when idle. */
+  to: string | null;
+  pending: boolean;
+};
+
+// ---------------------------------------------------------------------------------------------
+// Actions
+// ---------------------------------------------------------------------------------------------
+
+/**
+ * Actions that are known by name: `{ name: { payload, result } }`. Generated declarations add to
+ * it.
+ */
+export interface Actions {}
+
+/** What an action answered. */
+export type ActionResult<Result = any> =
+  | ({ ok: true; fields: Fields; redirect?: string } & Result)
+  | { ok: false; error: string; fields: Fields; data?: any };
+
+/** An action of the page as a function, with the state of its last call. Never throws. */
+export type Action<Payload = any, Result = any> = ((
+  payload?: Payload | FormData | URLSearchParams,
+) => Promise<ActionResult<Result>>) &
+  ActionState<Result>;
+
+type PayloadOf<Known> = Known extends { payload: infer Payload } ? Payload : any;
+type ResultOf<Known> = Known extends { result: infer Result } ? Result : any;
+
+/** Return an action; `page` is the path of another page that defines it. */
+export function useAction<Name extends keyof Actions>(
+  name: Name,
+  options?: { page?: string },
+): Action<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
+export function useAction<Payload = any, Result = any>(
+  name: string,
+  options?: { page?: string },
+): Action<Payload, Result>;
+
+// ---------------------------------------------------------------------------------------------
+// Connections and people
+// ---------------------------------------------------------------------------------------------
+
+export interface WebSocketOptions<Message = any> {
+  /** JSON objects and arrays come parsed, other text as text, binary data as ArrayBuffer. */
+  onMessage?: (message: Message) => void;
+  /** Also after each reconnection. */
+  onOpen?: () => void;
+  onClose?: (event: CloseEvent) => void;
+  /** `false` closes the connection. */
+  enabled?: boolean;
+  protocols?: string | string[];
+}
+
+/** Keep a WebSocket open to `path`, by default the page's own. */
+export function useWebSocket<Message = any>(
+  path?: string,
+  options?: WebSocketOptions<Message>,
+): {
+  status: 'connecting' | 'open' | 'closed';
+  /** Returns false, and drops the message, while the connection is not open. */
+  send: (message: unknown) => boolean;
+  close: () => void;
+};
+
+/** Somebody who is signed in. */
+export interface User {
+  id: string | number;
+  email?: string;
+  [property: string]: unknown;
+}
+
+/** The signed-in user of the auth plugin, and what changes it. */
+export function useAuth(): {
+  status: 'loading' | 'signed-in' | 'signed-out';
+  user: User | null;
+  login: (credentials: object) => Promise<ActionResult<{ user: User }>>;
+  logout: () => Promise<ActionResult>;
+  logoutEverywhere: () => Promise<ActionResult>;
+  register: (details: object) => Promise<ActionResult>;
+  /** Ask the server again. */
+  refresh: () => Promise<void>;
+};
+
+/** The nonce that inline scripts and styles need; "" without a policy. */
+export function useNonce(): string;

@@ -1,0 +1,61 @@
+/**
+ * Read by `npm run types` only: `index.d.ts` declares what the files of the module are.
+ */
+
+import type * as Declared from '../client/index.js';
+import * as actions from '../client/use-action.js';
+import * as auth from '../client/auth.js';
+import * as clientOnly from '../client/client-only.js';
+import * as form from '../client/form.js';
+import * as head from '../client/head-component.js';
+import * as hooks from '../client/hooks.js';
+import * as image from '../client/image.js';
+import * as link from '../client/link.js';
+import * as navigation from '../client/navigate.js';
+import * as script from '../client/script.js';
+import * as slot from '../client/slot.js';
+import * as socket from '../client/web-socket.js';
+
+export const written = {
+  ClientOnly: clientOnly.ClientOnly,
+  Form: form.Form,
+  Head: head.Head,
+  Image: image.Image,
+  Link: link.Link,
+  Script: script.Script,
+  Slot: slot.Slot,
+  invalidate: navigation.invalidate,
+  navigate: navigation.navigate,
+  prefetch: navigation.prefetch,
+  refresh: navigation.refresh,
+  useAction: actions.useAction as unknown as (typeof Declared)['useAction'],
+  useAuth: auth.useAuth as unknown as (typeof Declared)['useAuth'],
+  useNavigation: hooks.useNavigation,
+  useNonce: hooks.useNonce,
+  useParams: hooks.useParams as (typeof Declared)['useParams'],
+  usePathname: hooks.usePathname,
+  useSearchParams: hooks.useSearchParams,
+  useWebSocket: socket.useWebSocket,
+} satisfies typeof Declared;
+
+declare module '../client/index.js' {
+  interface Actions {
+    like: { payload: { id: number }; result: { likes: number } };
+  }
+}
+
+/** What an app may write. */
+export async function usage({ useAction, useAuth }: typeof Declared): Promise<void> {
+  const like = useAction('like');
+  const result = await like({ id: 5 });
+  if (result.ok) result.likes satisfies number;
+  else result.error satisfies string;
+  like.fields.id?.join();
+  // @ts-expect-error the payload has the type of the action's model
+  await like({ id: 'five' });
+  const other = useAction('other');
+  (await other({ anything: 1 })).ok satisfies boolean;
+  const { login } = useAuth();
+  const signedIn = await login({ email: 'a@b.c', password: 'x' });
+  if (signedIn.ok) signedIn.user.id satisfies string | number;
+}

@@ -1,0 +1,428 @@
+"""A bundled project in a real browser: hydration, navigation, forms, errors."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+
+from fxtrio.compile.bundle import BundleResult
+from tests.bundle.project import Project
+from tests.bundle.sample_site import FORM_ID, IDS, make_project
+from tests.bundle.site import Answer, Request, Site, serve
+
+pytestmark = [pytest.mark.node, pytest.mark.browser]
+
+State = Callable[[Request], dict[str, Any]]
+Built = tuple[Project, BundleResult, dict[str, tuple[str, str]]]
+
+ALIVE = """() => {
+  const button = document.querySelector('#count');
+  return button && Object.keys(button).some((key) => key.startsWith('__reactProps'));
+}"""
+"""React has taken over the document."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The project, bundled for development so that React tells of every difference."""
+    project = make_project(tmp_path_factory.mktemp("site"))
+    result = project.build(mode="development")
+    site = Site(result, project.staging / "client", make_states())
+    html = {}
+    for path in ("/", "/about", "/long", "/form"):
+        state = site.state(path)
+        answer = project.render(result, state["page"]["id"], **state)
+        html[path] = (answer["head"], answer["html"])
+    return project, result, html
+
+
+def make_states() -> dict[str, State]:
+    counts: dict[str, int] = {}
+
+    def shown(path: str, view: int) -> State:
+        def state(request: Request) -> dict[str, Any]:
+            counts[path] = counts.get(path, 0) + 1
+            number = 0 if not request.navigation else counts[path]
+            data = {"n": number, "side": "filled"}
+            more: dict[str, Any] = {"view": view, "props": {"data": data, "layoutData": {}}}
+            if path.startswith("/item/"):
+                more["params"] = {"id": path[-1]}
+            if path == "/broken":
+                more |= {"ok": False, "statusCode": 418, "error": "No tea", "type": "LoaderError"}
+            return more
+
+        return state
+
+    return {path: shown(path, view) for path, view in {**IDS, "/form": FORM_ID}.items()}
+
+
+@pytest.fixture
+def site(built: Built) -> Site:
+    project, result, html = built
+    site = Site(result, project.staging / "client", make_states(), html)
+    script = b"window.counted = (window.counted ?? 0) + 1;"
+    site.answers["/favicon.ico"] = lambda request: Answer(200, "image/svg+xml", b"<svg/>")
+    site.answers["/counted.js"] = lambda request: Answer(200, "text/javascript", script)
+    return site
+
+
+@pytest.fixture
+def origin(site: Site) -> Iterator[str]:
+    with serve(site) as origin:
+        yield origin
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def errors() -> list[str]:
+    """What the console said; tests that expect nothing need not look at it."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, origin: str, errors: list[str]) -> Iterator[Page]:
+    context = browser.new_context(base_url=origin, viewport={"width": 800, "height": 600})
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            errors.append(message.text)
+
+    page.on("console", hear)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+
+
+def open_page(page: Page, path: str = "/") -> None:
+    """Load a document and wait until it has come to life."""
+    page.goto(path)
+    page.wait_for_function(ALIVE)
+    page.click("#count")
+    expect(page.locator("#count")).to_have_text("1")
+    page.evaluate("window.sameDocument = true")
+
+
+def same_document(page: Page) -> bool:
+    return bool(page.evaluate("window.sameDocument === true"))
+
+
+def test_a_page_comes_to_life_without_a_difference(page: Page, errors: list[str]) -> None:
+    open_page(page)
+    expect(page.locator("em")).to_have_text("/")
+    expect(page.locator("aside")).to_have_text("filled")
+    assert page.title() == "Home"
+    assert page.locator("head title").count() == 1
+    assert page.evaluate("window.counted") == 1, "a script of the head runs once"
+    assert errors == []
+
+
+def test_a_document_without_html_is_rendered_by_the_browser(
+    page: Page, site: Site, errors: list[str]
+) -> None:
+    site.html = {}
+    open_page(page)
+    assert page.title() == "Home"
+    assert errors == []
+
+
+def test_a_link_shows_a_page_in_the_same_document(
+    page: Page, site: Site, errors: list[str]
+) -> None:
+    open_page(page)
+    page.click("text=about")
+    expect(page.locator("#about")).to_be_visible()
+    assert same_document(page)
+    assert page.url.endswith("/about")
+    expect(page.locator("#count")).to_have_text("1")
+    expect(page.locator("aside")).to_have_text("no side")
+    assert site.asked(navigation=False) == ["/"]
+    assert errors == []
+
+
+def test_the_head_is_that_of_the_new_page(page: Page) -> None:
+    open_page(page)
+    page.click("text=about")
+    expect(page).to_have_title("Site")
+    description = page.locator('meta[name="description"]')
+    expect(description).to_have_attribute("content", "about")
+    assert description.count() == 1
+    assert page.locator('script[src="/counted.js"]').count() == 0
+    page.click("text=home")
+    expect(page).to_have_title("Home")
+    expect(description).to_have_attribute("content", "site")
+
+
+def test_stylesheets_come_with_their_page_and_go_with_it(page: Page) -> None:
+    def margin() -> str:
+        return str(page.evaluate("getComputedStyle(document.querySelector('h1')).marginTop"))
+
+    open_page(page)
+    expect(page.locator("#home")).to_have_css("color", "rgb(255, 0, 0)")
+    assert margin() == "7px"
+    page.click("text=about")
+    expect(page.locator("#about")).to_have_css("color", "rgb(0, 0, 255)")
+    assert margin() != "7px", "the stylesheet of the page before is gone"
+
+
+def test_resting_on_a_link_and_clicking_it_runs_the_loader_once(page: Page, site: Site) -> None:
+    open_page(page)
+    with page.expect_response("**/about"):
+        page.hover("text=about")
+    page.click("text=about")
+    expect(page.locator("#about")).to_be_visible()
+    assert site.asked(navigation=True).count("/about") == 1
+
+
+def test_a_link_that_is_seen_is_prefetched(page: Page, site: Site) -> None:
+    with page.expect_response("**/about?seen"):
+        open_page(page)
+
+
+def test_a_modified_click_is_left_to_the_browser(page: Page, site: Site) -> None:
+    open_page(page)
+    with page.context.expect_page() as opened:
+        page.click("text=about", modifiers=["Control"])
+    assert opened.value.url.endswith("/about")
+    expect(page.locator("#home")).to_be_visible()
+
+
+def test_pages_and_templates_are_made_anew_for_another_path(page: Page) -> None:
+    open_page(page)
+    page.click("text=one")
+    expect(page.locator("#item")).to_have_text("1 1")
+    first = page.get_attribute("[data-made]", "data-made")
+    page.click("text=two")
+    expect(page.locator("#item")).to_have_text("2 2")
+    assert page.get_attribute("[data-made]", "data-made") != first
+
+
+def test_another_query_keeps_what_was_typed(page: Page) -> None:
+    open_page(page)
+    page.fill("#text", "typed")
+    page.click("#query")
+    expect(page.locator("#q")).to_have_text("1")
+    expect(page.locator("#text")).to_have_value("typed")
+    assert page.url.endswith("/?q=1")
+
+
+def test_a_refresh_loads_the_data_again_and_keeps_what_was_typed(page: Page) -> None:
+    open_page(page)
+    page.fill("#text", "typed")
+    page.click("#refresh")
+    expect(page.locator("#home")).not_to_have_text("Home 0")
+    expect(page.locator("#text")).to_have_value("typed")
+    assert same_document(page)
+
+
+def test_back_shows_the_page_before_where_it_was_left(page: Page) -> None:
+    open_page(page, "/long")
+    page.evaluate("scrollTo(0, 1234)")
+    page.evaluate("document.querySelector('nav a').click()")
+    expect(page.locator("#home")).to_be_visible()
+    assert page.evaluate("scrollY") == 0
+    page.go_back()
+    expect(page.locator("#far")).to_be_attached()
+    page.wait_for_function("scrollY === 1234")
+    assert same_document(page)
+    page.go_forward()
+    expect(page.locator("#home")).to_be_visible()
+    assert same_document(page)
+
+
+def test_a_hash_scrolls_to_its_element_and_focuses_it(page: Page, site: Site) -> None:
+    open_page(page)
+    page.click("text=far")
+    page.wait_for_function("scrollY > 2000")
+    assert page.evaluate("document.activeElement.id") == "far"
+    page.evaluate("scrollTo(0, 0)")
+    asked = len(site.requests)
+    page.click("text=far")
+    page.wait_for_function("scrollY > 2000")
+    assert len(site.requests) == asked, "the page is shown already"
+
+
+def test_a_navigation_is_announced_and_moves_the_focus(page: Page) -> None:
+    open_page(page)
+    page.click("text=about")
+    expect(page.locator("#fx-announcer")).to_have_text("Site")
+    assert page.evaluate("document.activeElement === document.body")
+
+
+def test_an_error_of_a_loader_is_shown_after_one_request(page: Page, site: Site) -> None:
+    open_page(page)
+    page.click("text=broken")
+    expect(page.locator("#failed p")).to_have_text("418 LoaderError: No tea")
+    expect(page.locator("#count")).to_have_text("1")
+    assert site.asked(navigation=True).count("/broken") == 1
+    assert same_document(page)
+
+
+def test_an_error_of_a_component_shows_the_error_page_inside_of_the_layout(
+    page: Page, errors: list[str]
+) -> None:
+    open_page(page)
+    page.click("text=throws")
+    expect(page.locator("#failed p")).to_have_text("500 RangeError: thrown in the browser")
+    expect(page.locator("#count")).to_have_text("1")
+    assert any("thrown in the browser" in text for text in errors), "the console has the stack"
+    page.evaluate("window.calm = true")
+    page.click("#reset")
+    expect(page.locator("#calm")).to_be_visible()
+
+
+def test_another_page_takes_the_place_of_an_error_page(page: Page) -> None:
+    open_page(page)
+    page.click("text=throws")
+    expect(page.locator("#failed")).to_be_visible()
+    page.click("text=about")
+    expect(page.locator("#about")).to_be_visible()
+
+
+def test_a_redirect_is_followed_without_leaving_the_document(page: Page, site: Site) -> None:
+    body = json.dumps({"ok": True, "redirect": "/about"}).encode()
+    site.answers["/moved"] = lambda request: Answer(200, "application/json", body)
+    open_page(page)
+    page.click("text=moved")
+    expect(page.locator("#about")).to_be_visible()
+    assert page.url.endswith("/about")
+    assert same_document(page)
+
+
+def test_an_answer_that_is_no_payload_is_loaded_as_a_document(page: Page) -> None:
+    open_page(page)
+    page.click("text=moved")
+    expect(page.locator("h1")).to_have_text("nothing here")
+
+
+def test_another_build_on_the_server_loads_the_document(page: Page, site: Site) -> None:
+    open_page(page)
+    site.build = "another"
+    page.click("text=about")
+    expect(page.locator("#about")).to_be_visible()
+    assert not same_document(page)
+    assert "/about" in site.asked(navigation=False)
+
+
+def test_a_newer_click_takes_the_place_of_a_slow_page(page: Page, site: Site) -> None:
+    answered = threading.Event()
+
+    def slow(request: Request) -> Answer:
+        answered.wait(20)
+        return Answer(200, "text/html", b"too late")
+
+    site.answers["/slow"] = slow
+    open_page(page)
+    page.click("text=slow")
+    expect(page.locator("#pending")).to_have_text("true")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/slow")):
+        page.click("text=about")
+    answered.set()
+    expect(page.locator("#about")).to_be_visible()
+    expect(page.locator("#pending")).to_have_text("false")
+    assert page.url.endswith("/about")
+
+
+def form_site(site: Site, status: int, body: dict[str, object], **headers: str) -> list[Request]:
+    """Answer the action; return the list that its requests will be in."""
+    requests: list[Request] = []
+
+    def answer(request: Request) -> Answer:
+        requests.append(request)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Answer(status, "application/json", json.dumps(body).encode(), named)
+
+    site.answers["/api/__actions/form/save"] = answer
+    return requests
+
+
+def test_a_form_keeps_files_repeated_fields_and_its_button(page: Page, site: Site) -> None:
+    requests = form_site(site, 200, {"ok": True, "id": 5})
+    open_page(page, "/form")
+    page.set_input_files(
+        "input[type=file]", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"file-text"}
+    )
+    page.fill("input[name=title]", "changed")
+    page.click("#f button")
+    expect(page.locator("#said")).to_have_text("ok 5")
+    expect(page.locator("input[name=title]")).to_have_value("t")
+    [request] = requests
+    assert request.headers["accept"] == "application/json"
+    body = request.body.decode()
+    assert body.count('name="tag"') == 2
+    for text in ('name="title"\r\n\r\nchanged', 'filename="a.txt"', "file-text", "pressed"):
+        assert text in body
+
+
+def test_a_form_shows_the_errors_of_its_fields(page: Page, site: Site) -> None:
+    form_site(
+        site, 422, {"ok": False, "error": "Validation failed", "fields": {"title": ["Too short"]}}
+    )
+    open_page(page, "/form")
+    page.click("#f button")
+    expect(page.locator("#error")).to_have_text("Validation failed")
+    expect(page.locator("#field")).to_have_text("Too short")
+    expect(page.locator("#said")).to_have_text('Validation failed {"title":["Too short"]}')
+
+
+def test_a_form_is_sent_by_the_browser_without_javascript(
+    browser: Browser, origin: str, site: Site
+) -> None:
+    requests = form_site(site, 200, {"ok": True})
+    with browser.new_context(base_url=origin, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/form")
+        page.click("#f button")
+        page.wait_for_url("**/api/__actions/form/save")
+    [request] = requests
+    assert request.method == "POST"
+    assert request.headers["content-type"].startswith("multipart/form-data")
+    assert "text/html" in request.headers["accept"]
+    assert request.body.count(b'name="tag"') == 2
+
+
+def test_an_action_sends_the_token_and_invalidates_what_it_names(page: Page, site: Site) -> None:
+    requests = form_site(site, 200, {"ok": True, "id": 7}, x_fx_invalidate="/about, /")
+    about = site.states["/about"]
+    site.states["/about"] = lambda request: {**about(request), "ttl": 60}
+    open_page(page, "/form")
+    page.context.add_cookies([{"name": "fx-csrf", "value": "n.s", "url": page.url}])
+    page.click("text=about")
+    expect(page.locator("#about")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#form")).to_be_visible()
+    page.click("#call")
+    expect(page.locator("#called")).to_have_text("7")
+    assert requests[0].headers["x-csrf-token"] == "n.s"
+    assert requests[0].body == b'{"n":1}'
+    before = site.asked(navigation=True).count("/about")
+    page.click("text=about")
+    expect(page.locator("#about")).to_be_visible()
+    assert site.asked(navigation=True).count("/about") == before + 1
+
+
+def test_a_page_with_a_time_to_live_is_asked_for_once(page: Page, site: Site) -> None:
+    about = site.states["/about"]
+    site.states["/about"] = lambda request: {**about(request), "ttl": 60}
+    open_page(page)
+    for _ in range(2):
+        page.click("text=about")
+        expect(page.locator("#about")).to_be_visible()
+        page.click("text=home")
+        expect(page.locator("#home")).to_be_visible()
+    assert site.asked(navigation=True).count("/about") == 1
