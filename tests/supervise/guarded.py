@@ -52,11 +52,6 @@ async def wait(websocket: WebSocket) -> None:
     told["closed"] = f"{message['code']} {message.get('reason') or ''}"
 
 
-async def late(websocket: WebSocket) -> None:
-    await trio.sleep(0.3)
-    await websocket.accept()
-
-
 async def loop(websocket: WebSocket) -> None:
     await websocket.accept()
     try:
@@ -80,7 +75,6 @@ app = Starlette(
         Route("/asked", asked),
         Route("/closed", closed),
         WebSocketRoute("/wait", wait),
-        WebSocketRoute("/late", late),
         WebSocketRoute("/loop", loop),
         WebSocketRoute("/echo", echo),
     ]
