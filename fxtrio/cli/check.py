@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,11 +19,17 @@ def command(root: Path, as_json: bool) -> None:
 
     All problems of all files are reported, each with its line, its column and a remedy.
     """
+    import trio
+
     from fxtrio.compile.problems import format_json
-    from fxtrio.compile.project import check_project
+    from fxtrio.compile.syntax import check_all
     from fxtrio.errors import CompileFailed
 
-    project = check_project(root, load_config(root))
+    def report(line: str) -> None:
+        if not as_json:
+            click.echo(line, err=True)
+
+    project = trio.run(partial(check_all, root, load_config(root), report=report))
     if as_json:
         click.echo(format_json(project.problems), nl=False)
     elif project.problems:

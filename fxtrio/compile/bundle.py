@@ -89,7 +89,7 @@ class BundleResult:
     """What was written."""
 
     build_id: str
-    """Of 15 hex characters; differs when the output or the seed does."""
+    """Of 16 hex characters; differs when the output or the seed does."""
 
     entry: FileAssets
     """What every document starts with."""

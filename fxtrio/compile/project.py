@@ -30,6 +30,8 @@ class CheckedPage:
     module: PageModule
     python: str
     ui: str
+    whole: bool = True
+    """Whether the file divides into its halves without a problem."""
 
     @property
     def suspends(self) -> bool:
@@ -89,7 +91,7 @@ def check_page(source: SourceText) -> tuple[CheckedPage, list[Problem]]:
         inject=injected,
         **attrs.asdict(facts, recurse=False),
     )
-    return CheckedPage(entry, sections.python, sections.ui), problems
+    return CheckedPage(entry, sections.python, sections.ui, not sections.problems), problems
 
 
 def _no_default_export(source: SourceText) -> Problem:

@@ -1,0 +1,92 @@
+"""Syntax errors of UI halves, as `fx check` lists them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.compile import syntax
+from fxtrio.compile.project import check_project
+from fxtrio.compile.sections import split_source
+from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.syntax import check_all, check_ui
+from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.config import Config
+from fxtrio.errors import BundlerCrashed, NodeMissing
+
+pytestmark = pytest.mark.node
+
+CASES = Path(__file__).parent / "cases"
+
+
+async def check(root: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (root / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "pages" / name).write_text(text)
+    with trio.fail_after(120):
+        toolchain = await ensure_toolchain(lambda line: None)
+        project = await check_ui(check_project(root, Config()), toolchain=toolchain)
+    return [str(problem) for problem in project.problems]
+
+
+async def test_syntax_errors_of_both_halves_are_listed_together(tmp_path: Path) -> None:
+    found = await check(
+        tmp_path,
+        {
+            "index.fxl": "x = y\nexport default function P() {\n  return <p>é 😀</p> +;\n}\n",
+            "fine.fxl": "export default (): number => <p>x</p> as unknown as number\n",
+            "b.fxl": "const a = ;\nexport default 1\n",
+            "broken.fxl": "x = = 1\nexport default +\n",
+        },
+    )
+    assert [line.split(": ")[0] for line in found] == [
+        "pages/b.fxl:1:11",
+        "pages/broken.fxl:1:5",
+        "pages/index.fxl:1:5",
+        "pages/index.fxl:3:22",
+    ]
+    assert found[0].startswith("pages/b.fxl:1:11: broken UI code: Unexpected token. ")
+
+
+async def test_a_parser_that_dies_is_no_empty_answer(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.fxl").write_text("export default 1\n")
+    with pytest.raises(BundlerCrashed), trio.fail_after(60):
+        await check_ui(check_project(tmp_path, Config()), toolchain=tmp_path)
+
+
+async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    for case in CASES.glob("*.fxl"):
+        source = read_bytes(case.read_bytes(), case.name)
+        assert isinstance(source, SourceText)
+        if not split_source(source).problems:
+            (tmp_path / "pages" / case.name).write_bytes(case.read_bytes())
+    found = await check(tmp_path, {})
+    assert [line for line in found if "broken UI code" in line] == []
+
+
+async def test_without_node_the_python_is_checked_and_the_rest_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def missing(report: object) -> Path:
+        raise NodeMissing("20.19", ())
+
+    monkeypatch.setattr(syntax, "ensure_toolchain", missing)
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.fxl").write_text("x = y\nexport default +\n")
+    lines: list[str] = []
+    project = await check_all(tmp_path, Config(), report=lines.append)
+    assert [problem.line for problem in project.problems] == [1]
+    assert lines[0].startswith("The syntax of UI code has not been checked.")
+
+
+async def test_without_whole_pages_node_is_not_started(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.fxl").write_text("x = = 1\n")
+    lines: list[str] = []
+    project = await check_all(tmp_path, Config(), report=lines.append)
+    assert [problem.line for problem in project.problems] == [1]
+    assert lines == []
