@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 import nox
+from nox.command import CommandFailed
 
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -82,12 +84,22 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def ci(session: nox.Session) -> None:
-    """Run everything a change must pass, the tests last."""
+    """Run everything a change must pass, the tests last; one failure hides no other."""
     session.install("-e", ".[dev]")
-    _lint(session)
-    _types(session)
-    _js(session)
+    failed = [check.__name__ for check in (_lint, _types, _js) if not _passes(check, session)]
+    if failed:
+        session.warn(f"failed before the tests: {', '.join(failed)}")
     session.run("pytest", *session.posargs)
+    if failed:
+        session.error(f"the tests passed, but not {', '.join(failed)}")
+
+
+def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
+    try:
+        check(session)
+    except CommandFailed:
+        return False
+    return True
 
 
 def _lint(session: nox.Session) -> None:
