@@ -255,6 +255,9 @@ class Session:
         if len(self._early) > READ_SIZE:
             await trio.sleep_forever()
         data = await self._wire.read()
+        if self._conversation is not None:  # the application answered during the wait
+            await self._take(self._conversation, data)
+            return True
         self._early += data
         return bool(data)
 

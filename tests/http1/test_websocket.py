@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from websockets.utils import accept_key
 
 from fxtrio.errors import ClientDisconnected
@@ -320,6 +321,24 @@ async def test_frames_sent_with_the_handshake_are_not_lost() -> None:
     async with open_server(echo) as server, await server.connect() as client:
         await client.send(upgrade() + frame(TEXT, b"eager") + close_frame(1000))
         assert b"eager" in await client.read_all()
+
+
+async def test_a_receive_that_began_before_the_accept_gets_what_comes_after_it() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+
+        async def pump() -> None:
+            message = await receive()
+            await send({"type": "websocket.send", "text": message["text"]})
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pump)
+            await trio.testing.wait_all_tasks_blocked()
+            await send({"type": "websocket.accept"})
+
+    async with open_server(app) as server, await open_websocket(server) as client:
+        await client.send(frame(TEXT, b"later") + close_frame(1000))
+        assert b"later" in await client.read_all()
 
 
 async def test_the_application_chooses_among_the_offered_subprotocols() -> None:

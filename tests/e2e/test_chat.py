@@ -1,0 +1,73 @@
+"""The chat in real browsers: accounts, rooms, presence, and a reader that stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.support import Server, Visitor, copy_example, fx, served, visit
+
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    project = copy_example("chat", tmp_path_factory.mktemp("chat"))
+    fx("build", cwd=project)
+    with served(project) as server:
+        yield server
+
+
+def enter(browser: Browser, chat: Server, email: str, room: str) -> Visitor:
+    """Register, sign in, and enter a room."""
+    visitor = visit(browser)
+    page = visitor.page
+    for form in ("register", "login"):
+        page.goto(f"{chat.url}/{form}?next=/rooms/{room}")
+        page.get_by_label("Email").fill(email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Register" if form == "register" else "Sign in").click()
+        page.wait_for_load_state()
+    page.goto(f"{chat.url}/rooms/{room}")
+    expect(page.get_by_role("status")).to_contain_text("open")
+    return visitor
+
+
+def members(visitor: Visitor) -> list[str]:
+    return visitor.page.get_by_label("Members").get_by_role("listitem").all_inner_texts()
+
+
+def test_a_room_is_closed_to_those_who_are_not_signed_in(chat: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    visitor.page.goto(chat.url + "/rooms/lobby")
+    assert visitor.page.url.startswith(chat.url + "/login?next=")
+
+
+def test_what_one_says_the_other_reads_and_both_see_who_is_here(
+    chat: Server, browser: Browser
+) -> None:
+    ann = enter(browser, chat, "ann@example.com", "lobby")
+    bob = enter(browser, chat, "bob@example.com", "lobby")
+    expect(ann.page.get_by_label("Members").get_by_role("listitem")).to_have_count(2)
+    assert sorted(members(ann)) == ["ann@example.com", "bob@example.com"]
+    ann.page.get_by_label("Your message").fill("Hello Bob")
+    ann.page.get_by_role("button", name="Say").click()
+    for visitor in (ann, bob):
+        said = visitor.page.get_by_label("What was said").get_by_role("listitem")
+        expect(said).to_have_text("ann@example.com Hello Bob")
+    bob.page.context.close()
+    expect(ann.page.get_by_label("Members").get_by_role("listitem")).to_have_count(1)
+    assert ann.complaints == []
+
+
+def test_a_reader_that_stops_is_cut_off_and_holds_up_nobody(chat: Server, browser: Browser) -> None:
+    eve = enter(browser, chat, "eve@example.com", "garden")
+    dan = enter(browser, chat, "dan@example.com", "garden")
+    eve.page.get_by_role("button", name="Stop reading").click(no_wait_after=True)
+    expect(dan.page.get_by_role("status")).to_contain_text("20000 messages came", timeout=30_000)
+    assert "closed" not in dan.page.get_by_role("status").inner_text()
+    expect(eve.page.get_by_role("status")).to_contain_text("closed with 1013", timeout=30_000)
+    expect(eve.page.get_by_role("status")).to_contain_text("open", timeout=30_000)
+    expect(dan.page.get_by_label("Members").get_by_role("listitem")).to_have_count(2)
