@@ -19,10 +19,12 @@ from rich.console import Console
 from benchmarks import machine, report
 from benchmarks.cache import InstallFailed
 from benchmarks.contenders import Contender, choose
+from benchmarks.extras import EXTRAS
 from benchmarks.load import WrkFailed, WrkMissing, find_wrk
 from benchmarks.measure import Plan, build_times, visit
 from benchmarks.results import Results
 from benchmarks.servers import ServerFailed
+from benchmarks.subscribers import WrongMessages
 from benchmarks.works import WORKS
 
 FULL = 8.0  # seconds of load
@@ -65,7 +67,7 @@ def _run(plan: Plan, contenders: tuple[Contender, ...], console: Console) -> int
                 results.visits.append(
                     visit(contender, plan, number, lambda text: console.print(f"[dim]{text}[/dim]"))
                 )
-            except (ServerFailed, WrkFailed, OSError) as error:
+            except (ServerFailed, WrkFailed, WrongMessages, OSError) as error:
                 results.failures.append(f"round {number}: {error}")
                 console.print(str(error), style="red", markup=False)
     report.show(results, console)
@@ -91,12 +93,13 @@ def _parse() -> argparse.Namespace:
 
 def _plan(options: argparse.Namespace) -> Plan:
     """Return what to measure. Raises ValueError for an unknown work."""
-    known = {work.name: work for work in WORKS}
+    known = [work.name for work in WORKS] + [extra.name for extra in EXTRAS]
     unknown = [name for name in options.only if name not in known]
     if unknown:
         raise ValueError(f"{', '.join(unknown)}: no such work. Known: {', '.join(known)}.")
     return Plan(
         works=tuple(work for work in WORKS if not options.only or work.name in options.only),
+        extras=tuple(extra for extra in EXTRAS if not options.only or extra.name in options.only),
         seconds=options.seconds or (QUICK if options.quick else FULL),
         connections=tuple(sorted(int(number) for number in options.connections)),
         rounds=options.rounds or (1 if options.quick else 3),

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import attrs
 
+from benchmarks.extras import EXTRA_EXACTLY, EXTRA_MOST, EXTRA_TIMES
 from benchmarks.results import Results
 from benchmarks.works import BUILD_WITHIN, IDLE_WITHIN, START_WITHIN
 
 OURS = "fxtrio"
+RIVAL = "pyxle"
 SPREAD = 2.0  # what p99 may be in p50
 
 
@@ -26,6 +28,7 @@ class Judgement:
 def judge(results: Results) -> Iterator[Judgement]:
     """Yield the targets whose figures were measured."""
     yield from _rates(results)
+    yield from _extras(results)
     for text, name, wanted in (
         ("start, s", "started", START_WITHIN),
         ("memory idle, MB", "idle_mb", IDLE_WITHIN),
@@ -59,3 +62,20 @@ def _rates(results: Results) -> Iterator[Judgement]:
             yield Judgement(
                 f"{work.name}: p99 / p50", f"{SPREAD:g}", f"{spread:.1f}", spread <= SPREAD
             )
+
+
+def _extras(results: Results) -> Iterator[Judgement]:
+    for (extra, figure), medians in results.extras().items():
+        ours, theirs = medians.get(OURS), medians.get(RIVAL)
+        if ours is None:
+            continue
+        if figure in EXTRA_TIMES and theirs:
+            wanted, times = EXTRA_TIMES[figure], ours / theirs
+            text = f"{wanted:g} x {RIVAL}"
+            yield Judgement(f"{extra}: {figure}", text, f"{times:.1f} x", times >= wanted)
+        elif figure in EXTRA_MOST:
+            wanted = EXTRA_MOST[figure]
+            yield Judgement(f"{extra}: {figure}", f"{wanted:g}", f"{ours:.1f}", ours <= wanted)
+        elif figure in EXTRA_EXACTLY:
+            wanted = EXTRA_EXACTLY[figure]
+            yield Judgement(f"{extra}: {figure}", f"{wanted:g}", f"{ours:g}", ours == wanted)

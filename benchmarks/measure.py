@@ -9,6 +9,7 @@ import attrs
 
 from benchmarks import processes, servers
 from benchmarks.contenders import Contender
+from benchmarks.extras import Extra, Figures
 from benchmarks.load import Load, run_wrk
 from benchmarks.works import Work
 
@@ -21,6 +22,7 @@ class Plan:
     """How long and how often to measure."""
 
     works: tuple[Work, ...]
+    extras: tuple[Extra, ...]
     seconds: float
     connections: tuple[int, ...]
     rounds: int
@@ -61,12 +63,14 @@ class Visit:
     """Bytes of the body of each work."""
 
     samples: tuple[Sample, ...]
+    extras: dict[str, Figures]
+    """Figures of each `Extra`."""
 
 
 def visit(contender: Contender, plan: Plan, number: int, tell: Callable[[str], None]) -> Visit:
     """Start a contender's server, measure all its works, and end it.
 
-    Raises ServerFailed and WrkFailed.
+    Raises ServerFailed, WrkFailed and WrongMessages.
     """
     with servers.serving(contender) as server:
         works = [work for work in plan.works if work.name in contender.calls]
@@ -82,14 +86,20 @@ def visit(contender: Contender, plan: Plan, number: int, tell: Callable[[str], N
             for sample in _measure(server, contender, work, plan, number, tell)
         ]
         time.sleep(SETTLE)
+        loaded = processes.memory_mb(server.pid)
         return Visit(
             contender=contender.name,
             round=number,
             started=server.started,
             idle_mb=idle,
-            loaded_mb=processes.memory_mb(server.pid),
+            loaded_mb=loaded,
             sizes=sizes,
             samples=tuple(samples),
+            extras={
+                extra.name: extra.measure(server, contender.calls[extra.name])
+                for extra in plan.extras
+                if extra.name in contender.calls
+            },
         )
 
 

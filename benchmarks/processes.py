@@ -6,7 +6,7 @@ import contextlib
 import subprocess
 from collections import Counter
 
-import psutil  # type: ignore[import-untyped]  # ships no types
+import psutil
 
 
 def tree(pid: int) -> list[psutil.Process]:

@@ -22,14 +22,21 @@ def show(results: Results, console: Console) -> None:
         return _rate(medians, key)
 
     for title, cell in (
-        ("answers a second (times Pyxle as shipped / production)", rate),
-        ("p50 / p99 in milliseconds", lambda key: _latency(medians[key])),
-        ("CPU microseconds per answer", lambda key: _cpu(medians[key])),
+        ()
+        if not results.plan.works
+        else (
+            ("answers a second (times Pyxle as shipped / production)", rate),
+            ("p50 / p99 in milliseconds", lambda key: _latency(medians[key])),
+            ("CPU microseconds per answer", lambda key: _cpu(medians[key])),
+        )
     ):
         for connections in results.plan.connections:
             noun = "connection" if connections == 1 else "connections"
             console.print(f"\n[bold]{title}, {connections} {noun}[/bold]")
             console.print(_table(results, medians, connections, cell))
+    if results.plan.extras:
+        console.print("\n[bold]jobs and WebSockets[/bold]")
+        console.print(_extras(results))
     console.print("\n[bold]servers[/bold]")
     console.print(_servers(results))
     judgements = list(judge(results))
@@ -86,6 +93,19 @@ def _servers(results: Results) -> Table:
     builds = [results.build_seconds(contender) for contender in results.contenders]
     table.add_row("build, s", *(NONE if b is None else f"{b:.2f}" for b in builds))
     return table
+
+
+def _extras(results: Results) -> Table:
+    table = _with_contenders("figure", results)
+    for (extra, figure), medians in results.extras().items():
+        values = (medians.get(contender.name) for contender in results.contenders)
+        cells = (NONE if value is None else _number(value) for value in values)
+        table.add_row(f"{extra}: {figure}", *cells)
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def _targets(judgements: Iterable[Judgement]) -> Table:

@@ -46,9 +46,6 @@ class Results:
     builds: dict[str, list[float]] = attrs.field(factory=dict)
     """Seconds per build of a family."""
 
-    extra: dict[str, Any] = attrs.field(factory=dict)
-    """Figures of other kinds by name, such as those of WebSockets."""
-
     failures: list[str] = attrs.field(factory=list)
 
     def medians(self) -> Medians:
@@ -58,6 +55,18 @@ class Results:
             for sample in visit.samples:
                 groups[sample.contender, sample.work, sample.connections].append(sample)
         return {key: _median(samples) for key, samples in groups.items()}
+
+    def extras(self) -> dict[tuple[str, str], dict[str, float]]:
+        """Return ``{(extra, figure): {contender: median}}``."""
+        groups: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
+        for visit in self.visits:
+            for extra, figures in visit.extras.items():
+                for figure, value in figures.items():
+                    groups[extra, figure].setdefault(visit.contender, []).append(value)
+        return {
+            key: {contender: statistics.median(values) for contender, values in group.items()}
+            for key, group in groups.items()
+        }
 
     def of_visits(self, contender: str, name: str) -> float | None:
         """Return the median over a contender's visits of ``started``, ``idle_mb``…"""
@@ -97,7 +106,10 @@ class Results:
                 {"contender": name, "work": work, "connections": connections} | attrs.asdict(median)
                 for (name, work, connections), median in self.medians().items()
             ],
-            "extra": self.extra,
+            "extras": [
+                {"extra": extra, "figure": figure, "medians": medians}
+                for (extra, figure), medians in self.extras().items()
+            ],
             "builds": self.builds,
             "visits": [attrs.asdict(visit) for visit in self.visits],
             "failures": self.failures,

@@ -97,12 +97,25 @@ def check(server: Server, name: str, call: Call) -> int:
 
     Raises ServerFailed unless it has status 200 and the body that is wanted.
     """
+    try:
+        return len(ask(server, call))
+    except ServerFailed as error:
+        raise ServerFailed(f"{name} {error}") from None
+
+
+def ask(server: Server, call: Call, *, body: str | None = None) -> bytes:
+    """Return the body of the answer to ``call``, with another request body if told.
+
+    Raises ServerFailed unless it has status 200 and what is wanted.
+    """
+    if body is not None:
+        call = attrs.evolve(call, body=body)
     headers = {**call.headers, **(server.proof if call.method != "GET" else {})}
-    status, body = _ask(server.base, call, headers)
-    missing = _missing(call, status, body)
+    status, answer = _ask(server.base, call, headers)
+    missing = _missing(call, status, answer)
     if missing:
-        raise ServerFailed(f"{name} {call.method} {call.path}: {missing}")
-    return len(body)
+        raise ServerFailed(f"{call.method} {call.path}: {missing}")
+    return answer
 
 
 def _wait_for_answer(

@@ -24,6 +24,18 @@ CALLS = {
         body=ECHO_BODY,
         contains=ECHO_ANSWER,
     ),
+    "enqueue": Call(
+        path="/api/__actions/actions/jobs",
+        method="POST",
+        headers={"content-type": "application/json"},
+        contains=('"seconds"',),
+    ),
+    "websocket": Call(
+        path="/api/__actions/room/begin",
+        method="POST",
+        headers={"content-type": "application/json"},
+        contains=('"ok":true',),
+    ),
     "hello.md": Call(path="/hello.md", contains=("# Greeting", "Hello")),
     "llms.txt": Call(path="/llms.txt", contains=("## Pages", "/hello.md")),
 }
@@ -46,7 +58,7 @@ def _contender(
         family=FAMILY,
         note=note,
         version=_version,
-        install=lambda: _install(),
+        install=_install,
         build=Command(argv=(_fx(), "build"), folder=cache.app_folder(FAMILY)),
         serve=partial(_serve, env=env),
         calls=calls,
@@ -71,7 +83,7 @@ def _version() -> str:
 
 def _serve(port: int, *, env: Mapping[str, str]) -> Command:
     return Command(
-        argv=(_fx(), "serve", "--bind", f"127.0.0.1:{port}"),
+        argv=(_fx(), "serve", "--port", str(port)),
         folder=cache.app_folder(FAMILY),
         env={"FX_SECRET_KEY": "a secret key of the benchmark, 32 bytes or more", **env},
     )

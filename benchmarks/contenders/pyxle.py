@@ -29,6 +29,18 @@ CALLS = {
         body=ECHO_BODY,
         contains=ECHO_ANSWER,
     ),
+    "enqueue": Call(
+        path="/api/__actions/actions/jobs",
+        method="POST",
+        headers={"content-type": "application/json"},
+        contains=('"seconds"',),
+    ),
+    "websocket": Call(
+        path="/api/__actions/room/begin",
+        method="POST",
+        headers={"content-type": "application/json"},
+        contains=('"ok":true',),
+    ),
     "hello.md": Call(path="/hello.md", contains=("# Greeting", "Hello")),
     "llms.txt": Call(path="/llms.txt", contains=("## Pages", "/hello.md")),
 }
