@@ -1,18 +1,21 @@
 """Which worker gets which job, and what becomes of the jobs of a worker that ends.
 
-Nothing here waits or reads a clock. Called by `fxtrio.ssr.pool` with new jobs, by
+Nothing here waits. Called by `fxtrio.ssr.pool` with new jobs, by
 workers that have room, and by `fxtrio.ssr.fleet` with workers that come and go.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 import attrs
+import trio
 
-from fxtrio.errors import RenderCrashed, RenderTimeout, SsrBusy, SsrDown
+from fxtrio.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
+from fxtrio.ssr.convicts import Convicts
 from fxtrio.ssr.frames import check_payload
 from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
 from fxtrio.ssr.tally import Costs, Tally
@@ -57,6 +60,7 @@ class Dispatcher:
     workers: list[Worker] = attrs.field(init=False, factory=list)
     """Those that take any job."""
 
+    _convicts: Convicts = attrs.field(init=False, factory=Convicts)
     _queue: deque[Job] = attrs.field(init=False, factory=deque)
     _suspects: deque[RenderJob] = attrs.field(init=False, factory=deque)
 
@@ -69,7 +73,8 @@ class Dispatcher:
         """Take a new job: send it to a worker, or keep it until one has room.
 
         Raises SsrBusy when ``max_pending`` jobs have not ended, SsrDown when no worker is
-        to be expected, and FrameRefused when the payload does not fit into a frame.
+        to be expected, FrameRefused when the payload does not fit into a frame, and at
+        once what it has raised before when the same render has cost two workers lately.
         """
         tally = self.tally
         if self.down:
@@ -78,6 +83,9 @@ class Dispatcher:
             tally.refused += 1
             raise SsrBusy(tally.pending, self._retry_after())
         check_payload(job.payload)
+        error = self._find_conviction(job)
+        if error is not None:
+            raise error
         tally.pending += 1
         worker = None if self._queue else self._pick()
         if worker is None:
@@ -101,13 +109,15 @@ class Dispatcher:
         """Use a worker that has nothing to do: for one suspicious job, or for all others."""
         if worker.retired:
             return
-        if self._suspects:
-            worker.alone = True
-            worker.begin(self._suspects.popleft())
-        else:
-            worker.alone = False
-            self.workers.append(worker)
-            self._pump()
+        while self._suspects:
+            job = self._suspects.popleft()
+            if not self._refuse(job):
+                worker.alone = True
+                worker.begin(job)
+                return
+        worker.alone = False
+        self.workers.append(worker)
+        self._pump()
 
     def worker_has_room(self, worker: Worker) -> None:
         """Go on after a worker has answered."""
@@ -159,6 +169,10 @@ class Dispatcher:
         else:
             self._pump()
 
+    def pardon(self) -> None:
+        """Forget which renders have cost workers: there is a new bundle."""
+        self._convicts = Convicts()
+
     def fail_waiting(self) -> None:
         """Fail all jobs that no worker has, with the reason in `down`."""
         for waiting in (self._queue, self._suspects):
@@ -183,12 +197,18 @@ class Dispatcher:
         tally.pending -= 1
         if death is None:
             job.fail(SsrDown(self.down or "the bundle of this stream has been replaced"))
-        elif death.hung and suspected:
+            return
+        make_error: Callable[[], RenderError]
+        if death.hung and suspected:
             tally.timeouts += 1
-            job.fail(RenderTimeout(job.page, self.timeout))
+            make_error = partial(RenderTimeout, job.page, self.timeout)
         else:
             tally.crashes += 1
-            job.fail(RenderCrashed(job.page, death.cause))
+            make_error = partial(RenderCrashed, job.page, death.cause)
+        if suspected and isinstance(job, RenderJob):  # what a stream has done is never certain
+            now = trio.current_time()
+            self._convicts.add(job.page, job.payload, job.strikes, make_error, now)
+        job.fail(make_error())
 
     def _pick(self) -> Worker | None:
         """Return the first worker with little to do, else the one with the least."""
@@ -206,7 +226,22 @@ class Dispatcher:
             worker = self._pick()
             if worker is None:
                 return
-            worker.begin(self._queue.popleft())
+            job = self._queue.popleft()
+            if not self._refuse(job):
+                worker.begin(job)
+
+    def _refuse(self, job: Job) -> bool:
+        """Fail a waiting job that has meanwhile cost enough workers for somebody else."""
+        error = self._find_conviction(job)
+        if error is not None:
+            self.tally.pending -= 1
+            job.fail(error)
+        return error is not None
+
+    def _find_conviction(self, job: Job) -> RenderError | None:
+        if not self._convicts:
+            return None
+        return self._convicts.find(job.page, job.payload, trio.current_time())
 
     def _retry_after(self) -> float:
         """Return the time in which about all pending jobs are done (seconds)."""

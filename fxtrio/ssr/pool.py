@@ -139,6 +139,7 @@ class SsrPool:
         old, self._fleet, self._launch = self._fleet, fleet, launch
         if old is not None:
             old.withdraw()
+            self._dispatcher.pardon()
             self._nursery.start_soon(old.retire)
         fleet.activate()
         return None

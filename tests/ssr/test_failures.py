@@ -227,20 +227,64 @@ async def test_poison_in_the_middle_of_a_batch_costs_a_worker_twice() -> None:
 async def test_many_poison_pages_do_not_take_the_pool_down() -> None:
     crashed: list[int] = []
 
-    async def poison() -> None:
+    async def poison(number: int) -> None:
         with pytest.raises(RenderCrashed):
-            await pool.render(2, state("exit", code=1))
-        crashed.append(1)
+            await pool.render(2, state("exit", code=1, number=number))
+        crashed.append(number)
 
     async with open_pool(workers=2) as pool:
         traffic = Traffic(pool)
         async with trio.open_nursery() as nursery:
-            for _ in range(5):
-                nursery.start_soon(poison)
+            for number in range(5):
+                nursery.start_soon(poison, number)
             nursery.start_soon(traffic.ask, 20)
         assert len(crashed) == 5
         assert not traffic.errors
         assert pool.statistics().restarts <= 10
+
+
+async def test_asking_again_for_a_poison_page_costs_no_more_workers() -> None:
+    async with open_pool() as pool:
+        for _ in range(5):
+            with pytest.raises(RenderCrashed, match="exited with code 3"):
+                await pool.render(2, state("exit", code=3))
+        assert pool.statistics().crashes == 1
+        assert (await pool.render(2, state())).html, "with another state the page is fine"
+        assert pool.statistics().restarts == 2
+
+
+async def test_asking_for_a_poison_page_at_the_same_time_costs_few_workers() -> None:
+    crashed: list[int] = []
+
+    async def poison(number: int) -> None:
+        with pytest.raises(RenderCrashed):
+            await pool.render(2, state("exit", code=1))
+        crashed.append(number)
+
+    async with open_pool(workers=2) as pool:
+        async with trio.open_nursery() as nursery:
+            for number in range(20):
+                nursery.start_soon(poison, number)
+        assert len(crashed) == 20
+        assert pool.statistics().restarts <= 4
+
+
+async def test_a_new_bundle_gets_a_new_chance(tmp_path: Path) -> None:
+    fixed = tmp_path / "fixed.mjs"
+    fixed.write_text(PAGES.read_text().replace("process.exit(code)", "'<p>fixed</p>'"))
+    async with open_pool() as pool:
+        with pytest.raises(RenderCrashed):
+            await pool.render(2, state("exit", code=1))
+        await pool.replace_bundle(fixed)
+        assert (await pool.render(2, state("exit", code=1))).html == b"<p>fixed</p>"
+
+
+async def test_asking_again_for_an_endless_loop_costs_two_workers_in_all() -> None:
+    async with open_pool(timeout=0.3) as pool:
+        for _ in range(5):
+            with pytest.raises(RenderTimeout):
+                await pool.render(2, state("loop"))
+        assert pool.statistics().timeouts == 2
 
 
 async def test_a_poison_page_whose_client_left_is_not_tried_again() -> None:

@@ -13,7 +13,7 @@ import trio.testing
 from fxtrio.errors import RenderCrashed, RenderFailed, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import STREAM_WINDOW
 from fxtrio.ssr.pool import Rendered, RenderStream, open_ssr_pool
-from tests.ssr.pools import BUNDLES, PAGES, open_pool, state, wait_until
+from tests.ssr.pools import BUNDLES, PAGES, open_pool, state, wait_restarts, wait_until
 
 pytestmark = pytest.mark.node
 
@@ -200,6 +200,21 @@ async def test_a_stream_that_has_begun_fails_with_its_worker() -> None:
             os.kill(pool.statistics().pids[0], signal.SIGKILL)
             with pytest.raises(RenderCrashed, match="SIGKILL"):
                 await anext(stream)
+
+
+async def test_kills_from_outside_are_not_held_against_streams() -> None:
+    payload = state("deferred", names=["one"])
+    async with open_pool() as pool:
+        for kills in range(1, 4):
+            async with pool.stream(0, payload) as stream:
+                await anext(stream)
+                os.kill(pool.statistics().pids[0], signal.SIGKILL)
+                with pytest.raises(RenderCrashed):
+                    await anext(stream)
+            await wait_restarts(pool, kills)
+        async with pool.stream(0, payload) as stream:
+            await stream.resolve("one", b"1")
+            assert (await collect(stream))[1] == b"<main><p>1</p></main>"
 
 
 async def test_a_stream_that_kills_costs_a_worker_twice() -> None:
