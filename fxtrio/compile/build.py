@@ -7,8 +7,6 @@ that fails leaves the previous one as it was.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -18,6 +16,7 @@ import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
 from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.swap import make_staging, put_in_place, remove
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
@@ -57,10 +56,10 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
     root = await trio.to_thread.run_sync(root.resolve)
     report("Checking the pages")
     project = await trio.to_thread.run_sync(_checked, root, config)
-    site = plan_site(project.tree)
+    site = _site(project)
     toolchain = await ensure_toolchain(report)
     target = root / FOLDERS[mode]
-    staging = await trio.to_thread.run_sync(_make_staging, target)
+    staging = await trio.to_thread.run_sync(make_staging, target)
     try:
         await trio.to_thread.run_sync(_write_halves, project, staging)
         report(f"Bundling {len(site.routes)} pages")
@@ -77,10 +76,10 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
-        await trio.to_thread.run_sync(_swap, staging, target)
+        await trio.to_thread.run_sync(put_in_place, staging, target)
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
-            await trio.to_thread.run_sync(_remove, staging)
+            await trio.to_thread.run_sync(remove, staging)
     return Build(target, manifest, result)
 
 
@@ -91,7 +90,7 @@ def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> M
     """
     project = _checked(root, config)
     _write_halves(project, folder)
-    return _finish(project, plan_site(project.tree), config, mode, None, folder)
+    return _finish(project, _site(project), config, mode, None, folder)
 
 
 def _checked(root: Path, config: Config) -> CheckedProject:
@@ -101,24 +100,9 @@ def _checked(root: Path, config: Config) -> CheckedProject:
     return project
 
 
-def _make_staging(target: Path) -> Path:
-    """Return a new folder beside ``target``; those that killed builds left go first."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=f"{target.name}.new-", dir=target.parent))
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _swap(staging: Path, target: Path) -> None:
-    """Put ``staging`` in the place of ``target`` by renaming."""
-    staging.chmod(0o755)
-    old = staging.with_name(staging.name.replace(".new-", ".old-"))
-    if target.exists():
-        target.replace(old)
-    staging.replace(target)
-    _remove(old)
+def _site(project: CheckedProject) -> PlannedSite:
+    modules = (page.module for page in project.pages)
+    return plan_site(project.tree, {module.source for module in modules if module.standalone})
 
 
 def _write_halves(project: CheckedProject, folder: Path) -> None:
@@ -153,7 +137,7 @@ def _finish(
     folder: Path,
 ) -> Manifest:
     """Write the manifest into ``folder``."""
-    halves = {page.module.source: page for page in project.pages}
+    suspending = {page.module.source for page in project.pages if page.suspends}
     assets = Assets(base=f"{config.base_url}/_fx/")
     if result is not None:
         entry = result.entry
@@ -163,23 +147,7 @@ def _finish(
         mode=mode,
         base_url=config.base_url,
         modules={page.module.source: page.module for page in project.pages},
-        views=tuple(
-            View(
-                id=view.id,
-                kind=view.kind,
-                module=view.source,
-                layouts=tuple(layout.source for layout in view.layouts),
-                boundaries=view.boundaries,
-                not_found=view.not_found,
-                streams=view.loading is not None
-                or any(
-                    halves[source].suspends
-                    for source in (view.source, *(layout.source for layout in view.layouts))
-                ),
-                client={} if result is None else result.clients[view.id],
-            )
-            for view in site.views
-        ),
+        views=tuple(_view(view, suspending, result) for view in site.views),
         routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
         api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
         not_found=site.not_found,
@@ -189,6 +157,20 @@ def _finish(
     )
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest
+
+
+def _view(view: PlannedView, suspending: set[str], result: BundleResult | None) -> View:
+    layouts = tuple(layout.source for layout in view.layouts)
+    return View(
+        id=view.id,
+        kind=view.kind,
+        module=view.source,
+        layouts=layouts,
+        boundaries=view.boundaries,
+        not_found=view.not_found,
+        streams=view.loading is not None or not suspending.isdisjoint((view.source, *layouts)),
+        client={} if result is None else result.clients[view.id],
+    )
 
 
 def _digest(folder: Path) -> str:

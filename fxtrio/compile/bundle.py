@@ -100,9 +100,9 @@ class BundleResult:
     clients: tuple[dict[str, Any], ...]
     """By view id: the ``page`` object of its states, `View.client` of the manifest.
 
-    ``{build, module, layouts: [{module, template?}], css, preload, loading?: {module, depth},
+    ``{build, module, layouts: [{module, template?}], css?, preload?, loading?: {module, depth},
     boundaries?: [{module, depth, css?}]}``; modules, css and preload are URLs, ``depth`` is the
-    number of layouts that stay around a stand-in.
+    number of layouts that stay around a stand-in. Lists that would be empty are left out.
     """
 
     warnings: tuple[str, ...] = ()

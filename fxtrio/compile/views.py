@@ -6,6 +6,8 @@ place in the manifest and its page number in SSR frames. Called by `build`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import attrs
 
 from fxtrio.manifest import ViewKind
@@ -46,9 +48,12 @@ class PlannedSite:
     """Folder pattern to the not-found view for unmatched URLs below it."""
 
 
-def plan_site(tree: PageTree) -> PlannedSite:
-    """Number the views of a tree: pages in their order, each boundary once."""
-    planner = _Planner()
+def plan_site(tree: PageTree, standalone: Collection[str] = ()) -> PlannedSite:
+    """Number the views of a tree: pages in their order, each boundary once.
+
+    ``standalone`` holds the sources of layouts and templates with ``STANDALONE = True``.
+    """
+    planner = _Planner(standalone)
     routes = []
     for page in tree.pages:
         view = planner.add("page", page.source, page.layouts)
@@ -67,20 +72,28 @@ def plan_site(tree: PageTree) -> PlannedSite:
 
 @attrs.define
 class _Planner:
+    _standalone: Collection[str]
     views: list[PlannedView] = attrs.field(factory=list)
     _known: dict[tuple[str, tuple[LayoutFile, ...]], int] = attrs.field(factory=dict)
 
     def add(self, kind: ViewKind, source: str, layouts: tuple[LayoutFile, ...]) -> int:
         """Append a view and return its id."""
         number = len(self.views)
-        self.views.append(PlannedView(number, kind, source, layouts))
+        self.views.append(PlannedView(number, kind, source, self._innermost(layouts)))
         return number
 
     def boundary(self, kind: ViewKind, file: BoundaryFile) -> int:
         """Return the id of a boundary's view; the same file in the same layouts is one view."""
-        key = file.source, file.layouts
+        key = file.source, self._innermost(file.layouts)
         if key not in self._known:
             number = self._known[key] = self.add(kind, file.source, file.layouts)
             errors = tuple(self.boundary("error", outer) for outer in file.errors)
             self.views[number] = attrs.evolve(self.views[number], boundaries=errors)
         return self._known[key]
+
+    def _innermost(self, layouts: tuple[LayoutFile, ...]) -> tuple[LayoutFile, ...]:
+        """Return the layouts from the last standalone one on: what is around it is left out."""
+        for index in reversed(range(len(layouts))):
+            if layouts[index].source in self._standalone:
+                return layouts[index:]
+        return layouts

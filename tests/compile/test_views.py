@@ -1,0 +1,62 @@
+"""Page trees become numbered views."""
+
+from __future__ import annotations
+
+from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
+from fxtrio.routes import plan
+
+
+def site_of(*files: str, standalone: set[str] | None = None) -> PlannedSite:
+    tree = plan([f"{file}.fxl" for file in files])
+    assert tree.problems == ()
+    return plan_site(tree, {f"pages/{file}.fxl" for file in standalone or ()})
+
+
+def shown(site: PlannedSite, view: int) -> tuple[str, list[str]]:
+    planned = site.views[view]
+    return short(planned), [layout.source[6:-4] for layout in planned.layouts]
+
+
+def short(view: PlannedView) -> str:
+    return view.source.removeprefix("pages/").removesuffix(".fxl")
+
+
+def test_pages_come_first_in_order_of_specificity_with_their_layouts() -> None:
+    site = site_of("layout", "template", "index", "blog/layout", "blog/[id]", "blog/new")
+    assert site.routes == (("/", 0), ("/blog/new", 1), ("/blog/[id]", 2))
+    assert shown(site, 2) == ("blog/[id]", ["layout", "template", "blog/layout"])
+    assert [view.id for view in site.views] == list(range(len(site.views)))
+
+
+def test_boundaries_are_views_and_each_is_there_once() -> None:
+    site = site_of("layout", "error", "a/index", "a/error", "b", "not-found")
+    a, b = (site.views[id] for _, id in site.routes)
+    nearest, outer, bare = (site.views[id] for id in a.boundaries)
+    assert (short(nearest), short(outer), short(bare)) == ("a/error", "error", "error")
+    assert shown(site, outer.id)[1] == ["layout"]
+    assert bare.layouts == ()
+    assert b.boundaries == (outer.id, bare.id)
+    assert nearest.boundaries == (outer.id, bare.id)
+    assert outer.boundaries == (bare.id,)
+    assert a.not_found == b.not_found == (site.not_found["/"],)
+    assert len(site.views) == 6
+
+
+def test_a_not_found_file_answers_for_its_folder() -> None:
+    site = site_of("index", "not-found", "blog/index", "blog/not-found")
+    assert {pattern: short(site.views[id]) for pattern, id in site.not_found.items()} == {
+        "/": "not-found",
+        "/blog": "blog/not-found",
+    }
+
+
+def test_nothing_stands_around_a_standalone_layout() -> None:
+    files = ("layout", "a/layout", "a/template", "a/b/layout", "a/b/index", "a/b/error")
+    site = site_of(*files, standalone={"a/template"})
+    assert shown(site, 0) == ("a/b/index", ["a/template", "a/b/layout"])
+    assert shown(site, site.views[0].boundaries[0]) == ("a/b/error", ["a/template", "a/b/layout"])
+
+
+def test_the_nearest_loading_file_stands_in() -> None:
+    site = site_of("loading", "index", "a/loading", "a/index")
+    assert [view.loading for view in site.views] == ["pages/loading.fxl", "pages/a/loading.fxl"]
