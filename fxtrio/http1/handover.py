@@ -7,18 +7,24 @@ already: Hypercorn gets a stream that brings them again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import trio
+from h2.connection import H2Connection
+from h2.stream import StreamState
 from hypercorn.config import Config
+from hypercorn.events import Closed, RawData
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, LifespanState
 
-from fxtrio.http1.request import Request
+from fxtrio.http1.request import READ_SIZE, Request
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 """What an HTTP/2 client sends first (RFC 9113, section 3.4)."""
+
+_client_sends = (StreamState.OPEN, StreamState.HALF_CLOSED_LOCAL)
 
 
 class Replay:
@@ -41,6 +47,51 @@ class Replay:
         return fresh
 
 
+class Http2Server(TCPServer):
+    """Hypercorn's connection, with an end to clients that fall silent.
+
+    Hypercorn waits for ever for one that sends the preface and nothing else, for one
+    that never ends the body of a request, and for room to send to one that has left.
+    """
+
+    async def _read_data(self) -> None:
+        while True:
+            data: bytes | bytearray = b""
+            with trio.move_on_after(self.config.keep_alive_timeout) as silence:
+                try:
+                    data = await self.stream.receive_some(READ_SIZE)
+                except (trio.ClosedResourceError, trio.BrokenResourceError):
+                    break
+            if silence.cancelled_caught:
+                if self._has_whole_request():
+                    continue
+                break
+            await self.protocol.handle(RawData(bytes(data)))
+            if not data:
+                break
+            if not self._streams():
+                await self.idle_task.restart(self._task_group, self._idle_timeout)
+        await self.protocol.handle(Closed())
+        # An application that still sends would wait for room in these for ever.
+        for buffer in list(getattr(self.protocol.protocol, "stream_buffers", {}).values()):
+            await buffer.close()
+
+    def _streams(self) -> Iterable[int]:
+        """Return the numbers of the requests that are not answered yet."""
+        return getattr(self.protocol.protocol, "streams", {}).keys()
+
+    def _has_whole_request(self) -> bool:
+        """Return whether the application has all it needs to answer some request."""
+        connection = getattr(self.protocol.protocol, "connection", None)
+        if not isinstance(connection, H2Connection):
+            return False
+        streams = [connection.streams.get(number) for number in self._streams()]
+        return any(
+            stream is not None and stream.state_machine.state not in _client_sends
+            for stream in streams
+        )
+
+
 async def hand_over(
     app: AppWrapper,
     config: Config,
@@ -51,7 +102,7 @@ async def hand_over(
 ) -> None:
     """Have Hypercorn serve ``stream``, of which ``data`` has been read. Closes the stream."""
     replay: Any = Replay(stream, data) if data else stream
-    await TCPServer(app, config, context, state, replay)
+    await Http2Server(app, config, context, state, replay)
 
 
 def wants_h2c(request: Request) -> bool:

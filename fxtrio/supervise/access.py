@@ -23,7 +23,7 @@ Form = Literal["console", "json"]
 
 _INTERVAL = 0.2
 _CAPACITY = 20_000
-_control = re.compile(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\"\\]")
+_control = re.compile(r"[\x00-\x1f\x7f-\xa0\xad\"\\]")
 
 
 def escape(data: bytes) -> str:

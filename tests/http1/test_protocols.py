@@ -1,0 +1,361 @@
+"""TLS, HTTP/2 in its three ways, permessage-deflate, and proxies in front."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+import zlib
+from pathlib import Path
+from typing import Any
+
+import h2.config
+import h2.connection
+import h2.events
+import pytest
+import trio
+
+from fxtrio.http1 import ServerLimits
+from fxtrio.supervise.proxy import ProxyHeaders
+
+from .frames import BINARY, CLOSE, CONT, TEXT, WebSocket, frame, upgrade
+from .support import PATIENCE, Client, Server, echo, open_server, response
+from .test_websocket import echo as websocket_echo
+
+CERTIFICATE = str(Path(__file__).with_name("certificate.pem"))
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def server_tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    return context
+
+
+async def connect_tls(server: Server, *protocols: str) -> trio.SSLStream[trio.SocketStream]:
+    context = ssl.create_default_context(cafile=CERTIFICATE)
+    context.set_alpn_protocols(list(protocols))
+    plain = await trio.open_tcp_stream("127.0.0.1", server.port)
+    stream = trio.SSLStream(plain, context, server_hostname="localhost", https_compatible=True)
+    await stream.do_handshake()
+    return stream
+
+
+async def ask_http2(stream: Any, already: bytes = b"", *, upgraded: bool = False) -> bytes:
+    """Return the body that stream 1 is answered with."""
+    connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
+    if upgraded:
+        connection.initiate_upgrade_connection()
+    else:
+        connection.initiate_connection()
+        headers = [
+            (":method", "GET"),
+            (":path", "/over-http2"),
+            (":scheme", "http"),
+            (":authority", "a"),
+        ]
+        connection.send_headers(1, headers, end_stream=True)
+    body = b""
+    with trio.fail_after(PATIENCE):
+        await stream.send_all(connection.data_to_send())
+        while True:
+            data = already or await stream.receive_some()
+            already = b""
+            assert data, "the connection ended too early"
+            for event in connection.receive_data(data):
+                if isinstance(event, h2.events.DataReceived):
+                    body += event.data
+                elif isinstance(event, h2.events.StreamEnded):
+                    return body
+            await stream.send_all(connection.data_to_send())
+
+
+async def path_and_version(scope: Any, receive: Any, send: Any) -> None:
+    body = f"{scope['path']} {scope['http_version']} {scope['scheme']}".encode()
+    await response(200, body)(scope, receive, send)
+
+
+async def test_http1_over_tls() -> None:
+    async with open_server(path_and_version, tls=server_tls()) as server:
+        async with Client(await connect_tls(server, "http/1.1")) as client:
+            for _ in range(2):
+                await client.send(GET)
+                assert (await client.reply()).body == b"/ 1.1 https"
+
+
+async def test_large_bodies_over_tls_in_both_directions() -> None:
+    body = bytes(range(256)) * 20_000
+    async with open_server(echo, tls=server_tls()) as server:
+        async with Client(await connect_tls(server, "http/1.1")) as client:
+            head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(client.send, head + body)
+                assert (await client.reply()).body == body
+
+
+async def test_websocket_over_tls() -> None:
+    async with open_server(websocket_echo, tls=server_tls()) as server:
+        async with WebSocket(await connect_tls(server, "http/1.1")) as client:
+            await client.send(upgrade())
+            assert (await client.reply()).status == 101
+            await client.send(frame(TEXT, b"secret"))
+            assert (await client.frame()).payload == b"secret"
+
+
+async def test_is_disconnected_turns_true_over_tls() -> None:
+    from starlette.requests import Request
+
+    heard = trio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        request = Request(scope, receive)
+        await request.body()
+        while not await request.is_disconnected():  # noqa: ASYNC110  # it is what is tested
+            await trio.sleep(0.005)
+        heard.set()
+
+    async with open_server(app, tls=server_tls()) as server:
+        async with Client(await connect_tls(server, "http/1.1")) as client:
+            await client.send(GET)
+        with trio.fail_after(PATIENCE):
+            await heard.wait()
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01\x00"])
+async def test_who_does_not_complete_the_tls_handshake_is_let_go(sent: bytes) -> None:
+    limits = ServerLimits(header_time=0.3)
+    async with open_server(echo, tls=server_tls(), limits=limits) as server:
+        async with await server.connect() as client:
+            if sent:
+                await client.send(sent)
+            with trio.fail_after(PATIENCE):
+                while not await client.is_closed():
+                    client.buffer.clear()  # the alert
+
+
+async def test_http2_by_alpn() -> None:
+    async with open_server(path_and_version, tls=server_tls()) as server:
+        stream = await connect_tls(server, "h2")
+        assert stream.selected_alpn_protocol() == "h2"
+        assert await ask_http2(stream) == b"/over-http2 2 https"
+        await trio.aclose_forcefully(stream)
+
+
+async def test_http2_by_prior_knowledge() -> None:
+    async with open_server(path_and_version) as server:
+        stream = await trio.open_tcp_stream("127.0.0.1", server.port)
+        assert await ask_http2(stream) == b"/over-http2 2 http"
+        await stream.aclose()
+
+
+async def test_http2_by_upgrade() -> None:
+    settings = base64.urlsafe_b64encode(b"\x00\x03\x00\x00\x00\x64").rstrip(b"=")
+    offer = (
+        b"GET /upgraded HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+        b"Upgrade: h2c\r\nHTTP2-Settings: " + settings + b"\r\n\r\n"
+    )
+    async with open_server(path_and_version) as server, await server.connect() as client:
+        await client.send(offer)
+        reply = await client.reply()
+        assert (reply.status, reply.get(b"upgrade")) == (101, b"h2c")
+        body = await ask_http2(client.stream, bytes(client.buffer), upgraded=True)
+        assert body == b"/upgraded 2 http"
+
+
+@pytest.mark.parametrize(
+    "rest", [b"x" * 100, b"\x00" * 100, b"\x00\x00\x04\x08\x00" + b"\xff" * 90]
+)
+async def test_bad_http2_costs_one_connection(rest: bytes) -> None:
+    async with open_server(path_and_version, limits=ServerLimits(idle_time=0.3)) as server:
+        async with await server.connect() as client:
+            await client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + rest)
+            await client.read_all()
+        assert b" 200 " in await server.ask(GET)
+
+
+async def test_http2_clients_that_fall_silent_are_let_go_unless_they_wait_for_an_answer() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await trio.sleep(1)
+        await path_and_version(scope, receive, send)
+
+    async with open_server(app, limits=ServerLimits(idle_time=0.3)) as server:
+        for headers in ([], [(":method", "POST"), (":path", "/"), (":scheme", "http")]):
+            connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
+            connection.initiate_connection()
+            if headers:
+                connection.send_headers(1, [*headers, (":authority", "a")])
+            async with await server.connect() as client:
+                await client.send(connection.data_to_send())
+                await client.read_all()
+        stream = await trio.open_tcp_stream("127.0.0.1", server.port)
+        assert await ask_http2(stream) == b"/over-http2 2 http"
+        await stream.aclose()
+
+
+async def test_an_application_that_sends_to_an_http2_client_that_left_comes_to_its_end() -> None:
+    ended = trio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await response(200, b"*" * 1_000_000)(scope, receive, send)
+        ended.set()
+
+    async with open_server(app) as server:
+        connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
+        connection.initiate_connection()
+        headers = [(":method", "GET"), (":path", "/"), (":scheme", "http"), (":authority", "a")]
+        connection.send_headers(1, headers, end_stream=True)
+        async with await server.connect() as client:
+            await client.send(connection.data_to_send())
+            await client.more()
+        with trio.fail_after(PATIENCE):
+            await ended.wait()
+
+
+async def test_what_only_begins_like_http2_is_refused() -> None:
+    async with open_server(echo) as server:
+        assert b" 400 " in await server.ask(b"PRI * HTTP/2.0\r\n\r\nSMALL\r\n\r\n")
+        assert b" 200 " in await server.ask(b"P" + b"UT / HTTP/1.1\r\nHost: a\r\n\r\n")
+
+
+# permessage-deflate (RFC 7692)
+
+DEFLATE = ServerLimits(websocket_compression=True, websocket_message=100_000)
+OFFER = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
+
+
+def deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return (packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH)).removesuffix(
+        b"\x00\x00\xff\xff"
+    )
+
+
+def inflate(data: bytes) -> bytes:
+    return zlib.decompressobj(wbits=-15).decompress(data + b"\x00\x00\xff\xff")
+
+
+async def open_deflated(server: Server, offer: bytes = OFFER) -> tuple[WebSocket, bytes | None]:
+    client = WebSocket((await server.connect()).stream)
+    await client.send(upgrade(b"/", offer))
+    reply = await client.reply()
+    assert reply.status == 101
+    return client, reply.get(b"sec-websocket-extensions")
+
+
+async def test_compression_is_off_unless_it_is_turned_on() -> None:
+    async with open_server(websocket_echo) as server:
+        client, agreed = await open_deflated(server)
+        assert agreed is None
+        await client.send(frame(TEXT, deflate(b"x"), rsv=4))
+        assert (await client.frame()).code == 1002
+        await trio.aclose_forcefully(client.stream)
+
+
+async def test_messages_are_compressed_in_both_directions() -> None:
+    async with open_server(websocket_echo, limits=DEFLATE) as server:
+        client, agreed = await open_deflated(server)
+        assert agreed is not None and agreed.startswith(b"permessage-deflate")
+        async with client:
+            for sent in (
+                frame(TEXT, deflate(b"Hello" * 1000), rsv=4),
+                frame(TEXT, b"Hello" * 1000),
+                frame(TEXT, deflate(b"Hello" * 1000)[:7], rsv=4, fin=False)
+                + frame(CONT, deflate(b"Hello" * 1000)[7:]),
+            ):
+                client_side = sent
+                await client.send(client_side)
+                answer = await client.frame()
+                assert answer.rsv == 4
+                assert len(answer.payload) < 100
+            await client.send(frame(BINARY, deflate(b""), rsv=4))
+            assert (await client.frame()).opcode == BINARY
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        b"Sec-WebSocket-Extensions: permessage-deflate; unheard",
+        b"Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=99",
+        b"Sec-WebSocket-Extensions: x-unheard",
+    ],
+)
+async def test_an_offer_that_cannot_be_agreed_to_is_declined(offer: bytes) -> None:
+    async with open_server(websocket_echo, limits=DEFLATE) as server:
+        client, agreed = await open_deflated(server, offer)
+        assert agreed is None
+        async with client:
+            await client.send(frame(TEXT, b"plain"))
+            assert (await client.frame()).payload == b"plain"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (frame(TEXT, b"\xff" * 20, rsv=4), 1002),
+        (frame(CONT, b"", rsv=4), 1002),
+        (frame(TEXT, deflate(b"a"), rsv=4, fin=False) + frame(CONT, b"", rsv=4), 1002),
+        (frame(BINARY, deflate(b"*" * 100_001), rsv=4), 1009),
+        (frame(BINARY, deflate(b"\x00" * 50_000_000), rsv=4), 1009),
+        (frame(TEXT, deflate(b"\xff"), rsv=4), 1007),
+    ],
+)
+async def test_bad_or_exploding_compression_is_closed(sent: bytes, code: int) -> None:
+    async with open_server(websocket_echo, limits=DEFLATE) as server:
+        client, _ = await open_deflated(server)
+        async with client:
+            await client.send(sent)
+            answer = await client.frame()
+            assert (answer.opcode, answer.code) == (CLOSE, code)
+
+
+async def test_a_message_up_to_the_limit_after_inflation_is_taken() -> None:
+    async with open_server(websocket_echo, limits=DEFLATE) as server:
+        client, _ = await open_deflated(server)
+        async with client:
+            await client.send(frame(BINARY, deflate(b"*" * 100_000), rsv=4))
+            answer = await client.frame()
+            assert inflate(answer.payload) == b"*" * 100_000
+
+
+# Proxies
+
+
+@pytest.mark.parametrize(
+    ("trusted", "headers", "seen"),
+    [
+        ([], [b"X-Forwarded-For: 1.2.3.4", b"X-Forwarded-Proto: https"], ("127.0.0.1", "http")),
+        (["10.0.0.0/8"], [b"X-Forwarded-For: 1.2.3.4"], ("127.0.0.1", "http")),
+        (["127.0.0.1"], [], ("127.0.0.1", "http")),
+        (
+            ["127.0.0.1"],
+            [b"X-Forwarded-For: 1.2.3.4", b"X-Forwarded-Proto: https"],
+            ("1.2.3.4", "https"),
+        ),
+        (["127.0.0.1"], [b"X-Forwarded-For: 9.9.9.9, 1.2.3.4"], ("1.2.3.4", "http")),
+        (
+            ["127.0.0.0/8", "10.0.0.0/8"],
+            [b"X-Forwarded-For: 9.9.9.9, 1.2.3.4", b"X-Forwarded-For: 10.1.1.1"],
+            ("1.2.3.4", "http"),
+        ),
+        (["127.0.0.1"], [b"X-Forwarded-For: 1.2.3.4:99"], ("1.2.3.4", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-For: [2001:db8::1]:99"], ("2001:db8::1", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-For: nonsense"], ("127.0.0.1", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-Proto: gopher"], ("127.0.0.1", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-Proto: https, http"], ("127.0.0.1", "http")),
+        (["*"], [b"X-Forwarded-For: 1.2.3.4, 5.6.7.8"], ("1.2.3.4", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-Host: evil"], ("127.0.0.1", "http")),
+    ],
+)
+async def test_only_trusted_proxies_are_believed(
+    trusted: list[str], headers: list[bytes], seen: tuple[str, str]
+) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert dict(scope["headers"])[b"host"] == b"a"
+        told = f"{scope['client'][0]} {scope['scheme']}".encode()
+        await response(200, told)(scope, receive, send)
+
+    async with open_server(ProxyHeaders(app, trusted)) as server, await server.connect() as client:
+        await client.send(b"\r\n".join([b"GET / HTTP/1.1", b"Host: a", *headers, b"", b""]))
+        assert (await client.reply()).body.decode() == " ".join(seen)
