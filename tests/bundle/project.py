@@ -26,6 +26,34 @@ const own = globalThis.ownReact ?? null;
 process.stdout.write(JSON.stringify({ ...rendered, pages, buildId, own }));
 """
 
+_STREAM = """
+import { Writable } from 'node:stream';
+const [bundle, page, state, value] = process.argv.slice(1);
+const app = await import(bundle);
+let head = null;
+const parts = [];
+const destination = new Writable({
+  write(part, encoding, done) { parts.push(part); done(); },
+  final(done) {
+    const html = Buffer.concat(parts).toString();
+    process.stdout.write(JSON.stringify({ head, html }));
+    done();
+  },
+});
+let arrive;
+const late = new Promise((resolve) => { arrive = resolve; });
+const stream = app.stream(Number(page), JSON.parse(state), {
+  deferred: () => late,
+  onShellReady: (given) => {
+    head = given;
+    queueMicrotask(() => stream.pipe(destination));
+    setTimeout(() => arrive(JSON.parse(value)), 50);
+  },
+  onShellError: (error) => { throw error; },
+  onError: (error) => { throw error; },
+});
+"""
+
 
 @attrs.define
 class Project:
@@ -99,8 +127,20 @@ class Project:
 
 def render(staging: Path, result: BundleResult, view: int, /, **state: Any) -> dict[str, Any]:
     """Return ``{head, html, pages, buildId, own}``, or ``stack`` instead of the first two."""
+    return _run(_RENDER, staging, str(view), json.dumps(_state(result, view, state)))
+
+
+def stream(
+    staging: Path, result: BundleResult, view: int, data: dict[str, Any], /, **state: Any
+) -> dict[str, Any]:
+    """Return ``{head, html}`` of a page that is streamed, its ``data`` after its shell."""
+    whole = {**_state(result, view, state), "deferred": True}
+    return _run(_STREAM, staging, str(view), json.dumps(whole), json.dumps(data))
+
+
+def _state(result: BundleResult, view: int, given: dict[str, Any]) -> dict[str, Any]:
     client = result.clients[view]
-    whole = {
+    return {
         "ok": True,
         "statusCode": 200,
         "routePath": "/",
@@ -111,12 +151,18 @@ def render(staging: Path, result: BundleResult, view: int, /, **state: Any) -> d
         "layouts": [None] * len(client["layouts"]),
         "head": [],
         "ttl": 0,
-        **state,
+        **given,
     }
-    command = ["node", "--enable-source-maps", "--input-type=module", "-e", _RENDER]
-    arguments = [str(staging / "ssr" / "server.mjs"), str(view), json.dumps(whole)]
+
+
+def _run(script: str, staging: Path, *arguments: str) -> dict[str, Any]:
+    command = ["node", "--enable-source-maps", "--input-type=module", "-e", script]
     done = subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [*command, str(staging / "ssr" / "server.mjs"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)

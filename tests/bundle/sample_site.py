@@ -12,6 +12,7 @@ import { Head, Link, navigate, refresh, Slot, useNavigation } from 'fx/client';
 export default function Layout({ children, data }) {
   const [count, setCount] = useState(0);
   const { pending } = useNavigation();
+  if (globalThis.breakLayout) throw new Error('the layout broke');
   return (
     <div>
       <Head><title>Site</title><meta name="description" content="site" /></Head>
@@ -118,9 +119,43 @@ export default function Template({ children }) {
   return <div data-made={globalThis.window ? made : 0} suppressHydrationWarning>{children}</div>;
 }
 """
+EXTRAS = """import { useState } from 'react';
+import { Script, useAuth } from 'fx/client';
+export default function Extras() {
+  const [ready, setReady] = useState(0);
+  const { status, user, login, logout } = useAuth();
+  const count = () => setReady((before) => before + 1);
+  return (
+    <main>
+      <h1 id="extras">{ready}</h1>
+      <Script src="/counted.js" onReady={count} />
+      <Script src="/counted.js" strategy="lazyOnload" onReady={count} />
+      <Script id="inline-script">{'window.inline = (window.inline ?? 0) + 1;'}</Script>
+      <Script src="/missing.js" onError={(error) => { window.failed = error.message; }} />
+      <p id="user">{status} {user?.email}</p>
+      <button id="login" onClick={() => login({ email: 'a@b.c' })}>in</button>
+      <button id="logout" onClick={() => logout()}>out</button>
+    </main>
+  );
+}
+"""
+LATE = """import { useState } from 'react';
+import { Head } from 'fx/client';
+export default function Late({ data }) {
+  const [count, setCount] = useState(0);
+  return (
+    <main>
+      <Head><title>{data.text}</title></Head>
+      <button id="late" onClick={() => setCount(count + 1)}>{data.text} {count}</button>
+    </main>
+  );
+}
+"""
 
 IDS = {"/": 0, "/about": 1, "/item/1": 2, "/item/2": 2, "/broken": 3, "/throws": 5, "/long": 6}
 FORM_ID = 7
+EXTRAS_ID = 8
+LATE_ID = 9
 
 
 def make_project(root: Path) -> Project:
@@ -139,6 +174,9 @@ def make_project(root: Path) -> Project:
     project.page("pages/throws.fxl", THROWS, **shown)
     project.page("pages/long.fxl", LONG, **shown)
     project.page("pages/form.fxl", FORM, **shown)
+    project.page("pages/extras.fxl", EXTRAS, **shown)
+    project.page("pages/late/index.fxl", LATE, loading="pages/late/loading.fxl", **shown)
+    project.add("pages/late/loading.fxl", "export default () => <i>loading</i>;\n")
     project.add("pages/layout.fxl", LAYOUT)
     project.add("pages/item/template.fxl", TEMPLATE)
     return project

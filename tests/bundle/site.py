@@ -63,6 +63,9 @@ class Site:
     html: dict[str, tuple[str, str]] = attrs.field(factory=dict)
     """Path to head and HTML of its document; empty ones make the browser render."""
 
+    streamed: set[str] = attrs.field(factory=set)
+    """Paths whose HTML closes the root element by itself."""
+
     answers: dict[str, Callable[[Request], Answer]] = attrs.field(factory=dict)
     """Path to an answer of any other kind."""
 
@@ -119,13 +122,16 @@ class Site:
 
     def _document(self, request: Request, state: dict[str, Any]) -> bytes:
         head, html = self.html.get(request.path, ("", ""))
+        root = html if request.path in self.streamed else f"{html}</div>"
         entry = self.result.entry.module
-        styles = "".join(f'<link rel="stylesheet" href="{url}">' for url in state["page"]["css"])
+        styles = "".join(
+            f'<link rel="stylesheet" href="{url}">' for url in state["page"].get("css", ())
+        )
         data = json.dumps(state).replace("<", "\\u003c")
         return (
             f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}{styles}'
             f'<script type="module" src="{entry}"></script></head>'
-            f'<body><div id="fx-root">{html}</div>'
+            f'<body><div id="fx-root">{root}'
             f'<script type="application/json" id="__fx_data">{data}</script></body></html>'
         ).encode()
 

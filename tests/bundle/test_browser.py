@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from fxtrio.compile.bundle import BundleResult
-from tests.bundle.project import Project
-from tests.bundle.sample_site import FORM_ID, IDS, make_project
+from tests.bundle.project import Project, stream
+from tests.bundle.sample_site import EXTRAS_ID, FORM_ID, IDS, LATE_ID, make_project
 from tests.bundle.site import Answer, Request, Site, serve
 
 pytestmark = [pytest.mark.node, pytest.mark.browser]
@@ -20,10 +20,9 @@ pytestmark = [pytest.mark.node, pytest.mark.browser]
 State = Callable[[Request], dict[str, Any]]
 Built = tuple[Project, BundleResult, dict[str, tuple[str, str]]]
 
-ALIVE = """() => {
-  const button = document.querySelector('#count');
-  return button && Object.keys(button).some((key) => key.startsWith('__reactProps'));
-}"""
+ALIVE = """
+  Object.keys(document.querySelector('#count') ?? {}).some((key) => key.startsWith('__reactProps'))
+"""
 """React has taken over the document."""
 
 
@@ -58,7 +57,8 @@ def make_states() -> dict[str, State]:
 
         return state
 
-    return {path: shown(path, view) for path, view in {**IDS, "/form": FORM_ID}.items()}
+    views = {**IDS, "/form": FORM_ID, "/extras": EXTRAS_ID, "/late": LATE_ID}
+    return {path: shown(path, view) for path, view in views.items()}
 
 
 @pytest.fixture
@@ -109,10 +109,19 @@ def page(browser: Browser, origin: str, errors: list[str]) -> Iterator[Page]:
     context.close()
 
 
+def wait_until(page: Page, expression: str) -> None:
+    """Wait until ``expression`` is true in the page; its policy allows no `wait_for_function`."""
+    for _ in range(1000):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(10)
+    raise AssertionError(f"{expression} has not become true")
+
+
 def open_page(page: Page, path: str = "/") -> None:
     """Load a document and wait until it has come to life."""
     page.goto(path)
-    page.wait_for_function(ALIVE)
+    wait_until(page, ALIVE)
     page.click("#count")
     expect(page.locator("#count")).to_have_text("1")
     page.evaluate("window.sameDocument = true")
@@ -238,7 +247,7 @@ def test_back_shows_the_page_before_where_it_was_left(page: Page) -> None:
     assert page.evaluate("scrollY") == 0
     page.go_back()
     expect(page.locator("#far")).to_be_attached()
-    page.wait_for_function("scrollY === 1234")
+    wait_until(page, "scrollY === 1234")
     assert same_document(page)
     page.go_forward()
     expect(page.locator("#home")).to_be_visible()
@@ -248,12 +257,12 @@ def test_back_shows_the_page_before_where_it_was_left(page: Page) -> None:
 def test_a_hash_scrolls_to_its_element_and_focuses_it(page: Page, site: Site) -> None:
     open_page(page)
     page.click("text=far")
-    page.wait_for_function("scrollY > 2000")
+    wait_until(page, "scrollY > 2000")
     assert page.evaluate("document.activeElement.id") == "far"
     page.evaluate("scrollTo(0, 0)")
     asked = len(site.requests)
     page.click("text=far")
-    page.wait_for_function("scrollY > 2000")
+    wait_until(page, "scrollY > 2000")
     assert len(site.requests) == asked, "the page is shown already"
 
 
@@ -284,6 +293,14 @@ def test_an_error_of_a_component_shows_the_error_page_inside_of_the_layout(
     page.evaluate("window.calm = true")
     page.click("#reset")
     expect(page.locator("#calm")).to_be_visible()
+
+
+def test_an_error_of_the_layout_shows_the_error_page_without_it(page: Page) -> None:
+    open_page(page)
+    page.evaluate("window.breakLayout = true")
+    page.click("#count")
+    expect(page.locator("#failed p")).to_have_text("500 Error: the layout broke")
+    assert page.locator("nav").count() == 0
 
 
 def test_another_page_takes_the_place_of_an_error_page(page: Page) -> None:
@@ -426,3 +443,60 @@ def test_a_page_with_a_time_to_live_is_asked_for_once(page: Page, site: Site) ->
         page.click("text=home")
         expect(page.locator("#home")).to_be_visible()
     assert site.asked(navigation=True).count("/about") == 1
+
+
+def test_a_streamed_page_comes_to_life_without_a_difference(
+    page: Page, site: Site, built: Built, errors: list[str]
+) -> None:
+    project, result, _ = built
+    site.states["/late"] = lambda request: {
+        "view": LATE_ID,
+        "props": {"data": {"text": "arrived"}, "layoutData": {}},
+    }
+    answer = stream(project.staging, result, LATE_ID, {"text": "arrived"}, **site.state("/late"))
+    assert "<i>loading</i>" in answer["html"]
+    site.html["/late"] = (answer["head"], answer["html"])
+    site.streamed.add("/late")
+    open_page(page, "/late")
+    page.click("#late")
+    expect(page.locator("#late")).to_have_text("arrived 1")
+    expect(page).to_have_title("arrived")
+    assert page.locator("i", has_text="loading").count() == 0
+    assert page.locator("title").count() == 1
+    assert errors == []
+
+
+def test_a_script_runs_once_with_the_nonce_of_the_policy(page: Page) -> None:
+    open_page(page, "/extras")
+    expect(page.locator("#extras")).to_have_text("2")
+    assert page.evaluate("window.counted") == 1
+    assert page.evaluate("window.inline") == 1
+    wait_until(page, "window.failed")
+    assert page.evaluate("window.failed") == "Script: /missing.js could not be loaded."
+    page.click("text=home")
+    expect(page.locator("#home")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#extras")).to_have_text("2")
+    assert page.evaluate("window.inline") == 1
+
+
+def test_who_is_signed_in_is_asked_once_and_changes_with_the_answers(
+    page: Page, site: Site
+) -> None:
+    def answers(body: dict[str, object]) -> Callable[[Request], Answer]:
+        return lambda request: Answer(200, "application/json", json.dumps(body).encode())
+
+    user = {"id": 1, "email": "a@b.c"}
+    site.answers["/api/__auth/session"] = answers({"ok": True, "user": None})
+    site.answers["/api/__auth/login"] = answers({"ok": True, "user": user})
+    site.answers["/api/__auth/logout"] = answers({"ok": True})
+    open_page(page, "/extras")
+    expect(page.locator("#user")).to_have_text("signed-out")
+    loaded = len(site.asked(navigation=True))
+    page.click("#login")
+    expect(page.locator("#user")).to_have_text("signed-in a@b.c")
+    page.click("#logout")
+    expect(page.locator("#user")).to_have_text("signed-out")
+    sessions = [request for request in site.requests if request.path.endswith("/session")]
+    assert len(sessions) == 1
+    assert len(site.asked(navigation=True)) == loaded + 2, "the page's data is loaded anew"

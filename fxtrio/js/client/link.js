@@ -3,7 +3,7 @@
 import { createElement, useCallback, useEffect, useRef } from 'react';
 
 import { useRoute } from './contexts.js';
-import { pathOf, withBase } from './urls.js';
+import { isSamePath, withBase } from './urls.js';
 
 /** How long a pointer rests on a link before it counts as interest (ms). */
 const HOVER_MS = 50;
@@ -28,7 +28,7 @@ const HOVER_MS = 50;
 export function Link({ href, prefetch = 'hover', replace, scroll, ...rest }) {
   const { base, state, runtime } = useRoute('Link');
   const target = withBase(href, base);
-  const current = pathOf(target) === pathOf(state.requestedPath) && !/[?#]/.test(href);
+  const current = isSamePath(target, state.requestedPath, base) && !/[?#]/.test(href);
   const anchor = { 'aria-current': current ? /** @type {const} */ ('page') : undefined, ...rest };
   if (runtime === null) return createElement('a', { ...anchor, href: target });
   const { router } = runtime;

@@ -39,7 +39,7 @@ export class Modules {
       this.#importModule(page.module),
       Promise.all(page.layouts.map((layout) => this.#importModule(layout.module))),
       loading === undefined ? null : this.#importModule(loading.module),
-      this.#addStyles(page.css),
+      this.#addStyles(page.css ?? []),
     ]);
     return { page: inner, layouts, loading: fallback };
   }
@@ -49,10 +49,10 @@ export class Modules {
    *
    * @param {PageInfo} page
    */
-  preload(page) {
-    const modules = [page.module, ...page.layouts.map((layout) => layout.module), ...page.preload];
+  preload({ module, layouts, preload = [], css = [] }) {
+    const modules = [module, ...layouts.map((layout) => layout.module), ...preload];
     for (const url of modules) this.#hint('modulepreload', url);
-    for (const url of page.css) this.#hint('preload', url, 'style');
+    for (const url of css) this.#hint('preload', url, 'style');
   }
 
   /**
@@ -77,7 +77,7 @@ export class Modules {
    * @param {PageInfo} page the one that is shown now
    */
   keepStyles(page) {
-    const kept = new Set(page.css);
+    const kept = new Set(page.css ?? []);
     for (const url of this.#styles) {
       if (!kept.has(url)) this.#find('stylesheet', url)?.remove();
     }

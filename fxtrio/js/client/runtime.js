@@ -32,13 +32,14 @@ import { requestVisit } from './visit.js';
  * @param {Window & typeof globalThis} options.window
  * @param {State} options.state what the document was rendered from
  * @param {string} options.base
+ * @param {boolean} options.rendered whether the server has rendered the page
  * @param {(url: string) => Promise<import('./types.js').Module>} options.importModule
  * @returns {Runtime}
  */
-export function createRuntime({ window, state, base, importModule }) {
+export function createRuntime({ window, state, base, rendered, importModule }) {
   const { document } = window;
   const nonce = state.nonce ?? '';
-  const modules = new Modules({ document, importModule, styles: state.page.css });
+  const modules = new Modules({ document, importModule, styles: state.page.css ?? [] });
   const screen = new Screen();
   const fetch = window.fetch.bind(window);
   const payloads = new Payloads(
@@ -69,7 +70,7 @@ export function createRuntime({ window, state, base, importModule }) {
     router,
     modules,
     screen,
-    head: new HeadStore({ document, values: state.head, nonce }),
+    head: new HeadStore({ document, values: rendered ? state.head : [], nonce }),
     scripts: new Scripts(document, nonce),
     auth: new AuthStore({ fetch, base, user: state.user, cookies: () => document.cookie }),
     stop: () => browser.stop(),

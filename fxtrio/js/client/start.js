@@ -24,10 +24,11 @@ export async function start({ base }) {
   const state = JSON.parse(data.textContent ?? '');
   /** @param {string} url */
   const importModule = (url) => import(/* @vite-ignore */ url);
-  const runtime = createRuntime({ window, state, base, importModule });
+  const rendered = root.firstChild !== null;
+  const runtime = createRuntime({ window, state, base, rendered, importModule });
   setRuntime(document, runtime);
   const parts = await runtime.modules.load(state.page);
   const app = createElement(App, { runtime, initial: { state, parts } });
-  if (root.firstChild === null) createRoot(root).render(app);
-  else hydrateRoot(root, app);
+  if (rendered) hydrateRoot(root, app);
+  else createRoot(root).render(app); // the server could not
 }

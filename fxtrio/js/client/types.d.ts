@@ -26,8 +26,8 @@ export interface PageInfo {
   build: string;
   module: string;
   layouts: LayoutInfo[];
-  css: string[];
-  preload: string[];
+  css?: string[];
+  preload?: string[];
   loading?: StandIn;
   boundaries?: StandIn[];
 }

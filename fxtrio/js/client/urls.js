@@ -44,6 +44,17 @@ export function withoutBase(path, base) {
 }
 
 /**
+ * Whether two URLs name the same page, whatever their queries.
+ *
+ * @param {string} one
+ * @param {string} other
+ * @param {string} base
+ */
+export function isSamePath(one, other, base) {
+  return withoutBase(pathOf(one), base) === withoutBase(pathOf(other), base);
+}
+
+/**
  * @param {string} path
  * @param {string} base
  */

@@ -148,6 +148,13 @@ test('links and images of the app get the base', () => {
   );
 });
 
+test('the link to the root is current, with the slash of the base or without', () => {
+  const Page = () => h(Link, { href: '/' }, 'home');
+  for (const requestedPath of ['/app', '/app/', '/app?x=1']) {
+    assert.match(render(Page, { requestedPath }, { base: '/app' }).html, /aria-current="page"/);
+  }
+});
+
 test('a form works without JavaScript', () => {
   const Page = () => h(Form, { action: 'save' }, h('input', { name: 'n' }));
   const { html } = render(Page, { requestedPath: '/app/blog/5?x=1' }, { base: '/app' });

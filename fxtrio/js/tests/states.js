@@ -15,8 +15,6 @@ export function makeState({ layouts = 0, path = '/' } = {}) {
       build: 'b1',
       module: '/_fx/page.js',
       layouts: Array.from({ length: layouts }, (_, index) => ({ module: `/_fx/l${index}.js` })),
-      css: [],
-      preload: [],
     },
     params: {},
     props: { data: {}, layoutData: {} },

@@ -85,8 +85,10 @@ export function clientOf(view, plan, { entry, files }, buildId) {
   const around = view.layouts.map(([source]) => files[source]);
   const loading = view.loading === null ? null : files[view.loading];
   const needed = [...around, ...(loading === null ? [] : [loading]), inner];
-  const loaded = new Set([entry.module, ...entry.preload, ...needed.map(({ module }) => module)]);
-  const preload = new Set(needed.flatMap((file) => file.preload));
+  const modules = [...around, inner].map(({ module }) => module);
+  const loaded = new Set([entry.module, ...entry.preload, ...modules]);
+  const fallback = loading === null ? [] : [loading.module];
+  const preload = new Set([...fallback, ...needed.flatMap((file) => file.preload)]);
   const boundaries = standIns(view, plan, files);
   return {
     build: buildId,
@@ -95,11 +97,25 @@ export function clientOf(view, plan, { entry, files }, buildId) {
       module: files[source].module,
       ...(isTemplate && { template: true }),
     })),
-    css: [...new Set(needed.flatMap((file) => file.css))],
-    preload: [...preload].filter((url) => !loaded.has(url)),
+    ...listed('css', new Set(needed.flatMap((file) => file.css))),
+    ...listed(
+      'preload',
+      [...preload].filter((url) => !loaded.has(url)),
+    ),
     ...(loading !== null && { loading: { module: loading.module, depth: loadingDepth(view) } }),
     ...(boundaries.length > 0 && { boundaries }),
   };
+}
+
+/**
+ * Return a list under its name; nothing for an empty one, since every page is sent with it.
+ *
+ * @param {string} name
+ * @param {Iterable<string>} urls
+ */
+function listed(name, urls) {
+  const list = [...urls];
+  return list.length > 0 ? { [name]: list } : {};
 }
 
 /**

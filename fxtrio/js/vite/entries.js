@@ -6,7 +6,7 @@ export const CLIENT_ENTRY = 'virtual:fx/client';
 export const SERVER_ENTRY = 'virtual:fx/server';
 
 /** Stands for the id of the build until everything that it depends on is there. */
-export const BUILD_ID = '__FX_BUILD_ID__';
+export const BUILD_ID = '__FX__BUILD_ID__';
 
 /**
  * Return the URL path that the app is mounted at, "" for the root.
