@@ -1,8 +1,8 @@
 """What stands between those who publish and those who subscribe.
 
 `Broker` is all that `channel` needs; an external message broker can back it. What a
-broker delivers to is a `Subscriber`, which never waits: whoever reads slowly fills
-its own outbox and nobody else's.
+broker delivers to is a `Subscriber` with an outbox of its own: whoever reads slowly
+fills that one and nobody else's.
 """
 
 from __future__ import annotations
@@ -14,28 +14,36 @@ from fxtrio.realtime.presence import Member, PresenceEvent
 
 
 class Subscriber(Protocol):
-    """One subscription, as a broker sees it. Hashable, and none of its methods waits."""
+    """One subscription, as a broker sees it. Hashable. Only `make_room` can wait."""
 
     @property
     def member(self) -> Member:
         """Who it is, for presence."""
         ...
 
-    @property
-    def progress(self) -> int:
-        """A count that stands still while the client reads nothing."""
-        ...
-
     def deliver(self, message: Message | Frame) -> None:
         """Take a message; when its outbox is full, `realtime.overflow` decides."""
         ...
 
-    def offer(self, frame: Frame) -> bool:
-        """Take a frame, or return False when the outbox is full but need not stay so.
+    def offer(self, frame: Frame, *, urgent: bool = False) -> bool:
+        """Take a frame, or return False when the outbox is full but may not stay so.
 
-        A burst can fill the outbox of a client that reads well, before its writer
-        had a turn. Try again after ``await trio.lowlevel.checkpoint()``, and
-        `deliver` when `progress` stands still for several turns.
+        A burst can fill the outbox of a client that reads well, before its writer had
+        a turn or the network took it. See `make_room`. An ``urgent`` frame is worth a
+        write of its own, if nothing is in front of it.
+        """
+        ...
+
+    @property
+    def idle(self) -> bool:
+        """Whether its client reads as fast as messages come: all it took is sent."""
+        ...
+
+    async def make_room(self, patience: float) -> bool:
+        """Wait a moment for an `offer` to become possible; False when it is too late.
+
+        That is when its client has taken nothing for ``patience`` seconds, or is far
+        behind all the same. What is left is `deliver`.
         """
         ...
 

@@ -8,7 +8,7 @@ is, and not in an exception group.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
@@ -19,17 +19,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerMissing, PresenceUnavailable, WebSocketNotAccepted
 from fxtrio.realtime.broker import Broker, PresenceBroker
-from fxtrio.realtime.frames import RAW_FRAMES, Frame, Message
+from fxtrio.realtime.frames import Message
 from fxtrio.realtime.inbox import find_inbox
-from fxtrio.realtime.outbox import PATIENCE, Outbox
+from fxtrio.realtime.outbox import PATIENCE, TOO_SLOW, TRY_AGAIN_LATER, Outbox
 from fxtrio.realtime.presence import Member, PresenceEvents
-
-TRY_AGAIN_LATER = 1013
-"""Close code for a client that reads too slowly (the IANA registry of WebSocket codes)."""
-
-_SLOW = "too slow for this channel"
-_BATCH = 64 * 1024
-"""Bytes of frames sent in one write; what an overflow must let a client finish at most."""
+from fxtrio.realtime.transport import open_transport
 
 log = logging.getLogger("fx.realtime")
 
@@ -60,13 +54,14 @@ async def channel(
         async with trio.open_nursery() as nursery:
             outbox = Outbox(
                 Member(info=member),
+                open_transport(ws),
                 capacity=settings.outbox,
                 overflow=settings.overflow,
                 on_overflow=nursery.cancel_scope.cancel,
             )
             subscription = _Subscription(name, through, outbox)
             try:
-                nursery.start_soon(subscription.write, ws, name=f"channel {name}")
+                nursery.start_soon(subscription.write, name=f"channel {name}")
                 with _told_of_disconnect(ws, outbox):
                     await subscription.join()
                     yield Channel(name, outbox.member, through, outbox)
@@ -84,7 +79,7 @@ async def channel(
             raise failure
     if outbox.overflowed:
         log.info("Closed a client of channel %r with 1013: it did not read", name)
-        raise WebSocketDisconnect(TRY_AGAIN_LATER, _SLOW)
+        raise WebSocketDisconnect(TRY_AGAIN_LATER, TOO_SLOW)
 
 
 @attrs.frozen(eq=False)
@@ -158,14 +153,9 @@ class _Subscription:
         if limit.cancelled_caught:
             log.error("The broker did not unsubscribe from %r in %g s", self.name, PATIENCE)
 
-    async def write(self, ws: WebSocket) -> None:
+    async def write(self) -> None:
         """Send what the outbox takes; the broker forgets it when the client is gone."""
-        send, batch = _sender(ws)
-
-        async def refuse() -> None:
-            await ws.close(TRY_AGAIN_LATER, _SLOW)
-
-        await self.outbox.run(send, batch=batch, refuse=refuse)
+        await self.outbox.run()
         await self.leave()
 
 
@@ -173,27 +163,6 @@ def _told_of_disconnect(ws: WebSocket, outbox: Outbox) -> AbstractContextManager
     """Close the outbox when the client is gone, if the WebSocket is served with an inbox."""
     inbox = find_inbox(ws.scope)
     return nullcontext() if inbox is None else inbox.on_disconnect(outbox.close)
-
-
-def _sender(ws: WebSocket) -> tuple[Callable[[list[Frame]], Awaitable[None]], int]:
-    """Return how frames are sent, and how many bytes of them at a time."""
-    raw = (ws.scope.get("extensions") or {}).get(RAW_FRAMES)
-    if raw is None:
-
-        async def send_event(frames: list[Frame]) -> None:
-            for frame in frames:
-                await ws.send(frame.event)
-
-        return send_event, 1
-
-    write: Callable[[bytes], Awaitable[None]] = raw["send"]
-
-    async def send_bytes(frames: list[Frame]) -> None:
-        if ws.application_state is not WebSocketState.CONNECTED:
-            raise WebSocketDisconnect(1006)
-        await write(b"".join([frame.wire for frame in frames]))
-
-    return send_bytes, _BATCH
 
 
 def _find_broker(ws: WebSocket, name: str) -> Broker:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import msgspec
@@ -21,10 +22,12 @@ Message = dict[str, Any] | list[Any] | str | bytes
 RAW_FRAMES = "fx.websocket.frames"
 """Key in ``scope["extensions"]`` of servers that take frames as bytes.
 
-Its value is ``{"send": send}``, where ``await send(data)`` writes one or more whole
-unmasked frames behind everything sent before, and raises OSError once the client is
-gone. Valid from ``websocket.accept`` to ``websocket.close``; not offered when the
-handshake agreed on an extension that changes frames, such as compression.
+Its value is ``{"send": send, "write": write}``. ``await send(data)`` writes one or
+more whole unmasked frames behind everything sent before. ``write(data)`` does so
+without waiting, and returns False when the next ``send`` has to finish it. Both raise
+OSError once the client is gone. Valid from ``websocket.accept`` to ``websocket.close``;
+not offered when the handshake agreed on an extension that changes frames, such as
+compression.
 """
 
 _TEXT, _BINARY = 0x81, 0x82
@@ -32,15 +35,17 @@ _TEXT, _BINARY = 0x81, 0x82
 
 
 class Frame:
-    """One encoded message. Immutable; what is derived from it is made when first asked for."""
+    """One encoded message. What is derived from it is made when first asked for."""
 
-    __slots__ = ("_event", "_wire", "binary", "payload")
+    __slots__ = ("_event", "_wire", "binary", "payload", "published_at")
 
     def __init__(self, payload: bytes, *, binary: bool) -> None:
         self.payload = payload
         """The bytes of the message; UTF-8 unless ``binary``."""
 
         self.binary = binary
+        self.published_at = -inf
+        """When it was given to its first subscriber, on trio's clock."""
         self._event: dict[str, Any] | None = None
         self._wire: bytes | None = None
 

@@ -1,14 +1,15 @@
 """Messages on their way to one subscriber, and the task that sends them.
 
-The outbox is what makes `publish` never wait: it takes a message at once or, when the
-client does not read, overflows. The writer sends what has gathered since its last
-turn in one go, so a burst costs one write and not one per message.
+The outbox is what makes `publish` independent of readers: it takes a message at once
+or, when the client does not read, overflows. The writer sends what has gathered since its last
+turn in one go, so a burst costs one write and not one per message; a message that
+comes alone is written at once, past the writer.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Literal
 
 import attrs
@@ -17,8 +18,20 @@ from starlette.websockets import WebSocketDisconnect, WebSocketDisconnected
 
 from fxtrio.realtime.frames import Frame, Message, encode_message
 from fxtrio.realtime.presence import Member, PresenceEvent, PresenceEvents
+from fxtrio.realtime.transport import Transport
 
 Overflow = Literal["close", "drop_oldest"]
+
+TRY_AGAIN_LATER = 1013
+"""Close code for a client that does not read (the IANA registry of WebSocket codes)."""
+
+TOO_SLOW = "too slow for this channel"
+
+LAG = 5.0
+"""How far behind a client with a full outbox may be though it reads (seconds)."""
+
+_MOMENT = 0.01
+"""Longest single wait for room (seconds)."""
 
 PATIENCE = 5.0
 """Time a client has to take what it was sent when its subscription ends (seconds).
@@ -26,6 +39,8 @@ PATIENCE = 5.0
 A frame that was begun cannot be taken back: without its end, no close frame would be
 understood.
 """
+
+_GONE = (WebSocketDisconnect, WebSocketDisconnected, OSError)
 
 
 @attrs.define(eq=False, on_setattr=attrs.setters.NO_OP)
@@ -37,6 +52,7 @@ class Outbox:
     """
 
     member: Member
+    transport: Transport
     capacity: int
     overflow: Overflow
     on_overflow: Callable[[], None]
@@ -47,9 +63,6 @@ class Outbox:
     overflowed: bool = attrs.field(init=False, default=False)
     """Whether the subscription ended because its client did not read."""
 
-    progress: int = attrs.field(init=False, default=0)
-    """How many times the writer has taken messages; stands still while the client stalls."""
-
     _frames: deque[Frame] = attrs.field(init=False, factory=deque)
     _watchers: list[PresenceEvents] = attrs.field(init=False, factory=list)
     # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
@@ -58,8 +71,13 @@ class Outbox:
     )
     _writer: trio.lowlevel.Task | None = attrs.field(init=False, default=None)
     """The writer, while it waits for messages."""
-    _stalled_at: int = attrs.field(init=False, default=-1)
-    """`progress` at the last overflow."""
+    _taken_at: float = attrs.field(init=False, factory=trio.current_time)
+    """When the writer last took messages."""
+    _stalled: bool = attrs.field(init=False, default=False)
+    """Whether the writer has taken nothing since the last overflow."""
+    _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
+    _unfinished: bool = attrs.field(init=False, default=False)
+    """Whether the transport has left something for the writer to finish."""
     _ending: bool = attrs.field(init=False, default=False)
 
     def deliver(self, message: Message | Frame) -> None:
@@ -68,19 +86,40 @@ class Outbox:
         if not self.offer(frame):
             self._overflow(frame)
 
-    def offer(self, frame: Frame) -> bool:
-        """Take a frame, or return False if there is no room but may be after some turns."""
+    def offer(self, frame: Frame, *, urgent: bool = False) -> bool:
+        """Take a frame, or return False if there is no room but may be after some turns.
+
+        An ``urgent`` frame is written at once when nothing is in front of it.
+        """
         if self._ending:
             return True
         frames = self._frames
         if len(frames) >= self.capacity:
-            if self.progress != self._stalled_at:
+            if not self._stalled:
                 return False
             self._overflow(frame)
-        else:
+        elif self._writer is None:
             frames.append(frame)
-            if self._writer is not None:
-                self._wake()
+        elif not (urgent and self._write_now(frame)):
+            frames.append(frame)
+            self._wake()
+        return True
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that it took is sent."""
+        return self._writer is not None
+
+    async def make_room(self, patience: float) -> bool:
+        """Wait a moment for room; False when the client took nothing for ``patience`` seconds."""
+        if self._ending or len(self._frames) < self.capacity:
+            return True
+        limit = min(self._taken_at + patience, self._frames[0].published_at + LAG)
+        now = trio.current_time()
+        if now >= limit:
+            return False
+        with trio.move_on_at(min(limit, now + _MOMENT)):
+            await self._room.park()
         return True
 
     def notice(self, event: PresenceEvent) -> None:
@@ -101,6 +140,7 @@ class Outbox:
             self._scope.deadline = trio.current_time() + PATIENCE
             for watcher in self._watchers:
                 watcher.end()
+            self._room.unpark_all()
             self._wake()
 
     def close(self) -> None:
@@ -108,33 +148,39 @@ class Outbox:
         self._frames.clear()
         self.finish()
 
-    async def run(
-        self,
-        send: Callable[[list[Frame]], Awaitable[None]],
-        *,
-        batch: int,
-        refuse: Callable[[], Awaitable[None]],
-    ) -> None:
-        """Send what the outbox takes, until it ends or the client is gone.
-
-        ``send`` gets frames of ``batch`` bytes in all, or one more than that holds.
-        ``refuse`` is called in the end when the outbox had overflowed.
-        """
+    async def run(self) -> None:
+        """Send what the outbox takes, until it ends or the client is gone."""
         with self._scope:
             try:
-                while self._frames or not self._ending:
-                    if self._frames:
-                        await send(self._take(batch))
+                while self._frames or self._unfinished or not self._ending:
+                    if self._frames or self._unfinished:
+                        self._unfinished = False
+                        await self.transport.send(self._take(self.transport.batch))
                     else:
                         await self._park()
                 if self.overflowed:
-                    await refuse()
-            except (WebSocketDisconnect, WebSocketDisconnected, OSError):
-                pass  # the client is gone, which the handler learns by itself
+                    await self.transport.close(TRY_AGAIN_LATER, TOO_SLOW)
+            except _GONE:
+                pass  # which the handler learns by itself
         self.close()
 
+    def _write_now(self, frame: Frame) -> bool:
+        """Send a frame past the idle writer; return whether the transport took it."""
+        try:
+            done = self.transport.write(frame)
+        except _GONE:
+            self.close()
+            return True
+        if done is False:
+            self._unfinished = True
+            self._wake()
+        return done is not None
+
     def _take(self, batch: int) -> list[Frame]:
-        self.progress += 1
+        self._stalled = False
+        self._taken_at = trio.current_time()
+        if self._room:
+            self._room.unpark_all()
         frames, taken, size = self._frames, [], 0
         while frames and size < batch:
             frame = frames.popleft()
@@ -143,7 +189,7 @@ class Outbox:
         return taken
 
     def _overflow(self, frame: Frame) -> None:
-        self._stalled_at = self.progress
+        self._stalled = True
         if self.overflow == "drop_oldest":
             self._frames.popleft()
             self._frames.append(frame)

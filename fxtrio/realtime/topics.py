@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import inf
+
+import attrs
 import trio
 
 from fxtrio.realtime.broker import Subscriber
@@ -16,17 +19,35 @@ Enough that a burst is sent in few writes, and well below the smallest sensible 
 
 
 _TURNS = 8
-"""Turns in which a full outbox must make progress.
+"""Turns in which a writer should find room for a burst, if its client takes it.
 
-A server may need a few to send one message; a client that reads nothing gets no more.
+A server may need a few for one message.
 """
+
+STALL = 0.1
+"""How long a client may take nothing while its outbox is full and others wait (seconds)."""
+
+HOLD = 1.0
+"""The same while all others are behind too, as in a burst, or on a busy machine (seconds)."""
+
+_PAUSE = 0.002
+"""After this long without a message, the next one is taken for a single one (seconds)."""
+
+
+@attrs.define(eq=False)
+class _Topic:
+    """One channel's subscribers, in the order they joined."""
+
+    subscribers: dict[Subscriber, None] = attrs.field(factory=dict)
+    active_at: float = -inf
+    """When it last had a message."""
 
 
 class Topics:
     """Names with subscribers, and no others: the last one to leave takes the name along."""
 
     def __init__(self) -> None:
-        self._topics: dict[str, dict[Subscriber, None]] = {}
+        self._topics: dict[str, _Topic] = {}
         self._since_turn = 0
 
     def __len__(self) -> int:
@@ -38,62 +59,64 @@ class Topics:
 
     def subscribers(self, name: str) -> list[Subscriber]:
         """Return the subscribers of a channel, in the order they joined."""
-        return list(self._topics.get(name, ()))
+        topic = self._topics.get(name)
+        return [] if topic is None else list(topic.subscribers)
 
     def __contains__(self, name: str) -> bool:
         return name in self._topics
 
     def join(self, name: str, subscriber: Subscriber) -> None:
         """Add a subscriber."""
-        self._topics.setdefault(name, {})[subscriber] = None
+        self._topics.setdefault(name, _Topic()).subscribers[subscriber] = None
 
     def leave(self, name: str, subscriber: Subscriber) -> bool:
         """Take a subscriber out; return whether it was there."""
         topic = self._topics.get(name)
-        if topic is None or subscriber not in topic:
+        if topic is None or subscriber not in topic.subscribers:
             return False
-        del topic[subscriber]
-        if not topic:
+        del topic.subscribers[subscriber]
+        if not topic.subscribers:
             del self._topics[name]
         return True
 
     def notice(self, name: str, event: PresenceEvent, *, about: Member) -> None:
         """Tell a channel's subscribers about a member, except that member."""
-        for subscriber in self._topics.get(name, ()):
+        for subscriber in self.subscribers(name):
             if subscriber.member != about:
                 subscriber.notice(event)
 
     async def deliver(self, name: str, frame: Frame) -> None:
-        """Give a frame to all subscribers of a channel. Waits for turns, never for readers."""
+        """Give a frame to all subscribers of a channel.
+
+        Lets others have their turn now and then. A client that does not read is waited
+        for once, for less than `STALL`, if it holds up others, and not at all when it
+        has not read for that long; its outbox overflows then.
+        """
         topic = self._topics.get(name)
         if topic is not None:
-            late = {one: one.progress for one in topic if not one.offer(frame)}
+            now = trio.current_time()
+            urgent = now - topic.active_at > _PAUSE
+            frame.published_at = topic.active_at = now
+            late = [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
             if late:
                 await self._deliver_late(topic, frame, late)
         self._since_turn += 1
         if self._since_turn >= _TURN:
             await self._give_turn()
 
-    async def _deliver_late(
-        self, topic: dict[Subscriber, None], frame: Frame, late: dict[Subscriber, int]
-    ) -> None:
-        """Give a frame to subscribers without room; ``late`` holds their progress so far."""
-        while late:
-            for _ in range(_TURNS):
-                await self._give_turn()
-                late = {
-                    one: progress
-                    for one, progress in late.items()
-                    if one in topic and not one.offer(frame)
-                }
-                if not late:
-                    return
-            for one, progress in tuple(late.items()):
-                if one.progress == progress:
+    async def _deliver_late(self, topic: _Topic, frame: Frame, late: list[Subscriber]) -> None:
+        """Give a frame to subscribers that had no room for it."""
+        for _ in range(_TURNS):
+            await self._give_turn()
+            late = [one for one in late if not one.offer(frame)]
+            if not late:
+                return
+        for one in late:
+            while one in topic.subscribers and not one.offer(frame):
+                holds_up = any(other.idle for other in topic.subscribers)
+                if not await one.make_room(STALL if holds_up else HOLD):
                     one.deliver(frame)
-                    del late[one]
-                else:
-                    late[one] = one.progress
+                    break
 
     async def _give_turn(self) -> None:
         self._since_turn = 0

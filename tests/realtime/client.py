@@ -51,13 +51,14 @@ class Client:
 
         self.writes = 0
         self.gone = False
+        self._unfinished = b""
         self._answered = trio.Event()
         self._readable = trio.Event()
         self._readable.set()
         self._to_app, self._from_client = trio.open_memory_channel[Message](1)
         extensions = dict(extensions or {})
         if raw:
-            extensions[RAW_FRAMES] = {"send": self._take_raw}
+            extensions[RAW_FRAMES] = {"send": self._take_raw, "write": self._write_raw}
         self.scope: dict[str, Any] = {
             "type": "websocket",
             "path": "/",
@@ -117,6 +118,20 @@ class Client:
 
     async def _take_raw(self, data: bytes) -> None:
         await self._write()
+        self._parse(self._unfinished + data)
+        self._unfinished = b""
+
+    def _write_raw(self, data: bytes) -> bool:
+        if self.gone:
+            raise OSError("the client is gone")
+        if not self._readable.is_set():
+            self._unfinished += data
+            return False
+        self.writes += 1
+        self._parse(data)
+        return True
+
+    def _parse(self, data: bytes) -> None:
         while data:
             binary, size, start = data[0] == 0x82, data[1], 2
             if size == 126:

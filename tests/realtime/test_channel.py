@@ -18,6 +18,8 @@ from fxtrio.errors import (
     WebSocketNotAccepted,
 )
 from fxtrio.realtime import Broker, Channel, MemoryBroker, Message, Subscriber, channel
+from fxtrio.realtime.outbox import LAG, PATIENCE
+from fxtrio.realtime.topics import HOLD, STALL
 from tests.realtime.client import Client, make_app
 
 
@@ -174,8 +176,9 @@ async def test_nothing_is_sent_after_the_block():
 # --- slow and broken readers
 
 
+@pytest.mark.parametrize("seconds", [0, 1], ids=["in a burst", "one a second"])
 async def test_a_stalled_reader_delays_nobody_and_is_closed_with_1013(
-    raw, autojump_clock: MockClock
+    raw, seconds, autojump_clock: MockClock
 ):
     app = make_app(outbox=8)
     stalled = Client(app, raw=raw)
@@ -194,13 +197,17 @@ async def test_a_stalled_reader_delays_nobody_and_is_closed_with_1013(
         await wait_all_tasks_blocked()
         async with joined(app, count=3, raw=raw) as members:
             for number in range(100):
+                await trio.sleep(seconds)
                 await members[0][1].publish(str(number))
-                await wait_all_tasks_blocked()
+                if number == 12:
+                    stalled.read_on()
+            await wait_all_tasks_blocked()
             for client, _ in members:
                 assert client.received == [str(number) for number in range(100)]
-            assert trio.current_time() == 0
-            stalled.read_on()
-            await wait_all_tasks_blocked()
+            if seconds:
+                assert trio.current_time() == 100 * seconds
+            else:
+                assert trio.current_time() <= STALL
     assert outcome == [1013]
     assert stalled.closed == 1013
     assert len(stalled.received) <= 8 + 1
@@ -217,15 +224,66 @@ async def test_a_reader_that_never_reads_again_holds_its_block_for_the_patience_
         async with channel(ws, "room") as room:
             client.stop_reading()
             for _ in range(4):
+                await trio.sleep(1)
                 await room.publish("hello")
-                await wait_all_tasks_blocked()
             await trio.sleep_forever()
     assert caught.value.code == 1013
-    assert trio.current_time() == 5
+    assert trio.current_time() == 4 + PATIENCE
     assert_empty(app)
 
 
-async def test_an_error_of_the_body_wins_over_the_overflow():
+async def test_publishers_wait_longer_for_a_client_while_nobody_else_waits(
+    autojump_clock: MockClock,
+):
+    client = Client(make_app(outbox=2))
+    ws = await client.open()
+    with pytest.raises(WebSocketDisconnect):
+        async with channel(ws, "room") as room:
+            client.stop_reading()
+            for _ in range(5):
+                await room.publish("hello")
+            assert trio.current_time() == pytest.approx(HOLD)
+            client.read_on()
+            await trio.sleep_forever()
+
+
+async def test_a_reader_that_is_late_but_reads_holds_publishers_up_and_stays(
+    raw, autojump_clock: MockClock
+):
+    async def read_now_and_then(client: Client) -> None:
+        while True:
+            client.stop_reading()
+            await trio.sleep(STALL * 0.8)
+            client.read_on()
+            await trio.sleep(0.001)
+
+    async with joined(make_app(outbox=2), raw=raw) as [(client, room)]:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(read_now_and_then, client)
+            for number in range(20):
+                await room.publish(str(number))
+            nursery.cancel_scope.cancel()
+        client.read_on()
+        await wait_all_tasks_blocked()
+        assert client.received == [str(number) for number in range(20)]
+
+
+async def test_a_reader_that_reads_far_too_slowly_is_closed(autojump_clock: MockClock):
+    class Slow(Client):
+        async def _write(self) -> None:
+            await trio.sleep(STALL * 0.8)
+
+    client = Slow(make_app(outbox=200))
+    ws = await client.open()
+    with pytest.raises(WebSocketDisconnect) as caught:
+        async with channel(ws, "room") as room:
+            for number in range(1000):
+                await room.publish(str(number))
+    assert caught.value.code == 1013
+    assert trio.current_time() <= LAG + PATIENCE
+
+
+async def test_an_error_of_the_body_wins_over_the_overflow(autojump_clock: MockClock):
     client = Client(make_app(outbox=1))
     ws = await client.open()
     with pytest.raises(KeyError):
@@ -234,7 +292,6 @@ async def test_an_error_of_the_body_wins_over_the_overflow():
             try:
                 for _ in range(3):
                     await room.publish("hello")
-                    await wait_all_tasks_blocked()
                 await trio.sleep_forever()
             finally:
                 client.read_on()

@@ -376,7 +376,9 @@ async def test_a_subscription_ends_with_the_client_though_its_handler_goes_on(
     assert trio.current_time() == 10
 
 
-async def test_the_overflow_of_a_channel_ends_the_handler_quietly(caplog):
+async def test_the_overflow_of_a_channel_ends_the_handler_quietly(
+    autojump_clock: MockClock, caplog
+):
     async def handler(ws: WebSocket) -> None:
         await ws.accept()
         async with channel(ws, "room") as room:
@@ -389,7 +391,7 @@ async def test_the_overflow_of_a_channel_ends_the_handler_quietly(caplog):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(serve, handler, client)
         await client.connect()
-        await wait_all_tasks_blocked()
+        await trio.sleep(1)
         client.read_on()
     assert client.closed == 1013
     assert [record for record in caplog.records if record.levelname != "INFO"] == []
