@@ -159,6 +159,7 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
             timeout=config.timeouts.render,
             max_pending=config.ssr.max_pending,
             heap_mb=config.ssr.heap_mb,
+            mode=manifest.mode,
         )
 
     return assemble(root, config, build, manifest, open_renderer=open_renderer)
