@@ -15,7 +15,10 @@ _REVALIDATE = "public, max-age=0, must-revalidate"
 
 
 class Folder:
-    """Files below one folder, with ETag and ranges; nothing outside it."""
+    """Files below one folder, with ETag and ranges; nothing outside it.
+
+    Of a listed build the source maps stay here: they hold the code of the pages.
+    """
 
     def __init__(self, path: Path, *, immutable: bool, listed: bool) -> None:
         """``listed`` reads the names once, so that a URL that is no file costs no system call."""
@@ -27,7 +30,7 @@ class Folder:
             self._names = frozenset(
                 "/" + found.relative_to(path).as_posix()
                 for found in path.rglob("*")
-                if found.is_file()
+                if found.is_file() and not (immutable and found.suffix == ".map")
             )
 
     def may_have(self, name: str) -> bool:
@@ -38,7 +41,7 @@ class Folder:
 
     async def answer(self, visit: Visit, name: str) -> Response | None:
         """Return the file, 304 or a range of it; None when there is no such file."""
-        if "\0" in name:
+        if not self.may_have(name):
             return None
         try:
             response = await self._files.get_response(name[1:], visit.scope)

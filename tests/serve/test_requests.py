@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fx.testing import Client, open_app
+from fxtrio.serve.files import Folder
 from tests.trees import page, write_tree
 
 FILES = {
@@ -227,3 +228,12 @@ async def test_html_varies_by_the_navigation_header_and_payloads_are_not_stored(
     assert document.headers["vary"] == payload.headers["vary"] == "x-fx-navigation"
     assert document.headers["cache-control"] == "private, no-cache"
     assert payload.headers["cache-control"] == "no-store"
+
+
+def test_source_maps_of_a_build_are_for_development(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.js": "", "a.js.map": "{}"})
+    production = Folder(tmp_path, immutable=True, listed=True)
+    development = Folder(tmp_path, immutable=True, listed=False)
+    assert production.may_have("/a.js")
+    assert not production.may_have("/a.js.map")
+    assert development.may_have("/a.js.map")
