@@ -9,6 +9,8 @@ export default [
     rules: {
       curly: ['error', 'multi-line'],
       eqeqeq: 'error',
+      'max-lines': ['error', 350],
+      'max-lines-per-function': ['error', { max: 50, skipComments: true }],
       'no-restricted-syntax': [
         'error',
         {
@@ -31,5 +33,6 @@ export default [
     files: ['client/server.js', 'client/splitter.js', 'vite/**', 'worker/**', 'tests/**', '*.js'],
     languageOptions: { globals: globals.node },
   },
+  { files: ['tests/**'], rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' } },
   { files: ['**/*.cjs'], languageOptions: { sourceType: 'commonjs' } },
 ];

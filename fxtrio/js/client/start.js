@@ -22,6 +22,7 @@ export async function start({ base }) {
   const root = document.getElementById(ROOT);
   if (data === null || root === null) return;
   const state = JSON.parse(data.textContent ?? '');
+  if (!state.page) return;
   /** @param {string} url */
   const importModule = (url) => import(/* @vite-ignore */ url);
   const rendered = root.firstChild !== null;
