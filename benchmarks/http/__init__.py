@@ -1,0 +1,1 @@
+"""The HTTP server alone, beside stock Hypercorn and uvicorn: ``python -m benchmarks.http``."""
