@@ -30,6 +30,10 @@ async def slow(request: Request) -> PlainTextResponse:
     return PlainTextResponse("done")
 
 
+async def body(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(len(await request.body())))
+
+
 async def big(request: Request) -> PlainTextResponse:
     return PlainTextResponse("x" * 30_000_000)
 
@@ -51,6 +55,7 @@ app = Starlette(
     routes=[
         Route("/", pid),
         Route("/slow", slow),
+        Route("/body", body, methods=["POST"]),
         Route("/big", big),
         WebSocketRoute("/talk", talk),
     ],
