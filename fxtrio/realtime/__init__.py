@@ -1,7 +1,7 @@
 """Channels, brokers and WebSocket helpers."""
 
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
-from fxtrio.realtime.channel import Channel, channel
+from fxtrio.realtime.channels import Channel, channel
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, origin_allowed
 from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
