@@ -64,14 +64,27 @@ def read_facts(source: SourceText, module: ast.Module) -> tuple[Facts, list[Prob
     """Return what the Python half of ``source`` declares, and every mistake in that."""
     reader = _Reader(source)
     reader.read_block(module.body, nested=False)
-    return reader.facts, reader.problems
+    facts = Facts(
+        loader=reader.loaders[0][0] if reader.loaders else None,
+        actions=tuple(reader.actions),
+        head=tuple(reader.head),
+        **reader.found,
+    )
+    return facts, reader.problems
 
 
 class _Reader:
     """Follows a module from top to bottom, as Python does when it runs it."""
 
     def __init__(self, source: SourceText) -> None:
-        self.facts = Facts()
+        self.loaders: list[tuple[str, int]] = []
+        """Names of the `@server` functions and their lines."""
+
+        self.actions: list[str] = []
+        self.head: list[HeadNode] = []
+        self.found: dict[str, Any] = {}
+        """All other facts."""
+
         self.problems: list[Problem] = []
         self._source = source
         self._kind = kind_of(source.path)
@@ -123,13 +136,12 @@ class _Reader:
         self._refuse_elsewhere(function, f"@{mark}")
         self._check_call(function, what, ("request",) if mark == "server" else ("request", "body"))
         if mark == "action":
-            self._note(actions=(*self.facts.actions, name))
-        elif self.facts.loader is None:
-            self._note(loader=name)
+            self.actions.append(name)
         else:
-            line = self._declared[self.facts.loader][0]
-            first = f"after {self.facts.loader!r} in line {line}"
-            message = f"{name!r} is a second @server function, {first}"
+            self.loaders.append((name, function.lineno))
+        if mark == "server" and len(self.loaders) > 1:
+            first, line = self.loaders[0]
+            message = f"{name!r} is a second @server function, after {first!r} in line {line}"
             self._report(function, message, "Load everything in one of them")
         self._declared[name] = function.lineno, f"@{mark} function"
 
@@ -138,10 +150,10 @@ class _Reader:
         self._refuse_elsewhere(function, name)
         if name == "websocket":
             self._check_call(function, "'websocket'", ("ws",))
-            self._note(websocket=True)
+            self.found["websocket"] = True
         else:
             self._check_call(function, "'to_markdown'", ("ctx",), must_wait=False)
-            self._note(to_markdown=True)
+            self.found["to_markdown"] = True
         self._declared[name] = function.lineno, "function"
 
     def _read_head_function(self, function: Definition) -> None:
@@ -149,7 +161,7 @@ class _Reader:
             remedy = "Write 'def HEAD(data)', and let the loader wait"
             self._report(function, "'HEAD' is async", remedy)
         self._check_call(function, "'HEAD'", ("data",), must_wait=False)
-        self._note(head_function=True)
+        self.found["head_function"] = True
         self._declared["HEAD"] = function.lineno, "function"
 
     def _check_call(
@@ -197,7 +209,7 @@ class _Reader:
             self._read_head(value)
         elif name == "CACHE":
             revalidate = constants.seconds(value)
-            self._note(revalidate=revalidate)
+            self.found["revalidate"] = revalidate
             if revalidate is None:
                 message = "CACHE is not a dict with 'revalidate' in seconds above 0"
                 self._report(value, message, 'Write CACHE = {"revalidate": 60}')
@@ -206,7 +218,7 @@ class _Reader:
             if flag is None:
                 self._report(value, f"{name} is not True or False", "Write one of them")
             else:
-                self._note(**{name.lower(): flag})
+                self.found[name.lower()] = flag
 
     def _read_head(self, value: ast.expr) -> None:
         try:
@@ -217,7 +229,7 @@ class _Reader:
             return
         for text in parts:
             try:
-                self._note(head=(*self.facts.head, *parse_head(text.value)))
+                self.head += parse_head(text.value)
             except HeadRefused as error:
                 place = text.place(self._source, error.line, error.column)
                 problem = Problem(self._source.path, *place, f"HEAD: {error.cause}", "Remove it")
@@ -264,9 +276,6 @@ class _Reader:
         if home is not None and self._kind not in home:
             message = f"{what} has no effect in {self._kind} files"
             self._report(node, message, f"Remove it; it belongs into {' and '.join(home)} files")
-
-    def _note(self, **found: Any) -> None:
-        self.facts = attrs.evolve(self.facts, **found)
 
     def _report(self, node: ast.stmt | ast.expr, message: str, remedy: str) -> None:
         offset = self._source.offset_of(node.lineno, node.col_offset)

@@ -250,6 +250,16 @@ def test_a_second_loader_is_refused() -> None:
     ]
 
 
+def test_a_second_loader_of_the_same_name_is_refused() -> None:
+    problems = read(f"@server\n{LOAD}@server\n{LOAD}")[1]
+    assert problems == [
+        "4:11: 'load' is a second @server function, after 'load' in line 2. "
+        "Load everything in one of them.",
+        "4:11: 'load' is defined again and replaces the @server function of line 2. "
+        "Rename one of them.",
+    ]
+
+
 @pytest.mark.parametrize(
     "again",
     [

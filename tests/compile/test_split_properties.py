@@ -5,50 +5,15 @@ from __future__ import annotations
 import ast
 import gc
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fxtrio.compile.project import check_page
 from fxtrio.compile.sections import Sections, split
-
-CASES = Path(__file__).parent / "cases"
-SAMPLES = sorted(path.read_text() for path in CASES.glob("*.fxl"))
-
-# Whole statements of one language, which the other cannot take for its own.
-PYTHON = [
-    "import os\n",
-    "from a import b, c\n",
-    "def f(x):\n    return {x: 1}\n",
-    "async def load(request):\n    '''\nexport default 1\n    '''\n    return {}\n",
-    "@server\nasync def g(request):\n\n    # note\n    return [\n1]\n",
-    "class A(B):\n\tx = 1\n",
-    'HEAD = ["<p>", `x`]\n'.replace("`", "'"),
-    'CACHE = {"revalidate": 1}\n',
-    "ALL_CAPS = (1, 'export {}')\n",
-    "if True:\n    pass\nelse:\n    pass\n",
-    "try:\n    pass\nexcept OSError:\n    pass\n",
-    "# import x from 'y'\n",
-]
-CODE = "def x():\n    return `\nfrom a import b\n@c\nasync def d(): pass\n"
-UI = [
-    "import a from 'b'\n",
-    "export default function P() {\n  return <p>it's {1} \"</p>\n}\n",
-    "const t = `\n" + CODE.replace("`", "1") + "`\n",
-    "const u = <pre>\n" + CODE.replace("`", "don't") + "</pre>\n",
-    "/*\n" + CODE.replace("`", "'") + "*/\n",
-    'const v = <p title="\n' + CODE.replace("`", "'") + '" />\n',
-    "// def x():\n",
-    "const r = /[/'\"`{]/g, s = a / b / c\n",
-    "function f() {\nif (a) {\n}\n}\n",
-    "class A extends B {\n}\n",
-    "@a({\n})\nexport class C {}\n",
-    "type T<A> = { a: A } | 'b'\n",
-    "const g = <T,>(x: T) => x\n",
-    "const w = `${`${'}'}`}`;\n",
-    "if (a) {\n} else {\n}\n",
-]
+from fxtrio.compile.source import read_text
+from tests.compile.hostile import DECLARATIONS, FRAGMENTS, LARGE, PYTHON, SAMPLES, UI
 
 
 @given(st.lists(st.sampled_from(PYTHON) | st.sampled_from(UI), max_size=12), st.booleans())
@@ -79,18 +44,6 @@ def holds_together(text: str, sections: Sections) -> None:
         assert "\n" not in str(problem)
 
 
-FRAGMENTS = st.one_of(
-    st.sampled_from(["def f(x):", "    return 1", "@a", "class X:", "class Y {", "}", "{", "("]),
-    st.sampled_from([")", "`", "'", '"', "'''", '"""', "/*", "*/", "//", "#", "# --- ui ---"]),
-    st.sampled_from(
-        ["<a>", "</a>", "<", "/", "/>", "${", "\\", "=", "x", "1", ":", ";", ",", "\n"]
-    ),
-    st.sampled_from(["\n", "\n", " ", "\t", "import a", "from b import c", "export default"]),
-    st.sampled_from(["HEAD = ", "const a = ", "=>", "!", "[", "]", "\r\n", "\ufeff", "\0"]),
-    st.sampled_from(["async ", "await ", "if (x)", "type A = ", "\f", "\x1f", "é", "\u2028"]),
-)
-
-
 @settings(max_examples=300)
 @given(st.lists(FRAGMENTS, max_size=40).map("".join))
 def test_any_mixture_of_fragments_holds_together(text: str) -> None:
@@ -112,36 +65,6 @@ def test_a_sample_with_a_piece_cut_out_holds_together(data: st.DataObject) -> No
     holds_together(cut, split(cut, "a.fxl"))
 
 
-LARGE = {
-    "a realistic page": (CASES / "chat.fxl").read_text(),
-    "typescript": (CASES / "typescript.fxl").read_text(),
-    "python lines": "x = 1\n",
-    "one line": "x = 1; ",
-    "broken definitions": "def f(\n",
-    "brackets that Python does not see": "const a = 1\nX = ( # )\n",
-    "decorators": "@a(\n",
-    "decorated classes": "@a\n@b\n@c class D {}\n",
-    "open brackets": "const a = {[(\n",
-    "closing brackets": ")\n",
-    "nested templates": "`${",
-    "nested elements": "<a>{",
-    "slashes": "const a = /[\n/[/[",
-    "type parameters": "const a = <b>(<c",
-    "comments without end": "const a = 1 /* ",
-    "triple quotes": "x = '''\ny = \"\"\"\n",
-    "quotes": "const a = '\n\"\n",
-    "changes of language": "const a = <A<B\ndef f():\n    pass\n",
-    "blank lines": "\n \n",
-    "markers": "# --- ui ---\n",
-    "spaces": "from ",
-    "dots": "from ....",
-    "bangs": "!a",
-    "operators": "-",
-    "backslashes": "\\",
-    "doubtful calls": "import a from 'b'\nfoo(1)\nFOO = 1\n",
-}
-
-
 @pytest.mark.parametrize("piece", LARGE.values(), ids=LARGE)
 def test_the_time_is_linear_in_the_size(piece: str) -> None:
     """The bound is about ten times what this takes; a quadratic walk is far above it."""
@@ -159,3 +82,30 @@ def test_a_megabyte_of_page_takes_less_than_two_seconds() -> None:
     sections = split(text, "a.fxl")
     assert time.process_time() - start < 2
     assert sections.problems == ()
+
+
+@settings(max_examples=200)
+@given(st.lists(FRAGMENTS | st.sampled_from(DECLARATIONS), max_size=30).map("".join))
+def test_any_mixture_can_be_checked(text: str) -> None:
+    page, problems = check_page(read_text(text, "pages/index.fxl"))
+    assert page.whole or problems
+    if not problems:
+        compile(page.python, "page", "exec")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HEAD = " + " + ".join(["'a'"] * 900),
+        "x = y" + ".a" * 900,
+        "@server" + "()" * 500 + "\nasync def load(request): ...",
+        "x = " + "lambda: " * 90 + "1",
+        "CACHE = {'revalidate': " + "9" * 4200 + "}",
+        "CACHE = {'revalidate': " + "*".join(["9" * 4000] * 50) + "}",
+        "HEAD = '" + "<a " * 10_000 + "'",
+        "def f():\n" + "  @server\n  async def g(r): ...\n" * 500,
+        "@server\nasync def load(r): ...\n" * 500,
+    ],
+)
+def test_extreme_python_is_reported_and_not_raised(text: str) -> None:
+    assert check_page(read_text(text, "pages/index.fxl"))[1]
