@@ -617,7 +617,6 @@ class ReceiveBufferFull(FxtrioError):
         self.dropped = dropped
 
 
-
 class OriginUnreadable(FxtrioError):
     """An allowed origin is not of the form ``scheme://host[:port]``."""
 
