@@ -17,11 +17,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from fxtrio.errors import ClientDisconnected
 from fxtrio.realtime.inbox import Inbox
 
 Handler = Callable[[WebSocket], Awaitable[object]]
 
-NORMAL, GOING_AWAY, ABNORMAL, INTERNAL_ERROR = 1000, 1001, 1006, 1011
+NORMAL, GOING_AWAY, INTERNAL_ERROR = 1000, 1001, 1011
 
 GRACE = 30.0
 """How long a handler may go on after its client has gone, from the last message on (seconds)."""
@@ -47,12 +48,13 @@ async def serve_websocket(
     inbox = Inbox(ws.receive, connecting=ws.client_state is WebSocketState.CONNECTING)
 
     async def send(message: Message) -> None:
+        # As an OSError, of which Starlette makes a WebSocketDisconnect once it is accepted.
         if inbox.farewell is not None:
-            raise WebSocketDisconnect(inbox.farewell.get("code") or ABNORMAL)
+            raise ClientDisconnected
         try:
             await ws.send(message)
-        except OSError as error:
-            raise WebSocketDisconnect(ABNORMAL) from error
+        except (WebSocketDisconnect, OSError) as error:
+            raise ClientDisconnected from error
 
     socket = WebSocket(ws.scope, inbox.receive, send)
     socket.client_state, socket.application_state = ws.client_state, ws.application_state
@@ -91,9 +93,9 @@ async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: floa
 def _judge(failure: Exception | None, place: str) -> tuple[int, str]:
     """Return the close code and reason for how a handler ended, and log what is a defect."""
     if isinstance(failure, ExceptionGroup):
-        disconnects, others = failure.split(WebSocketDisconnect)
+        disconnects, others = failure.split((WebSocketDisconnect, ClientDisconnected))
         failure = others if disconnects is None or others is not None else _first(disconnects)
-    if failure is None:
+    if failure is None or isinstance(failure, ClientDisconnected):
         return NORMAL, ""
     if isinstance(failure, WebSocketException):
         return failure.code, failure.reason
@@ -103,7 +105,7 @@ def _judge(failure: Exception | None, place: str) -> tuple[int, str]:
     return INTERNAL_ERROR, "an unexpected error occurred"
 
 
-def _first(group: ExceptionGroup[WebSocketDisconnect]) -> WebSocketDisconnect:
+def _first(group: ExceptionGroup[Exception]) -> Exception:
     """Return the first exception in a group that is not a group itself."""
     first = group.exceptions[0]
     return _first(first) if isinstance(first, ExceptionGroup) else first
@@ -121,7 +123,7 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
             await socket.close(code, _cut(reason))
         elif socket.application_state is WebSocketState.CONNECTING:
             await _refuse(socket, code)
-    except WebSocketDisconnect:
+    except (WebSocketDisconnect, OSError):
         log.debug("The client was gone before it could be closed with %d", code)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import trio
 from starlette.exceptions import WebSocketException
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.errors import ReceiveBufferFull
@@ -198,6 +198,37 @@ async def test_a_shutdown_before_the_handshake_ended_answers_503_where_it_can():
 # --- clients that go first
 
 
+async def test_a_client_that_goes_before_it_is_accepted_is_quiet(caplog):
+    async def handler(ws: WebSocket) -> None:
+        client.break_off()
+        await ws.accept()
+
+    client = Client(make_app())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(client.connect)
+        await serve(handler, client)
+        nursery.cancel_scope.cancel()
+    assert caplog.records == []
+
+
+async def test_a_handler_that_sends_on_to_a_client_that_is_gone_is_told_each_time(caplog):
+    told: list[type[Exception]] = []
+
+    async def handler(ws: WebSocket) -> None:
+        await ws.accept()
+        client.break_off()
+        for _ in range(3):
+            try:
+                await ws.send_text("hello")
+            except (WebSocketDisconnect, RuntimeError) as error:
+                told.append(type(error))
+
+    client = Client(make_app())
+    await serve_to_end(handler, client)
+    assert told == [WebSocketDisconnect, WebSocketDisconnected, WebSocketDisconnected]
+    assert caplog.records == []
+
+
 async def test_a_handler_that_receives_is_told_by_the_disconnect():
     outcome: list[str | int] = []
 
@@ -280,7 +311,7 @@ async def test_a_handler_that_received_before_learns_of_it_by_sending(autojump_c
         await client.send("start")
         await trio.sleep(2.5)
         await client.disconnect(1001)
-    assert codes == [1001]
+    assert codes == [1006]
     assert trio.current_time() == 3
 
 
