@@ -1,77 +1,95 @@
-"""A listener that stops accepting while a worker has as many connections as it may."""
+"""Accepts connections on listening sockets, as many as a worker may have.
+
+Those that wait are taken together: with one per turn of the event loop, each turn is
+longer by the connections taken before, and the last of a crowd waits for seconds.
+"""
 
 from __future__ import annotations
 
+import errno
+import logging
+import socket
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from ssl import SSLContext
 
 import trio
 
 from fxtrio.http1.limits import ServerLimits
+from fxtrio.http1.opening import Stream
+
+_log = logging.getLogger("fx.server")
+
+_BURST = 64
+"""Connections taken in one turn."""
+
+_PAUSE = 0.1
+"""Seconds to wait when the system has no descriptors or memory left."""
+
+_EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
+
+Serve = Callable[[Stream], Awaitable[None]]
 
 
-class Admission:
-    """Counts the connections of one worker, in all and per address."""
+class Acceptor:
+    """Counts the connections of one worker, in all and per address, and has them served."""
 
-    def __init__(self, limits: ServerLimits, capacity: int) -> None:
-        self._slots = trio.Semaphore(capacity)
+    def __init__(self, limits: ServerLimits, capacity: int, serve: Serve) -> None:
+        self._room = trio.Semaphore(capacity)
         self._most = limits.connections_per_address
         self._addresses: Counter[str] = Counter()
-        self._held: dict[trio.SocketStream, str] = {}
+        self._serve = serve
 
-    async def wait_for_room(self) -> None:
-        """Take a place, waiting for one; `release` gives it back."""
-        await self._slots.acquire()
+    async def run(
+        self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
+    ) -> None:
+        """Accept on a non-blocking socket until cancelled. Every connection is a task."""
+        while True:
+            await self._room.acquire()
+            self._room.release()
+            await trio.lowlevel.wait_readable(listening)
+            try:
+                self._take_waiting(listening, tls, connections)
+            except OSError as error:
+                if error.errno not in _EXHAUSTED:
+                    raise
+                _log.error("no connection can be accepted: %s", error)
+                await trio.sleep(_PAUSE)
 
-    def admit(self, stream: trio.SocketStream) -> bool:
-        """Count a connection in by address; False when that address has enough of them."""
-        address = "" if self._most is None else _address(stream)
-        if not address or self._most is None:
-            return True
-        if self._addresses[address] >= self._most:
-            return False
-        self._addresses[address] += 1
-        self._held[stream] = address
-        return True
+    def _take_waiting(
+        self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
+    ) -> None:
+        for _ in range(_BURST):
+            try:
+                self._room.acquire_nowait()
+            except trio.WouldBlock:
+                return
+            try:
+                accepted, name = listening.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                self._room.release()
+                return
+            except OSError:
+                self._room.release()
+                raise
+            address = name[0] if isinstance(name, tuple) else ""
+            if self._most is not None and address and self._addresses[address] >= self._most:
+                self._room.release()
+                accepted.close()
+                continue
+            self._addresses[address] += 1
+            connections.start_soon(self._handle, accepted, address, tls)
 
-    def release(self, stream: trio.SocketStream | None) -> None:
-        """Give a place back, and what `admit` counted for ``stream``."""
-        self._slots.release()
-        address = None if stream is None else self._held.pop(stream, None)
-        if address is not None:
+    async def _handle(self, accepted: socket.socket, address: str, tls: SSLContext | None) -> None:
+        plain = trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
+        stream: Stream = plain
+        if tls is not None:
+            stream = trio.SSLStream(plain, tls, server_side=True, https_compatible=True)
+        try:
+            await self._serve(stream)
+        finally:
+            plain.socket.close()
+            self._room.release()
             self._addresses[address] -= 1
             if not self._addresses[address]:
                 del self._addresses[address]
-
-
-class CappedListener(trio.abc.Listener[trio.SocketStream]):
-    """Accepts for ``admission``; a connection that it refuses is closed unread."""
-
-    def __init__(self, listener: trio.SocketListener, admission: Admission) -> None:
-        self._listener = listener
-        self._admission = admission
-
-    async def accept(self) -> trio.SocketStream:
-        """Wait for room, then for a connection."""
-        while True:
-            await self._admission.wait_for_room()
-            try:
-                stream = await self._listener.accept()
-            except BaseException:
-                self._admission.release(None)
-                raise
-            if self._admission.admit(stream):
-                return stream
-            self._admission.release(None)
-            await trio.aclose_forcefully(stream)
-
-    async def aclose(self) -> None:
-        """Close the socket."""
-        await self._listener.aclose()
-
-
-def _address(stream: trio.SocketStream) -> str:
-    try:
-        name = stream.socket.getpeername()
-    except OSError:  # gone already
-        return ""
-    return name[0] if isinstance(name, tuple) else ""

@@ -24,6 +24,7 @@ from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import ProxyHeaders
 from fxtrio.supervise.server import run_server
 from fxtrio.supervise.settings import ServerConfig, make_config
+from fxtrio.supervise.signals import hold_signals, receive_signals
 from fxtrio.supervise.sockets import grouped
 
 FAILED = 1
@@ -34,8 +35,6 @@ FORCED = 130
 
 _SOFT = 0.9
 """Share of the shutdown's limit after which the rest is cancelled."""
-
-_STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @attrs.frozen(kw_only=True)
@@ -67,7 +66,7 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
         return FAILED
     if options.trusted_proxies:
         app = ProxyHeaders(app, options.trusted_proxies)
-    process = _Process(options, around)
+    process = _Process(options, around, hold_signals())
     try:
         return trio.run(process.run, app, sockets)
     finally:
@@ -75,8 +74,9 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
 
 
 class _Process:
-    def __init__(self, options: ServeOptions, around: Surroundings) -> None:
+    def __init__(self, options: ServeOptions, around: Surroundings, early: list[int]) -> None:
         self._options = options
+        self._early = early
         self._around = around
         self._config: ServerConfig = make_config(options)
         self._stop = trio.Event()
@@ -87,7 +87,7 @@ class _Process:
         """Serve; return the exit code."""
         failed = False
         try:
-            with trio.open_signal_receiver(*_STOPPING) as signals:
+            with receive_signals(self._early) as signals:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._obey, signals, nursery.cancel_scope)
                     nursery.start_soon(self._watch_surroundings)

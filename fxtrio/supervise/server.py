@@ -8,6 +8,7 @@ WebSocket and the end are ours.
 from __future__ import annotations
 
 import select
+import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -23,12 +24,12 @@ from hypercorn.utils import repr_socket_addr
 from fxtrio.errors import LifespanEnded
 from fxtrio.http1 import Connection
 from fxtrio.http1.hub import Hub
+from fxtrio.http1.opening import Stream
 from fxtrio.hypercorn_guard import install_guard
-from fxtrio.supervise.listener import Admission, CappedListener
+from fxtrio.supervise.listener import Acceptor
 from fxtrio.supervise.settings import ServerConfig, usable_connections
 
 Application = Callable[..., Awaitable[None]]
-Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
 
 _LAST_CALL = 0.5
 """Seconds for which connections that wait in the kernel are still accepted at the end."""
@@ -95,7 +96,6 @@ class _Intake:
         self._config = config
         self._hub = hub
         self._context = context
-        self._admission = Admission(hub.limits, usable_connections(hub.limits))
 
     async def run(
         self,
@@ -106,20 +106,20 @@ class _Intake:
         task_status: trio.TaskStatus[list[str]],
     ) -> None:
         """Serve every connection with ``serve``; return once all of them have ended."""
-        listeners, addresses = self._listen(sockets)
-        graceful = self._config.graceful_timeout
+        config = self._config
+        acceptor = Acceptor(config.limits, usable_connections(config.limits), serve)
+        tls = config.create_ssl_context()
+        addresses = []
         async with trio.open_nursery() as connections:
             async with trio.open_nursery() as accepting:
-                accepting.start_soon(
-                    partial(
-                        trio.serve_listeners,
-                        partial(self._serve, serve),
-                        listeners,
-                        handler_nursery=connections,
-                    )
-                )
+                for listening in sockets.secure_sockets:
+                    accepting.start_soon(acceptor.run, listening, tls, connections)
+                    addresses.append(_url("https", listening))
+                for listening in sockets.insecure_sockets:
+                    accepting.start_soon(acceptor.run, listening, None, connections)
+                    addresses.append(_url("http", listening))
                 for address in addresses:
-                    await self._config.log.info("Running on %s", address)
+                    await config.log.info("Running on %s", address)
                 task_status.started(addresses)
                 await self._wait_for_end(stop)
                 begin()
@@ -127,16 +127,12 @@ class _Intake:
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
             self._hub.close()
+            graceful = config.graceful_timeout
             connections.cancel_scope.deadline = trio.current_time() + graceful
+            for listening in (*sockets.secure_sockets, *sockets.insecure_sockets):
+                listening.close()
         if connections.cancel_scope.cancelled_caught:
-            await self._config.log.warning("connections were cut off after %s s", graceful)
-
-    async def _serve(self, serve: Callable[[Stream], Awaitable[None]], stream: Stream) -> None:
-        socket = stream.transport_stream if isinstance(stream, trio.SSLStream) else stream
-        try:
-            await serve(stream)
-        finally:
-            self._admission.release(socket)
+            await config.log.warning("connections were cut off after %s s", graceful)
 
     async def _wait_for_end(self, stop: trio.Event) -> None:
         async def wait() -> None:
@@ -151,32 +147,16 @@ class _Intake:
             else:
                 self._spent()
 
-    def _listen(self, sockets: Sockets) -> tuple[list[trio.abc.Listener[Any]], list[str]]:
-        listeners: list[trio.abc.Listener[Any]] = []
-        addresses = []
-        tls = self._config.create_ssl_context()
-        for scheme, group in (
-            ("https", sockets.secure_sockets),
-            ("http", sockets.insecure_sockets),
-        ):
-            for socket in group:
-                plain = trio.SocketListener(trio.socket.from_stdlib_socket(socket))
-                capped = CappedListener(plain, self._admission)
-                if scheme == "https":
-                    assert tls is not None
-                    listeners.append(trio.SSLListener(capped, tls, https_compatible=True))
-                else:
-                    listeners.append(capped)
-                name = repr_socket_addr(socket.family, socket.getsockname())
-                addresses.append(f"{scheme}://{name}")
-        return listeners, addresses
+
+def _url(scheme: str, listening: socket.socket) -> str:
+    return f"{scheme}://{repr_socket_addr(listening.family, listening.getsockname())}"
 
 
 async def _accept_the_rest(sockets: Sockets) -> None:
     """Give the accepting tasks time for those who have connected already."""
     poll = select.poll()
-    for socket in (*sockets.secure_sockets, *sockets.insecure_sockets):
-        poll.register(socket, select.POLLIN)
+    for listening in (*sockets.secure_sockets, *sockets.insecure_sockets):
+        poll.register(listening, select.POLLIN)
     with trio.move_on_after(_LAST_CALL):
         while poll.poll(0):  # noqa: ASYNC110  # the kernel tells when one comes, not when none is left
             await trio.sleep(0.001)

@@ -18,6 +18,7 @@ from fxtrio.supervise.notify import notify, notify_reloading
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import FAILED, FORCED
 from fxtrio.supervise.settings import make_config
+from fxtrio.supervise.signals import hold_signals, receive_signals
 from fxtrio.supervise.spawn import Worker, first_of
 
 _TRIES = 3
@@ -49,7 +50,7 @@ class Supervisor:
 
     async def run(self) -> int:
         """Keep the workers until a signal; return the exit code."""
-        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        with receive_signals(hold_signals()) as signals:
             async with trio.open_nursery() as tasks:
                 async with trio.open_nursery() as processes:
                     tasks.start_soon(self._obey, signals, processes.cancel_scope)

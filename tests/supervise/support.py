@@ -110,8 +110,11 @@ async def serve(
         if ready:
             found = await running.wait_for(r"Running on https?://127.0.0.1:(\d+)", settings.workers)
             running.port = int(found[0])
-        yield running
-        nursery.cancel_scope.cancel()
+        try:
+            yield running
+        finally:
+            print(running.log)  # pytest shows it when the test fails
+            nursery.cancel_scope.cancel()
 
 
 def lives(process: psutil.Process) -> bool:
