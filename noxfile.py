@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,8 @@ PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "noxfile.py")
 @nox.session
 def demo(session: nox.Session) -> None:
     """Build and serve the guestbook example on http://127.0.0.1:8000."""
-    session.install("-e", ".[pydantic,auth]")
+    node = [] if shutil.which("node") else ["node"]
+    session.install("-e", f".[{','.join(['pydantic', 'auth', *node])}]")
     session.run("fx", "build", "--root", str(GUESTBOOK))
     session.run(
         "fx",
