@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from datetime import datetime
+from functools import partial
 
 from rich.console import Console
 
@@ -20,11 +21,10 @@ from benchmarks import machine, report
 from benchmarks.cache import InstallFailed
 from benchmarks.contenders import Contender, choose
 from benchmarks.extras import EXTRAS
-from benchmarks.load import WrkFailed, WrkMissing, find_wrk
-from benchmarks.measure import Plan, build_times, visit
+from benchmarks.load import WrkMissing, find_wrk
+from benchmarks.measure import Plan, Round, build_times
 from benchmarks.results import Results
 from benchmarks.servers import ServerFailed
-from benchmarks.subscribers import WrongMessages
 from benchmarks.works import WORKS
 
 FULL = 8.0  # seconds of load
@@ -61,15 +61,14 @@ def _run(plan: Plan, contenders: tuple[Contender, ...], console: Console) -> int
     except (InstallFailed, ServerFailed, subprocess.TimeoutExpired) as error:
         console.print(str(error), style="red", markup=False)
         return 1
+
+    def fail(text: str) -> None:
+        results.failures.append(text)
+        console.print(text, style="red", markup=False)
+
     for number in range(1, plan.rounds + 1):
-        for contender in contenders:
-            try:
-                results.visits.append(
-                    visit(contender, plan, number, lambda text: console.print(f"[dim]{text}[/dim]"))
-                )
-            except (ServerFailed, WrkFailed, WrongMessages, OSError) as error:
-                results.failures.append(f"round {number}: {error}")
-                console.print(str(error), style="red", markup=False)
+        turn = Round(plan, number, tell=partial(console.print, style="dim"), fail=fail)
+        results.visits += turn.run(contenders)
     report.show(results, console)
     console.print(f"written to {results.write()}")
     return 1 if results.failures else 0

@@ -86,7 +86,6 @@ def _servers(results: Results) -> Table:
     for title, name, digits in (
         ("start to the first answer, s", "started", 2),
         ("memory idle, MB", "idle_mb", 0),
-        ("memory after load, MB", "loaded_mb", 0),
     ):
         values = [results.of_visits(contender.name, name) for contender in results.contenders]
         table.add_row(title, *(NONE if v is None else f"{v:.{digits}f}" for v in values))

@@ -97,7 +97,6 @@ class Results:
                     "note": c.note,
                     "start_s": self.of_visits(c.name, "started"),
                     "idle_mb": self.of_visits(c.name, "idle_mb"),
-                    "loaded_mb": self.of_visits(c.name, "loaded_mb"),
                     "build_s": self.build_seconds(c),
                 }
                 for c in self.contenders

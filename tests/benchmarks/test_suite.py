@@ -41,7 +41,6 @@ def visit(contender: str, number: int, rate: float, cpu: float) -> Visit:
         round=number,
         started=0.5,
         idle_mb=80.0,
-        loaded_mb=90.0,
         sizes={"hello": 1000},
         samples=(sample(contender, number, rate, cpu),),
         extras={},
