@@ -91,9 +91,10 @@ class Conversation:
 
         Return whether anything came of it.
         """
+        if not (self._raw or self._ended):
+            return False
         before = len(self._raw), self.is_over
-        if self._raw or self._ended:
-            self._parse()
+        self._parse()
         return before != (len(self._raw), self.is_over)
 
     def discard(self) -> None:

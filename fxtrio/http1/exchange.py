@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.hub import TICK
 from fxtrio.http1.request import READ_SIZE, Refusal, Request
 from fxtrio.http1.response import DONE, HEAD_SENT, STARTED, BadResponse, Message, Response
 
@@ -149,8 +150,10 @@ class Exchange(Response):
             self._reading = scope
             try:
                 if self._ahead >= READ_SIZE:
-                    # Enough is known of what comes next; only the end of the answer counts now.
-                    await trio.sleep_forever()
+                    # Enough is known of what comes next: nothing is read, so the end is asked for.
+                    while not wire.has_hung_up():  # noqa: ASYNC110  # the kernel sets no event
+                        await trio.sleep(TICK)
+                    return b""
                 return await wire.read()
             finally:
                 self._reading = None

@@ -247,7 +247,8 @@ class RequestReader:
         if request.hosts == 0 and request.version == "1.1":
             raise _Refused(400, "no Host header")
         if request.version == "1.0":
-            request.expects = False  # RFC 9110, 10.1.1
+            request.expects = False  # RFC 9110, 10.1.1 and 7.8: neither is for an old client
+            request.upgrade = b""
             if _other_protocol.search(self._data):
                 raise _Refused(400, "not HTTP")
 

@@ -56,7 +56,9 @@ class Session:
 
     async def receive(self) -> Message:
         """Return the next ASGI message; after the end, the disconnect as often as asked."""
-        await self._take_turns()
+        self._streak += 1
+        if self._streak > _GREEDY:
+            await self._take_turns()
         conversation = self._conversation
         if conversation is not None and conversation.messages:
             return conversation.next_message()
@@ -86,7 +88,9 @@ class Session:
                 await wire.flush()
             if wire.broken:
                 raise ClientDisconnected
-            await self._take_turns()
+            self._streak += 1
+            if self._streak > _GREEDY:
+                await self._take_turns()
         elif kind == "websocket.close":
             code, reason = message.get("code", 1000), message.get("reason") or ""
             await self._close(conversation, code, reason)
@@ -115,7 +119,9 @@ class Session:
             await self._wire.flush()
             if self._wire.broken:
                 raise ClientDisconnected
-        await self._take_turns()
+        self._streak += 1
+        if self._streak > _GREEDY:
+            await self._take_turns()
 
     async def finish(self, *, failed: bool) -> None:
         """Close in the application's name, if it has not, and wait for the other side."""
@@ -219,7 +225,8 @@ class Session:
     # Reading.
 
     async def _receive_later(self) -> Message:
-        await self._relieve()
+        if self._watch is not None:
+            await self._relieve()
         self._receiving, self._away, self._streak = True, 0, 0
         try:
             while True:
@@ -253,7 +260,8 @@ class Session:
     async def _read_early(self) -> bool:
         """Read while the handshake is not answered; False when the client has left."""
         if len(self._early) > READ_SIZE:
-            await trio.sleep_forever()
+            self._wire.abort()  # a client waits for the answer before it sends that much
+            return False
         data = await self._wire.read()
         if self._conversation is not None:  # the application answered during the wait
             await self._take(self._conversation, data)
@@ -288,10 +296,8 @@ class Session:
             self._nursery.start_soon(self._wire.flush)
 
     async def _take_turns(self) -> None:
-        self._streak += 1
-        if self._streak > _GREEDY:
-            self._streak = 0
-            await trio.lowlevel.checkpoint()
+        self._streak = 0
+        await trio.lowlevel.checkpoint()
 
     def _over(self, conversation: Conversation) -> bool:
         return conversation.is_over or self._wire.broken

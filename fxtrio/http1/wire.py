@@ -80,9 +80,7 @@ class Wire:
     def read_now(self) -> bytes | None:
         """Return what has come already, b"" at the end, None when nothing has come."""
         if self.fd < 0:
-            if not self.ended and self._hung_up():
-                self.ended = True
-            return b"" if self.ended else None
+            return b"" if self.ended or self.has_hung_up() else None
         try:
             data = os.read(self.fd, READ_SIZE)
         except BlockingIOError:
@@ -93,6 +91,17 @@ class Wire:
         if not data:
             self.ended = True
         return data
+
+    def has_hung_up(self) -> bool:
+        """Return whether the client has ended its side, also behind bytes that nobody has read.
+
+        TLS cannot be read without waiting, but the kernel knows. False where it does not tell.
+        """
+        if not self.ended and hasattr(select, "POLLRDHUP"):
+            poll = select.poll()
+            poll.register(self._socket.fileno(), select.POLLRDHUP)
+            self.ended = bool(poll.poll(0))
+        return self.ended
 
     def write_now(self, data: bytes) -> bool:
         """Send ``data`` without waiting; False when `flush` must finish it."""
@@ -200,11 +209,3 @@ class Wire:
         if not data:
             self.ended = True
         return data
-
-    def _hung_up(self) -> bool:
-        # TLS cannot be read without waiting; the kernel knows whether the peer is gone.
-        if not hasattr(select, "POLLRDHUP"):
-            return False
-        poll = select.poll()
-        poll.register(self._socket.fileno(), select.POLLRDHUP)
-        return bool(poll.poll(0))

@@ -201,7 +201,7 @@ async def open_server(
         await nursery.start(
             partial(
                 run_server,
-                app if lifespan else _Lasting(app),
+                app if lifespan else Lasting(app),
                 config,
                 sockets=sockets,
                 stop=stop,
@@ -216,7 +216,7 @@ async def open_server(
     assert errors == []
 
 
-class _Lasting:
+class Lasting:
     """Adds a lifespan to an application that has none."""
 
     def __init__(self, app: App) -> None:

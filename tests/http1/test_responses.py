@@ -379,6 +379,23 @@ async def test_a_waiting_application_hears_that_its_client_left() -> None:
             await heard.wait()
 
 
+async def test_a_client_that_sent_much_more_than_it_was_answered_may_leave_too() -> None:
+    heard = trio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await read_body(receive)
+        assert (await receive())["type"] == "http.disconnect"
+        heard.set()
+
+    async with open_server(app) as server:
+        async with await server.connect() as client:
+            await client.send(GET * 10_000)
+            await trio.sleep(0.1)
+            assert not heard.is_set()
+        with trio.fail_after(5):
+            await heard.wait()
+
+
 async def test_a_client_that_leaves_in_the_middle_of_its_body_is_a_disconnect() -> None:
     heard = trio.Event()
 

@@ -306,6 +306,15 @@ async def test_a_bad_handshake_is_refused(request_head: bytes, status: int) -> N
         assert await client.is_closed()
 
 
+@pytest.mark.parametrize("line", [b"POST / HTTP/1.1", b"GET / HTTP/1.0"])
+async def test_what_cannot_be_a_websocket_is_an_ordinary_request(line: bytes) -> None:
+    from .support import response
+
+    async with open_server(response(200, b"plain")) as server, await server.connect() as client:
+        await client.send(upgrade().replace(b"GET / HTTP/1.1", line))
+        assert (await client.reply()).body == b"plain"
+
+
 async def test_the_answer_proves_that_the_key_was_read() -> None:
     async with open_server(echo) as server, await server.connect() as client:
         await client.send(upgrade().replace(b"Connection: Upgrade", b"connection: x, uPGRADE"))
