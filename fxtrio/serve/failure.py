@@ -5,6 +5,7 @@ from __future__ import annotations
 from fxtrio.errors import (
     DeadlinePassed,
     LoaderError,
+    NotSerializable,
     RenderFailed,
     RenderTimeout,
     SsrBusy,
@@ -21,8 +22,16 @@ NOT_FOUND = Problem("This page could not be found.", 404, "NotFound")
 
 
 def problem_of(error: BaseException, *, development: bool) -> Problem:
-    """Return what the client may know of ``error``: in production only what was meant for it."""
+    """Return what the client may know of ``error``: in production only what was meant for it.
+
+    A LoaderError whose ``data`` is no JSON is a defect like any other, and logged here.
+    """
     if isinstance(error, LoaderError):
+        try:
+            encode({"data": error.data}, place=f"LoaderError({error.message!r})")
+        except NotSerializable as defect:
+            log.error("%s", defect)
+            return problem_of(defect, development=development)
         return Problem(error.message, error.status_code, "LoaderError", error.data)
     if isinstance(error, (DeadlinePassed, RenderTimeout)):
         shown = str(error) if development else "The page took too long to load."
