@@ -202,6 +202,8 @@ class PageVisit:
         """Return the headers of an HTML response, besides its type and length."""
         site = self.site
         headers = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
+        if self.visit.draft.shared:  # one visitor's proof is nothing for the others
+            return headers
         return headers + csrf_cookie(site, self.visit, self.request)
 
     async def _render(self, plan: ViewPlan, state: bytes) -> Rendered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable
 
 import attrs
@@ -19,6 +20,8 @@ JSON = b"application/json"
 
 NO_STORE: Header = (b"cache-control", b"no-store")
 PRIVATE: Header = (b"cache-control", b"private, no-cache")
+
+_UNSHARED = re.compile(r"\b(?:private|no-store)\b", re.IGNORECASE)
 
 
 @attrs.define
@@ -58,6 +61,12 @@ class ResponseDraft(Response):
 
     def __init__(self) -> None:
         self.raw_headers: list[Header] = []
+
+    @property
+    def shared(self) -> bool:
+        """Whether the application lets shared caches keep the response (RFC 9111, section 3)."""
+        policy = self.headers.get("cache-control") if self.raw_headers else None
+        return policy is not None and not _UNSHARED.search(policy)
 
 
 class Entropy:
