@@ -1,0 +1,342 @@
+"""What errors lead to."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from fx.tasks import TaskQueueError, TaskQueueFull, TaskQueueNotRunning, enqueue
+from fx.testing import TestResponse
+from fxtrio.context import entered
+from fxtrio.errors import CompileFailed
+from tests.contract.projects import open_pages, problems_of
+from tests.contract.rules import rule
+
+Shown = dict[str, TestResponse]
+RAISES = """
+    @server
+    async def load(request):
+        raise {error}
+"""
+ACTS = """
+    from pydantic import BaseModel
+
+    class Body(BaseModel):
+        n: int
+
+    ran = []
+
+    @action
+    async def plain(request):
+        raise ActionError("no")
+
+    @action
+    async def full(request):
+        raise ActionError("no", 409, {"left": 3}, fields={"name": ["taken"]})
+
+    @action
+    async def typed(request, body: Body):
+        ran.append(body.n)
+        raise ValidationActionError("Look", fields={"n": ["odd"]})
+
+    @action
+    async def report(request):
+        return {"ran": ran}
+
+    @action
+    async def crash(request):
+        return {"x": 1 / 0}
+"""
+
+
+@pytest.mark.node
+@rule("errors.1", "errors.loader_1")
+def test_errors_1_the_nearest_boundary_shows_the_message(shown: Shown) -> None:
+    response = shown["/broken/sold%20out%20%3Cb%3E"]
+    assert response.status == 409
+    assert '<main id="nearest-error"><h1>sold out &lt;b&gt;</h1>' in response.text
+    code = re.search("<code>(.*?)</code>", response.text)
+    assert code is not None
+    assert code[1] == "409 LoaderError {&quot;seen&quot;:[1,null]}"
+    assert "<header>The tour</header>" in response.text
+    assert "root-error" not in response.text
+
+
+@rule("errors.1")
+@pytest.mark.parametrize(
+    ("path", "boundary"),
+    [("/", "error"), ("/shop", "shop/error"), ("/shop/deep/5", "shop/error"), ("/x", "error")],
+)
+async def test_errors_1_boundaries_are_found_by_folder_and_the_status_is_500(
+    tmp_path: Path, path: str, boundary: str
+) -> None:
+    raises = RAISES.format(error='LoaderError("gone")')
+    pages = ("index", "x", "shop/index", "shop/deep/[id]")
+    files = {**dict.fromkeys(pages, raises), "error": "", "shop/error": ""}
+    async with open_pages(tmp_path, files) as client:
+        shown = await client.load_page(path)
+    assert (shown.status, shown.error) == (500, "gone")
+    assert shown.payload["boundary"] == f"pages/{boundary}.fxl"
+
+
+@rule("errors.2")
+@pytest.mark.parametrize("status", [200, 201, 404, 503])
+async def test_errors_2_the_int_of_a_loader_is_the_status(tmp_path: Path, status: int) -> None:
+    text = f"@server\nasync def load(request):\n    return {{'n': 1}}, {status}"
+    async with open_pages(tmp_path, {"index": text, "error": "", "not-found": ""}) as client:
+        html, shown = await client.get("/"), await client.load_page("/")
+    assert (html.status, shown.status, shown.payload["ok"]) == (status, status, True)
+    assert shown.data == {"n": 1}
+
+
+async def _act(root: Path, name: str, body: Any = None, **options: Any) -> tuple[int, Any]:
+    async with open_pages(root, ACTS, **options) as client:
+        response = await client.post(f"/api/__actions/index/{name}", json=body or {})
+    return response.status, response.json()
+
+
+@rule("errors.3", "errors.action_1")
+async def test_errors_3_an_action_error_is_json_with_its_data_and_fields(tmp_path: Path) -> None:
+    assert await _act(tmp_path, "plain") == (400, {"ok": False, "error": "no"})
+    full = {"ok": False, "error": "no", "data": {"left": 3}, "fields": {"name": ["taken"]}}
+    assert await _act(tmp_path, "full") == (409, full)
+
+
+@rule("errors.4")
+async def test_errors_4_a_validation_error_is_a_422_and_the_model_comes_first(
+    tmp_path: Path,
+) -> None:
+    async with open_pages(tmp_path, ACTS) as client:
+        failed = await client.action("/", "typed", {"n": "x"})
+        assert (await client.action("/", "report")).data == {"ran": []}
+        raised = await client.action("/", "typed", {"n": 1})
+        assert (await client.action("/", "report")).data == {"ran": [1]}
+    assert (failed.status, failed.error, list(failed.fields)) == (422, "Validation failed", ["n"])
+    assert (raised.status, raised.error, raised.fields) == (422, "Look", {"n": ["odd"]})
+
+
+@rule("errors.5")
+async def test_errors_5_enqueue_outside_a_running_app_raises(tmp_path: Path) -> None:
+    with pytest.raises(TaskQueueNotRunning):
+        enqueue(print)
+    async with open_pages(tmp_path, "") as client:
+        handle = client.app.state.fx
+    with entered(handle), pytest.raises(TaskQueueNotRunning):
+        enqueue(print)
+    assert issubclass(TaskQueueNotRunning, TaskQueueError)
+
+
+@rule("errors.6")
+async def test_errors_6_enqueue_at_capacity_raises_in_the_action(tmp_path: Path) -> None:
+    text = """
+    import trio
+    from fx.tasks import TaskQueueFull, enqueue
+
+    @action
+    async def fill(request):
+        count = 0
+        try:
+            while True:
+                enqueue(request.app.state.release.wait)
+                count += 1
+        except TaskQueueFull as full:
+            return {"count": count, "capacity": full.capacity}
+    """
+    async with open_pages(tmp_path, text, tasks={"workers": 1, "capacity": 7}) as client:
+        client.app.state.release = trio.Event()
+        result = await client.action("/", "fill")
+        client.app.state.release.set()
+    assert result.data == {"count": 7, "capacity": 7}
+    assert issubclass(TaskQueueFull, TaskQueueError)
+
+
+@rule("errors.7")
+async def test_errors_7_a_task_that_raises_is_logged_and_the_worker_continues(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ran = []
+
+    async def broken() -> None:
+        raise RuntimeError("the task is broken")
+
+    async def next_one() -> None:
+        ran.append("next")
+
+    async with open_pages(tmp_path, "", tasks={"workers": 1}) as client:
+        client.app.state.fx_tasks.enqueue(broken)
+        client.app.state.fx_tasks.enqueue(next_one)
+        await wait_all_tasks_blocked()
+    assert ran == ["next"]
+    assert "the task is broken" in caplog.text
+
+
+REFUSED = {
+    "loader": "@server\ndef load(request):\n    return {}",
+    "action": "@action\ndef save(request):\n    return {}",
+    "second": "@server\nasync def a(request): pass\n\n@server\nasync def b(request): pass",
+}
+
+
+@rule("errors.8")
+@pytest.mark.parametrize("kind", ["loader", "action"])
+async def test_errors_8_functions_that_are_not_async_are_rejected(
+    tmp_path: Path, kind: str
+) -> None:
+    (problem,) = problems_of(tmp_path, REFUSED[kind])
+    assert "is not async" in problem
+    with pytest.raises(CompileFailed, match="is not async"):
+        async with open_pages(tmp_path, REFUSED[kind]):
+            raise AssertionError("must not start")
+
+
+@rule("errors.9")
+async def test_errors_9_a_second_server_function_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(CompileFailed, match="second @server"):
+        async with open_pages(tmp_path, REFUSED["second"]):
+            raise AssertionError("must not start")
+
+
+@rule("errors.loader_1")
+async def test_errors_loader_1_without_a_boundary_the_built_in_page_has_the_message(
+    tmp_path: Path,
+) -> None:
+    text = RAISES.format(error='LoaderError("sold <b>out", 409)')
+    async with open_pages(tmp_path, text) as client:
+        response = await client.get("/")
+    assert response.status == 409
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "sold &lt;b&gt;out" in response.text
+
+
+@rule("errors.loader_2")
+async def test_errors_loader_2_the_navigation_payload_has_the_error_and_the_boundary(
+    tmp_path: Path,
+) -> None:
+    text = RAISES.format(error='LoaderError("gone", 410, {"id": 5})')
+    layout = "@server\nasync def load(request):\n    return {'user': 'Ann'}"
+    files = {"shop/index": text, "error": "", "shop/error": "", "shop/layout": layout}
+    async with open_pages(tmp_path, files) as client:
+        shown = await client.load_page("/shop?x=1")
+        html = await client.get("/shop?x=1")
+        view = client.app.site.plans[shown.payload["page"]["id"]].view
+    expected = {
+        "ok": False,
+        "statusCode": 410,
+        "error": "gone",
+        "type": "LoaderError",
+        "data": {"id": 5},
+        "boundary": "pages/shop/error.fxl",
+    }
+    assert expected.items() <= shown.payload.items()
+    assert (shown.status, html.status) == (410, 410)
+    assert view.module == "pages/shop/error.fxl"
+    assert shown.payload["props"]["layoutData"] == {"user": "Ann"}
+    assert shown.payload["requestedPath"] == "/shop?x=1"
+
+
+@rule("errors.loader_2")
+async def test_errors_loader_2_without_a_boundary_it_names_none(tmp_path: Path) -> None:
+    text = RAISES.format(error='LoaderError("gone", 410)')
+    async with open_pages(tmp_path, text) as client:
+        shown = await client.load_page("/")
+    assert shown.status == 410
+    assert shown.payload["boundary"] is None
+    assert (shown.payload["ok"], shown.payload["statusCode"], shown.error) == (False, 410, "gone")
+
+
+NOT_FOUND = RAISES.format(error='LoaderError("no such thing", 404)')
+
+
+@rule("errors.loader_3")
+@pytest.mark.parametrize(
+    ("path", "boundary"),
+    [
+        ("/a", "not-found"),
+        ("/shop/a", "shop/error"),
+        ("/shop/deep/a", "shop/deep/not-found"),
+        ("/nowhere", "not-found"),
+        ("/shop/deep/no/where", "shop/deep/not-found"),
+    ],
+)
+async def test_errors_loader_3_a_404_shows_the_not_found_page_unless_an_error_page_is_nearer(
+    tmp_path: Path, path: str, boundary: str
+) -> None:
+    pages = dict.fromkeys(("a", "shop/a", "shop/deep/a"), NOT_FOUND)
+    others = dict.fromkeys(("not-found", "error", "shop/error", "shop/deep/not-found"), "")
+    async with open_pages(tmp_path, {**pages, **others}) as client:
+        shown, html = await client.load_page(path), await client.get(path)
+    assert (shown.status, html.status) == (404, 404)
+    assert shown.payload["boundary"] == f"pages/{boundary}.fxl"
+
+
+@pytest.mark.node
+@rule("errors.loader_3")
+def test_errors_loader_3_an_unknown_url_is_rendered_by_it(shown: Shown) -> None:
+    assert shown["/nowhere"].status == 404
+    assert "<h1>Nothing here: <!-- -->404</h1>" in shown["/nowhere"].text
+
+
+@pytest.mark.node
+@rule("errors.loader_4")
+def test_errors_loader_4_other_exceptions_say_nothing_in_production(shown: Shown) -> None:
+    response = shown["/broken/division"]
+    assert response.status == 500
+    assert "<h1>An unexpected error occurred.</h1><code>500 ServerError" in response.text
+    assert "division by zero" not in response.text
+    assert "ZeroDivisionError" not in response.text
+
+
+@rule("errors.loader_4")
+@pytest.mark.parametrize(
+    ("mode", "message", "kind"),
+    [
+        ("production", "An unexpected error occurred.", "ServerError"),
+        ("development", "division by zero", "ZeroDivisionError"),
+    ],
+)
+async def test_errors_loader_4_their_own_message_and_type_is_for_development(
+    tmp_path: Path, mode: Any, message: str, kind: str
+) -> None:
+    text = "@server\nasync def load(request):\n    return {'x': 1 / 0}"
+    async with open_pages(tmp_path, {"index": text, "error": ""}, mode=mode) as client:
+        shown = await client.load_page("/")
+    assert (shown.status, shown.error, shown.payload["type"]) == (500, message, kind)
+
+
+@rule("errors.action_1")
+async def test_errors_action_1_empty_data_and_fields_are_not_sent(tmp_path: Path) -> None:
+    text = "@action\nasync def act(request):\n    raise ActionError('no', 400, {}, fields={})"
+    async with open_pages(tmp_path, text) as client:
+        response = await client.post("/api/__actions/index/act", json={})
+    assert response.json() == {"ok": False, "error": "no"}
+
+
+@rule("errors.action_2")
+async def test_errors_action_2_other_exceptions_say_nothing_in_production(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    unexpected = {"ok": False, "error": "An unexpected error occurred."}
+    assert await _act(tmp_path, "crash") == (500, unexpected)
+    assert "ZeroDivisionError" in caplog.text
+    status, body = await _act(tmp_path, "crash", mode="development")
+    assert (status, body.keys()) == (500, {"ok", "error"})
+    assert "division by zero" in body["error"]
+
+
+@rule("errors.action_3")
+@pytest.mark.parametrize("path", ["index/missing", "nowhere/plain", "index/Body", "index/__init__"])
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+async def test_errors_action_3_unknown_pages_and_actions_are_a_404_in_json(
+    tmp_path: Path, path: str, accept: str
+) -> None:
+    async with open_pages(tmp_path, ACTS) as client:
+        response = await client.post(
+            f"/api/__actions/{path}", content=json.dumps({}).encode(), headers={"accept": accept}
+        )
+    assert (response.status, response.json()) == (404, {"ok": False, "error": "Action not found"})
