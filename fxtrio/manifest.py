@@ -89,6 +89,9 @@ class View:
     streams: bool = False
     """Whether it must be rendered as a stream (Suspense, a loading file, deferred data)."""
 
+    defers: bool = False
+    """Whether a loading file stands in while the page's loader runs."""
+
     client: dict[str, Any] = attrs.field(factory=dict)
     """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs)."""
 

@@ -169,6 +169,7 @@ def _view(view: PlannedView, suspending: set[str], result: BundleResult | None) 
         boundaries=view.boundaries,
         not_found=view.not_found,
         streams=view.loading is not None or not suspending.isdisjoint((view.source, *layouts)),
+        defers=view.loading is not None,
         client={} if result is None else result.clients[view.id],
     )
 

@@ -74,8 +74,7 @@ async def stream_page(page: PageVisit) -> Answer:
 def _late_loader(page: PageVisit) -> LoaderCode | None:
     """Return the page's loader when the shell can do without it."""
     inner = page.target.plan.inner
-    has_fallback = "loading" in page.target.plan.view.client
-    return inner.loader if has_fallback and inner.head is None else None
+    return inner.loader if page.target.plan.view.defers and inner.head is None else None
 
 
 class _PageStream:

@@ -1,0 +1,147 @@
+"""Pages in parts: the nonce across borders of parts, late data, and what happens when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import attrs
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from fx.testing import open_app
+from fxtrio.serve.stream import NonceWriter
+from fxtrio.ssr.frames import Rendered
+from tests.trees import page, write_tree
+
+PLACEHOLDER = b"abcab"
+
+
+@given(st.lists(st.text("abc", max_size=12)))
+def test_the_nonce_replaces_its_placeholder_wherever_parts_are_cut(parts: list[str]) -> None:
+    pieces = [part.encode() for part in parts] + [b">"]
+    writer = NonceWriter(PLACEHOLDER, b"N")
+    sent = b"".join(writer.feed(piece) for piece in pieces)
+    assert sent == b"".join(pieces).replace(PLACEHOLDER, b"N")
+
+
+@attrs.define
+class Parts:
+    """A render whose second part waits for the page's data."""
+
+    settled: trio.Event = attrs.field(factory=trio.Event)
+    said: bytes = b""
+
+    async def __aiter__(self) -> AsyncIterator[Rendered]:
+        yield Rendered(b"<title>shell</title>", b"<p>fallback</p></div>")
+        await self.settled.wait()
+        yield Rendered(b"", b"<i>%b</i>" % self.said)
+
+    async def resolve(self, name: str, value: bytes) -> None:
+        self.said = b"%b=%b" % (name.encode(), value)
+        self.settled.set()
+
+    async def reject(self, name: str, error: bytes) -> None:
+        self.said = b"%b rejected" % name.encode()
+        self.settled.set()
+
+
+class Renderer:
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        return Rendered(b"", b"whole")
+
+    @asynccontextmanager
+    async def stream(self, page: int, payload: bytes) -> AsyncIterator[Parts]:
+        yield Parts()
+
+
+@asynccontextmanager
+async def open_renderer() -> AsyncIterator[Renderer]:
+    yield Renderer()
+
+
+SLOW = """
+    import trio
+    from fx.runtime import redirect
+
+    @server
+    async def load(request):
+        if "early" not in request.query_params:
+            await trio.sleep(2)
+        if "fail" in request.query_params:
+            raise LoaderError("too late", 410)
+        if "away" in request.query_params:
+            return redirect("/</script>")
+        return {"message": "late"}
+    """
+UI = """
+    import { Suspense } from "react";
+    export default function Page({ data }) { return <Suspense><p>{data.message}</p></Suspense>; }
+    """
+
+
+def project(root: Path, *, loading: bool) -> Path:
+    """Write a page whose loader is slow, with a loading file or not."""
+    files = {"pages/index.fxl": page(SLOW, UI), "pages/error.fxl": page("")}
+    if loading:
+        files["pages/loading.fxl"] = page("")
+    return write_tree(root, files)
+
+
+async def test_without_a_loading_file_the_loader_comes_before_the_first_part(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path, loading=False), open_renderer=open_renderer) as client:
+        failed = await client.get("/?fail")
+        away = await client.get("/?away")
+    assert failed.status == 410
+    assert (away.status, away.headers["location"]) == (303, "/</script>")
+
+
+async def test_with_a_loading_file_the_shell_does_not_wait_for_the_loader(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path, loading=True), open_renderer=open_renderer) as client:
+        async with client.stream("GET", "/") as response:
+            chunks = aiter(response)
+            shell = await anext(chunks)
+            assert trio.current_time() < 1
+            rest = b"".join([chunk async for chunk in chunks])
+    assert response.status == 200
+    assert "content-length" not in response.headers
+    assert b"<title>shell</title>" in shell
+    assert b"fallback" in shell
+    assert b'<i>page={"message":"late"}</i>' in rest
+    assert b'"props":{"data":{"message":"late"}' in rest
+    assert rest.endswith(b"</html>")
+
+
+async def test_a_late_failure_is_shown_by_the_boundary_in_the_browser(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path, loading=True), open_renderer=open_renderer) as client:
+        response = await client.get("/?fail")
+    assert response.status == 200
+    assert "page rejected" in response.text
+    assert 'document.getElementById("fx-root").replaceChildren()' in response.text
+    assert '"statusCode":410,"error":"too late"' in response.text
+
+
+async def test_a_late_redirect_is_followed_by_the_browser(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path, loading=True), open_renderer=open_renderer) as client:
+        response = await client.get("/?away")
+    assert 'location.replace("/\\u003c/script\\u003e")' in response.text
+
+
+async def test_a_client_that_leaves_ends_the_stream_and_its_loader(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path, loading=True), open_renderer=open_renderer) as client:
+        async with client.stream("GET", "/") as response:
+            await anext(aiter(response))
+        assert trio.current_time() < 1
