@@ -660,3 +660,24 @@ class SecretMissing(FxtrioError):
             "FX_SECRET_KEY is not set. Set it to a key that all processes and machines of "
             "this app share; 'fx secret' prints a new one."
         )
+
+
+class BrokerMessageUnreadable(FxtrioError):
+    """Something else than fxtrio publishes to the broker's channels."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(
+            f"broker: {data[:40]!r} is no message of fxtrio. "
+            "Publish through 'app.state.fx_broker', or give the app a prefix of its own."
+        )
+        self.data = data
+
+
+class BrokerUnreachable(FxtrioError):
+    """The message broker did not answer."""
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(
+            f"{place}: the broker could not {what}. Is it running? See 'realtime.broker'."
+        )
+        self.place = place

@@ -5,6 +5,7 @@ from fxtrio.realtime.channels import Channel, channel
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, origin_allowed
 from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
+from fxtrio.realtime.opening import open_broker
 from fxtrio.realtime.presence import Joined, Left, Member, PresenceEvent, Roster
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "Subscriber",
     "authenticate_websocket",
     "channel",
+    "open_broker",
     "origin_allowed",
 ]

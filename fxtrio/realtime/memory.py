@@ -34,12 +34,12 @@ class MemoryBroker:
     async def subscribe(self, name: str, subscriber: Subscriber) -> None:
         """Deliver what is published to ``name`` from now on to ``subscriber``."""
         self._topics.join(name, subscriber)
-        self._topics.notice(name, Joined(subscriber.member), about=subscriber.member)
+        self._topics.notice(name, Joined(subscriber.member), subscriber.member)
 
     async def unsubscribe(self, name: str, subscriber: Subscriber) -> None:
         """Deliver no more to ``subscriber``; with the last one, the name is forgotten."""
         if self._topics.leave(name, subscriber):
-            self._topics.notice(name, Left(subscriber.member), about=subscriber.member)
+            self._topics.notice(name, Left(subscriber.member), subscriber.member)
 
     async def publish(self, name: str, message: Message) -> None:
         """Deliver ``message`` to all subscribers of ``name``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 import attrs
@@ -79,7 +80,7 @@ class Topics:
             del self._topics[name]
         return True
 
-    def notice(self, name: str, event: PresenceEvent, *, about: Member) -> None:
+    def notice(self, name: str, event: PresenceEvent, about: Member) -> None:
         """Tell a channel's subscribers about a member, except that member."""
         for subscriber in self.subscribers(name):
             if subscriber.member != about:
@@ -92,29 +93,45 @@ class Topics:
         for once, for less than `STALL`, if it holds up others, and not at all when it
         has not read for that long; its outbox overflows then.
         """
-        topic = self._topics.get(name)
-        if topic is not None:
-            now = trio.current_time()
-            urgent = now - topic.active_at > _PAUSE
-            frame.published_at = topic.active_at = now
-            late = [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
-            if late:
-                await self._deliver_late(topic, frame, late)
+        late = self.offer(name, frame)
+        if late:
+            await self.deliver_late(name, frame, late)
         self._since_turn += 1
         if self._since_turn >= _TURN:
             await self._give_turn()
 
-    async def _deliver_late(self, topic: _Topic, frame: Frame, late: list[Subscriber]) -> None:
-        """Give a frame to subscribers that had no room for it."""
+    def offer(self, name: str, frame: Frame) -> list[Subscriber]:
+        """Give a frame to the subscribers that have room, and return the others."""
+        topic = self._topics.get(name)
+        if topic is None:
+            return []
+        now = trio.current_time()
+        urgent = now - topic.active_at > _PAUSE
+        frame.published_at = topic.active_at = now
+        return [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
+
+    async def deliver_late(
+        self,
+        name: str,
+        frame: Frame,
+        late: list[Subscriber],
+        *,
+        in_a_hurry: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Give a frame to subscribers that had no room for it.
+
+        ``in_a_hurry`` is asked all the time; once it is true, nobody is waited for.
+        """
         for _ in range(_TURNS):
             await self._give_turn()
             late = [one for one in late if not one.offer(frame)]
             if not late:
                 return
         for one in late:
-            while one in topic.subscribers and not one.offer(frame):
-                holds_up = any(other.idle for other in topic.subscribers)
-                if not await one.make_room(STALL if holds_up else HOLD):
+            while not one.offer(frame):
+                others = self._topics[name].subscribers if name in self._topics else ()
+                patience = STALL if any(other.idle for other in others) else HOLD
+                if not await one.make_room(0 if in_a_hurry() else patience):
                     one.deliver(frame)
                     break
 

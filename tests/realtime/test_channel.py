@@ -298,7 +298,9 @@ async def test_an_error_of_the_body_wins_over_the_overflow(autojump_clock: MockC
                 raise KeyError("cleanup")
 
 
-async def test_drop_oldest_keeps_the_connection_and_the_newest_messages():
+async def test_drop_oldest_keeps_the_connection_and_the_newest_messages(
+    autojump_clock: MockClock,
+):
     async with joined(make_app(outbox=3, overflow="drop_oldest")) as [(client, room)]:
         client.stop_reading()
         for number in range(10):
@@ -310,7 +312,7 @@ async def test_drop_oldest_keeps_the_connection_and_the_newest_messages():
         assert client.closed is None
 
 
-async def test_the_memory_of_a_stalled_reader_is_bounded():
+async def test_the_memory_of_a_stalled_reader_is_bounded(autojump_clock: MockClock):
     client = Client(app := make_app(outbox=5, overflow="drop_oldest"))
     async with channel(await client.open(), "room"):
         client.stop_reading()
