@@ -69,7 +69,11 @@ class Exchange(Response):
                 common=connection.hub.common,
             )
             wire = connection.wire
-            if data and not wire.write_now(data):
+            if isinstance(data, bytes):
+                sent = not data or wire.write_now(data)
+            else:
+                sent = wire.write_parts_now(data)
+            if not sent:
                 await wire.flush()
             if more:
                 await trio.lowlevel.checkpoint()

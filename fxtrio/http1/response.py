@@ -24,6 +24,10 @@ _token = frozenset(b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz")
 _framing = frozenset({b"content-length", b"transfer-encoding", b"connection", b"date", b"server"})
 
 
+_LARGE = 32 * 1024
+"""Bytes from which copying a body costs more than a second part does."""
+
+
 class BadResponse(RuntimeError):
     """The application broke the ASGI protocol or HTTP; the connection cannot go on."""
 
@@ -78,8 +82,12 @@ class Response:
         self._start = message
         self.stage = STARTED
 
-    def encode(self, body: bytes, more: bool, *, method: str, version: str, common: bytes) -> bytes:
+    def encode(
+        self, body: bytes, more: bool, *, method: str, version: str, common: bytes
+    ) -> bytes | tuple[bytes, ...]:
         """Return the bytes for one ``http.response.body``; ``common`` ends the head.
+
+        A large body is not copied: it comes as one of several parts.
 
         Raises BadResponse when the application breaks what it promised. After a
         last part that is too short, ``keep_alive`` is off and nothing is missing
@@ -108,11 +116,16 @@ class Response:
             if self._left and not more:
                 self.keep_alive = False
                 raise BadResponse("the body is shorter than its content-length.")
+        before, after = head, b""
         if self._chunked:
             if size:
-                return b"%b%x\r\n%b\r\n%b" % (head, size, body, b"" if more else b"0\r\n\r\n")
-            return head if more else head + b"0\r\n\r\n"
-        return head + body if head else body
+                before = b"%b%x\r\n" % (head, size)
+                after = b"\r\n" if more else b"\r\n0\r\n\r\n"
+            elif not more:
+                after = b"0\r\n\r\n"
+        if size >= _LARGE:
+            return before, bytes(body), after
+        return b"%b%b%b" % (before, body, after)
 
     def _head(self, body: bytes, more: bool, method: str, version: str, common: bytes) -> bytes:
         start = self._start

@@ -208,15 +208,14 @@ class Session:
             self.status = message["status"]
         elif kind == "websocket.http.response.body":
             self._connection.linger = True
-            await self._wire.write(
-                self._denial.encode(
-                    message.get("body", b""),
-                    message.get("more_body", False),
-                    method="GET",
-                    version="1.1",
-                    common=self._connection.hub.common,
-                )
+            data = self._denial.encode(
+                message.get("body", b""),
+                message.get("more_body", False),
+                method="GET",
+                version="1.1",
+                common=self._connection.hub.common,
             )
+            await self._wire.write(data if isinstance(data, bytes) else b"".join(data))
         elif self._wire.broken or self._wire.ended:
             raise ClientDisconnected
         else:

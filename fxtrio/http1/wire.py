@@ -11,7 +11,10 @@ from __future__ import annotations
 import os
 import select
 import sys
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Protocol
 
 import trio
@@ -19,7 +22,7 @@ import trio
 from fxtrio.http1.request import READ_SIZE
 
 _DIRECT = sys.platform != "win32"  # there a socket is not a file descriptor
-_PIECE = 256 * 1024
+_VIEWS = 64  # given to the kernel at once; it takes up to 1024
 _LINGER = 1.0
 _LINGER_BYTES = 1024 * 1024
 
@@ -56,7 +59,7 @@ class Wire:
         self.fd = socket.fileno() if _DIRECT and isinstance(stream, trio.SocketStream) else -1
         self._socket = socket
         self._stall = stall
-        self._pending = bytearray()
+        self._pending: deque[memoryview] = deque()  # views: what waits is not copied
         self._flushing: trio.Lock | None = None
 
     async def read(self) -> bytes:
@@ -107,20 +110,37 @@ class Wire:
         """Send ``data`` without waiting; False when `flush` must finish it."""
         if self.broken:
             return True
-        if self.fd >= 0 and not self._pending:
-            try:
-                sent = os.write(self.fd, data)
-            except BlockingIOError:
-                sent = 0
-            except OSError:
-                self.broken = True
-                return True
-            if sent == len(data):
-                return True
-            self._pending += memoryview(data)[sent:]
+        if self.fd < 0 or self._pending:
+            self._pending.append(memoryview(data))
             return False
-        self._pending += data
+        try:
+            sent = os.write(self.fd, data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self.broken = True
+            return True
+        if sent == len(data):
+            return True
+        self._pending.append(memoryview(data)[sent:])
         return False
+
+    def write_parts_now(self, parts: Sequence[bytes]) -> bool:
+        """Send ``parts`` like `write_now`, without joining them first."""
+        if self.broken:
+            return True
+        waiting = bool(self._pending)
+        self._pending.extend(map(memoryview, parts))
+        if self.fd < 0 or waiting:
+            return False
+        try:
+            self._advance(os.writev(self.fd, parts))
+        except BlockingIOError:
+            return False
+        except OSError:
+            self.broken = True
+            self._pending.clear()
+        return not self._pending
 
     async def flush(self) -> None:
         """Wait until everything written is out, or ``broken``."""
@@ -146,7 +166,7 @@ class Wire:
     @property
     def backlog(self) -> int:
         """Bytes that wait for the client to read."""
-        return len(self._pending)
+        return sum(map(len, self._pending))
 
     def abort(self) -> None:
         """End both directions; whoever waits for the client stops waiting."""
@@ -175,17 +195,25 @@ class Wire:
         self.broken = self.ended = True
 
     async def _push(self) -> None:
-        piece = bytes(self._pending[:_PIECE])
         if self.fd < 0:
+            view = self._pending[0]
             # One record's worth, so that the deadline sees progress.
-            del self._pending[: min(len(piece), READ_SIZE)]
-            await self.stream.send_all(piece[:READ_SIZE])
+            self._advance(min(len(view), READ_SIZE))
+            await self.stream.send_all(view[:READ_SIZE])
             return
         await trio.lowlevel.wait_writable(self.fd)
         try:
-            del self._pending[: os.write(self.fd, piece)]
+            self._advance(os.writev(self.fd, list(islice(self._pending, _VIEWS))))
         except BlockingIOError:
             return
+
+    def _advance(self, sent: int) -> None:
+        """Forget the first ``sent`` bytes of what waits."""
+        pending = self._pending
+        while pending and sent >= len(pending[0]):
+            sent -= len(pending.popleft())
+        if sent:
+            pending[0] = pending[0][sent:]
 
     async def _drain(self, fd: int) -> None:
         try:
