@@ -44,6 +44,9 @@ class Observed:
     members: dict[int, int] = attrs.field(factory=dict)
     """Subscriptions of each process's broker at that time."""
 
+    heard: str | bytes = ""
+    """What a subscriber heard after "hello" had been published by way of the page `/`."""
+
     answer_in_flight: dict[str, Any] = attrs.field(factory=dict)
     """The body of the response that was under way when SIGTERM came."""
 
@@ -66,6 +69,9 @@ async def observe_workers(tour: Path, folder: Path) -> Observed:
         async with open_socket(workers.place, "/work") as member:
             seen.joined = int(await member.get_message())
             seen.members = await workers.report("members")
+        async with open_socket(workers.place, "/") as member:
+            await member.send_message("hello")
+            seen.heard = await member.get_message()
         os.kill(seen.filled, signal.SIGKILL)  # a child of the server that this block began
         seen.waiting_after_restart = await workers.report("waiting", without=seen.filled)
         async with open_socket(workers.place, "/work") as member:

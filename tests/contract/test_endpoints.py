@@ -12,7 +12,7 @@ from fx.testing import SocketRefused, TestResponse
 from tests.contract.llms import Renders, open_llms
 from tests.contract.projects import open_pages
 from tests.contract.rules import rule
-from tests.contract.servers import open_socket, serve_with_hypercorn
+from tests.contract.servers import Observed, open_socket, serve_with_hypercorn
 
 Shown = dict[str, TestResponse]
 based = pytest.mark.parametrize("base", ["", "/app", "/deep/app"])
@@ -104,6 +104,13 @@ async def test_endpoints_websocket_behind_hypercorn_carries_what_is_published(to
                 await member.send_message(text)
                 await _hear(member, text)
             await _hear(one, long)
+
+
+@pytest.mark.node
+@rule("endpoints.websocket")
+def test_endpoints_websocket_behind_fx_serve_carries_what_is_published(workers: Observed) -> None:
+    assert isinstance(workers.heard, str)
+    assert json.loads(workers.heard) == {"said": "hello"}
 
 
 FRAMES = """
