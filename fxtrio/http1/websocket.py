@@ -135,9 +135,10 @@ class Session:
         await self._relieve()
         self._receiving = True
         with trio.move_on_after(self._limits.websocket_close):
+            conversation.discard()
             while not self._over(conversation):
-                conversation.discard()
                 await self._take(conversation, await self._wire.read())
+                conversation.discard()
         self._connection.linger = True
 
     # What the hub calls, through the connection.
