@@ -57,11 +57,15 @@ async def answer(connection: Connection, request: Request) -> bool:
         await connection.app(scope, exchange.receive, exchange.send)
     except BaseException as error:
         await _explain(connection, request, error, left=exchange.left)
-    stage, status = exchange.stage, exchange.status
-    await exchange.end()
-    if stage != DONE:
+    stage = exchange.stage
+    exchange.stage = DONE  # from here on, nothing of this exchange touches the connection
+    if not exchange.is_free:
+        await exchange.release()
+    if stage == DONE:
+        status = exchange.status
+    else:
         exchange.keep_alive = False
-        status = await _complete(connection, stage, status)
+        status = await _complete(connection, exchange, stage)
     if hub.logs_access:
         await hub.note(scope, status, exchange.sent, time.perf_counter() - began)
     if connection.context.max_requests is not None:
@@ -133,10 +137,10 @@ def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
     }
 
 
-async def _complete(connection: Connection, stage: int, status: int | None) -> int | None:
+async def _complete(connection: Connection, exchange: Exchange, stage: int) -> int | None:
     """Answer for an application that did not. Return the status that the client got."""
     if stage == HEAD_SENT:
-        return status  # cut off: the client sees that the body is not whole
+        return exchange.status  # cut off: the client sees that the body is not whole
     if connection.wire.broken:
         return None
     refusal = connection.reader.refusal or Refusal(500, "the application did not answer")

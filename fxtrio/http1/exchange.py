@@ -27,20 +27,20 @@ has ended by then in its own way; one that only sends is ended by an error."""
 class Exchange(Response):
     """Valid until the application returns; afterwards it is deaf and mute."""
 
-    __slots__ = ("_ahead", "_given", "_reading", "_turn", "_vain", "_waited", "connection", "left",
-                 "request")  # fmt: skip
+    left = False
+    """Whether the application was told that its client is gone."""
+
+    _given = False  # the end of the body was received by the application
+    _waited = 0.0  # seconds that the body has kept the application waiting
+    _vain = 0  # parts of the answer that went nowhere
+    _ahead = 0  # bytes read behind this request
+    _reading: trio.CancelScope | None = None
+    _turn: trio.Lock | None = None
 
     def __init__(self, connection: Connection, request: Request, keep_alive: bool) -> None:
-        super().__init__(keep_alive)
         self.connection = connection
         self.request = request
-        self.left = False  # the application was told that its client is gone
-        self._given = False  # the end of the body was received by the application
-        self._waited = 0.0  # seconds that the body has kept the application waiting
-        self._vain = 0
-        self._ahead = 0  # bytes read behind this request
-        self._reading: trio.CancelScope | None = None
-        self._turn: trio.Lock | None = None
+        self.keep_alive = keep_alive
 
     async def receive(self) -> Message:
         """Return the next ASGI message: parts of the body, then, once it is so, the disconnect."""
@@ -86,14 +86,18 @@ class Exchange(Response):
         elif self.stage != DONE:
             raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
 
-    async def end(self) -> None:
-        """Make sure that nothing of this exchange touches the connection any more."""
-        self.stage = DONE
-        if self._turn is not None:
-            if self._reading is not None:
-                self._reading.cancel()
-            async with self._turn:  # a task the application left behind may still read
-                self.left = True
+    @property
+    def is_free(self) -> bool:
+        """Whether no task of the application can be reading."""
+        return self._turn is None
+
+    async def release(self) -> None:
+        """Wait until a task that the application left behind has stopped reading."""
+        assert self._turn is not None
+        if self._reading is not None:
+            self._reading.cancel()
+        async with self._turn:
+            self.left = True
 
     def _part(self) -> Message:
         request = self.request

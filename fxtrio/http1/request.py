@@ -52,45 +52,30 @@ class _Refused(Exception):
 
 
 class Request:
-    """One request as far as it has been read. Header names are lower case.
+    """One request as far as it has been read. Header names are lower case."""
 
-    ``chunks`` is the part of the body that nobody has taken yet.
-    """
+    # Defaults are the class's: setting them all for every request would cost a microsecond.
+    method = ""
+    target = b""
+    version = "1.1"
+    keep_alive = False
 
-    __slots__ = (
-        "chunked",
-        "chunks",
-        "complete",
-        "expects",
-        "has_body",
-        "head_done",
-        "headers",
-        "host",
-        "hosts",
-        "keep_alive",
-        "length",
-        "method",
-        "received",
-        "size",
-        "target",
-        "upgrade",
-        "upgrading",
-        "version",
-    )
+    host = b""
+    hosts = 0  # Host fields
+    expects = False  # the client waits for 100 (Continue)
+    upgrade = b""  # the protocols offered, in lower case
+    upgrading = False  # Connection says so, too
+
+    has_body = chunked = False
+    length: bytes | None = None  # as content-length has it
+    received = 0  # bytes of the body
+
+    size = 0  # bytes of the header fields
+    head_done = complete = False
 
     def __init__(self) -> None:
-        self.target = b""
-        self.method = ""
-        self.version = "1.1"
         self.headers: list[Header] = []
-        self.chunks: list[bytes] = []
-        self.head_done = self.complete = self.has_body = self.keep_alive = False
-        self.chunked = self.upgrading = False
-        self.expects = False
-        self.upgrade = b""
-        self.host = b""
-        self.hosts = self.size = self.received = 0
-        self.length: bytes | None = None
+        self.chunks: list[bytes] = []  # of the body, that nobody has taken yet
 
 
 class RequestReader:

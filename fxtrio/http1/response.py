@@ -52,16 +52,16 @@ class Response:
     ``keep_alive`` says whether the connection can serve another request after it.
     """
 
-    __slots__ = ("_bodyless", "_chunked", "_left", "_start", "keep_alive", "sent", "stage")
+    stage = NOTHING
+    sent = 0
+    """Bytes of the body."""
+
+    _start: Message | None = None
+    _chunked = _bodyless = False
+    _left = -1  # bytes that the content-length still promises; -1: none was given
 
     def __init__(self, keep_alive: bool) -> None:
-        self.stage = NOTHING
         self.keep_alive = keep_alive
-        self.sent = 0  # bytes of the body
-        self._start: Message | None = None
-        self._chunked = False
-        self._bodyless = False
-        self._left = -1  # bytes that the content-length still promises; -1: none given
 
     @property
     def status(self) -> int | None:

@@ -34,12 +34,14 @@ class Running:
     log: str = ""
     output: str = ""
     port: int = 0
+    silent: bool = False
     changed: trio.Event = attrs.field(factory=trio.Event)
 
     async def wait_for(self, pattern: str, times: int = 1) -> list[str]:
         """Wait until ``pattern`` was logged so often; return what its group matched."""
         with trio.fail_after(PATIENCE):
             while len(found := re.findall(pattern, self.log)) < times:
+                assert not self.silent, f"it ended without {pattern!r}"
                 await self.changed.wait()
         return found
 
@@ -82,12 +84,13 @@ async def serve(
     environment: Mapping[str, str] | None = None,
     ready: bool = True,
     fds: tuple[int, ...] = (),
+    wrap: tuple[str, ...] = (),
     **options: Any,
 ) -> AsyncIterator[Running]:
     """Serve an application of ``apps.py``; when the block ends it is killed if it still runs."""
     options.setdefault("bind", ("127.0.0.1:0",))
     settings = ServeOptions(app=f"tests.supervise.apps:{app}", app_dir=str(ROOT), **options)
-    command = [sys.executable, "-m", "tests.supervise.serve", settings.to_json()]
+    command = [*wrap, sys.executable, "-m", "tests.supervise.serve", settings.to_json()]
     async with trio.open_nursery() as nursery:
         process: trio.Process = await nursery.start(
             partial(
@@ -129,6 +132,9 @@ async def _follow(running: Running, pipe: Any, name: str) -> None:
         setattr(running, name, getattr(running, name) + data.decode())
         running.changed.set()
         running.changed = trio.Event()
+    if name == "log":  # every process that could write to it has ended
+        running.silent = True
+        running.changed.set()
 
 
 async def _kill_all(process: trio.Process) -> None:

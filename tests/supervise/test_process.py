@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,13 +155,25 @@ async def test_systemd_is_told_how_far_it_is(tmp_path: Path) -> None:
                 assert await manager.recv(1000) == b"STOPPING=1"
 
 
-async def test_sockets_of_a_systemd_unit_are_served() -> None:
-    # LISTEN_PID must name the server, so a shell takes its place after setting it.
+async def test_the_socket_of_a_systemd_unit_is_served() -> None:
+    # What systemd does: descriptor 3, and variables that name the process.
+    script = (
+        "import os, sys; os.dup2(int(sys.argv[1]), 3); "
+        "os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1'); "
+        "os.execv(sys.argv[2], sys.argv[2:])"
+    )
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        async with serve(bind=("systemd",), fds=(), ready=False) as running:
-            assert await running.exit_code() == 1
-            await running.wait_for("was not started by a socket unit")
+        number = listening.fileno()
+        wrap = (sys.executable, "-c", script, str(number))
+        async with serve(bind=("systemd",), fds=(number,), wrap=wrap) as running:
+            assert (await running.get()).status == 200
+
+
+async def test_a_process_that_systemd_did_not_start_says_so() -> None:
+    async with serve(bind=("systemd",), ready=False) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("was not started by a socket unit")
 
 
 async def test_the_access_log_cannot_be_forged() -> None:
