@@ -159,6 +159,7 @@ class Connection:
                     return None
                 requests.popleft()
                 if requests:
+                    self.deadline = hub.now + limits.header_time
                     task.context = pristine.copy()
                     await trio.lowlevel.checkpoint()
                 else:

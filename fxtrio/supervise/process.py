@@ -33,8 +33,8 @@ FAILED = 1
 FORCED = 130
 """Exit code after a second interrupt: the work in hand was dropped."""
 
-_SOFT = 0.9
-"""Share of the shutdown's limit after which the rest is cancelled."""
+_LAST = 1.0
+"""Seconds of the shutdown's limit that are left to what is cancelled (a tenth, if that is less)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -153,7 +153,8 @@ class _Process:
     async def _limit_shutdown(self, scope: trio.CancelScope) -> None:
         await self._stop.wait()
         self._arm(self._options.shutdown, FAILED)
-        await trio.sleep(self._options.shutdown * _SOFT)
+        limit = self._options.shutdown
+        await trio.sleep(limit - min(_LAST, limit / 10))
         self._late = True
         scope.cancel()
 

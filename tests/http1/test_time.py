@@ -37,6 +37,15 @@ async def test_a_head_that_does_not_end_is_a_408() -> None:
         assert (reply.status, reply.get(b"connection")) == (408, b"close")
 
 
+async def test_a_head_that_came_with_another_request_has_no_more_time() -> None:
+    limits = ServerLimits(header_time=0.3)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        await client.send(GET + b"GET / HTTP/1.1\r\nHost")
+        assert (await client.reply()).status == 200
+        assert (await client.reply()).status == 408
+        assert await client.is_closed()
+
+
 async def test_an_idle_connection_is_let_go_without_a_word() -> None:
     limits = ServerLimits(idle_time=0.2)
     async with open_server(echo, limits=limits) as server, await server.connect() as client:
