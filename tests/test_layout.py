@@ -158,7 +158,13 @@ def test_what_serves_never_imports_the_compiler() -> None:
 
 def test_nothing_runs_on_another_event_loop_or_framework() -> None:
     banned = {"asyncio", "fastapi", "anyio", "uvicorn", "requests"}
-    wrong = [str(found) for found in ALL_IMPORTS if found.module.split(".")[0] in banned]
+    wrong = [
+        str(found)
+        for found in ALL_IMPORTS
+        if found.module.split(".")[0] in banned
+        # coredis raises anyio's errors.
+        and (found.file.name, found.module) != ("redis_link.py", "anyio")
+    ]
 
     assert wrong == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from fxtrio.cli.output import json_option, print_done, print_errors, root_option
+from fxtrio.cli.output import json_option, print_done, root_option
 from fxtrio.config import load_config
 
 
@@ -17,13 +17,12 @@ from fxtrio.config import load_config
 def command(root: Path, as_json: bool) -> None:
     """Find mistakes without building.
 
-    All problems of all files are reported, each with its line, its column and a remedy.
+    All problems of all files are reported, as ``path:line:column: message. Remedy.``
     """
     import trio
 
-    from fxtrio.compile.problems import format_json
+    from fxtrio.compile.problems import format_json, format_text
     from fxtrio.compile.syntax import check_all
-    from fxtrio.errors import CompileFailed
 
     def report(line: str) -> None:
         if not as_json:
@@ -33,7 +32,7 @@ def command(root: Path, as_json: bool) -> None:
     if as_json:
         click.echo(format_json(project.problems), nl=False)
     elif project.problems:
-        print_errors([CompileFailed(project.problems)])
+        click.echo(format_text(project.problems), nl=False)
     else:
         print_done(f"{len(project.pages)} files are fine.")
     raise SystemExit(1 if project.problems else 0)

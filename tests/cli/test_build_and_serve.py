@@ -184,7 +184,7 @@ def test_check_reports_every_problem_with_its_place(tmp_path: Path) -> None:
     as_json = json.loads(fx("check", "--root", str(tmp_path), "--json").output)
 
     assert result.exit_code == 1
-    places = [line.split(" ")[1].split(":")[:2] for line in result.stderr.splitlines()]
+    places = [line.split(":")[:2] for line in result.stdout.splitlines()]
     assert ["pages/index.fxl", "2"] in places
     assert ["pages/about.fxl", "1"] in places
     assert len(as_json["problems"]) == len(places)

@@ -25,9 +25,18 @@ def state(act: str = "hello", **more: Any) -> bytes:
 
 
 def node_processes() -> set[int]:
-    """Return the processes that this one has started and that still run."""
+    """Return the SSR workers that this process has started and that still run."""
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return {pid for pid in pids if read_status(pid)[1] == os.getpid() and is_running(pid)}
+    children = {pid for pid in pids if read_status(pid)[1] == os.getpid() and is_running(pid)}
+    return {pid for pid in children if b"worker.mjs" in read_command(pid)}
+
+
+def read_command(pid: int) -> bytes:
+    """Return the command line of a process, nothing if there is none."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def is_running(pid: int) -> bool:

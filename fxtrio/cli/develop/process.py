@@ -72,12 +72,13 @@ async def open_overlay(
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
     app = ReloadingApp(overlay_app(failure), version=version, base_url=base_url)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
-    sockets = grouped([listener.dup()], tls=False)
     stop = trio.Event()
-    async with trio.open_nursery() as nursery:
-        await nursery.start(partial(run_server, app, config, sockets=sockets, stop=stop))
-        yield Served()
-        stop.set()
+    with listener.dup() as copy:
+        sockets = grouped([copy], tls=False)
+        async with trio.open_nursery() as nursery:
+            await nursery.start(partial(run_server, app, config, sockets=sockets, stop=stop))
+            yield Served()
+            stop.set()
 
 
 async def _run_child(
