@@ -94,9 +94,19 @@ class ServerLogger(Logger):
                         sent = int(value)
             self.lines.note(request, status, sent, request_time)
 
+    def close(self) -> None:
+        """Write what still waits."""
+        if self.lines is not None:
+            self.lines.write()
+
 
 class ServerStatsdLogger(StatsdLogger, ServerLogger):
     """The same, which also sends Hypercorn's metrics."""
+
+    def close(self) -> None:
+        """Write what still waits, and send no more."""
+        super().close()
+        self.socket.close()
 
 
 def _console(at: float, scope: Any, status: int | None, sent: int, seconds: float) -> bytes:

@@ -26,6 +26,7 @@ from fxtrio.http1 import Connection
 from fxtrio.http1.hub import Hub
 from fxtrio.http1.opening import Stream
 from fxtrio.hypercorn_guard import install_guard
+from fxtrio.supervise.access import ServerLogger
 from fxtrio.supervise.listener import Acceptor
 from fxtrio.supervise.settings import ServerConfig, usable_connections
 
@@ -78,8 +79,9 @@ async def run_server(
         if lifespan.supported and not lifespan.shutdown.is_set():
             await lifespan.wait_for_shutdown()
         lifespan_nursery.cancel_scope.cancel()
-    if config.access_log is not None:
-        config.access_log.write()
+    log = config.log
+    if isinstance(log, ServerLogger):
+        log.close()
 
 
 class _Intake:

@@ -359,3 +359,15 @@ async def test_only_trusted_proxies_are_believed(
     async with open_server(ProxyHeaders(app, trusted)) as server, await server.connect() as client:
         await client.send(b"\r\n".join([b"GET / HTTP/1.1", b"Host: a", *headers, b"", b""]))
         assert (await client.reply()).body.decode() == " ".join(seen)
+
+
+async def test_metrics_are_sent_to_statsd() -> None:
+    with trio.socket.socket(type=trio.socket.SOCK_DGRAM) as statsd:
+        await statsd.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{statsd.getsockname()[1]}"
+        async with open_server(echo, statsd_host=address, statsd_prefix="fx") as server:
+            await server.ask(GET)
+            seen = b""
+            with trio.fail_after(PATIENCE):
+                while b"fx.hypercorn.request.status.200:1|c" not in seen:
+                    seen += await statsd.recv(1000)
