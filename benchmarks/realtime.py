@@ -236,15 +236,14 @@ def receive_all(
     ended = time.monotonic()
     for client in clients:
         client.setblocking(True)
-    numbers = [
-        int(first[end - run.size :][:8]) for end in range(run.frame, expected + 1, run.frame)
+    payloads = [
+        bytes(first[end - run.size : end]) for end in range(run.frame, expected + 1, run.frame)
     ]
+    numbers = [int(payload[:8]) for payload in payloads]
     assert numbers == list(range(run.count)), "a message was lost, doubled or out of order"
     assert set(totals) == {expected}, "a message came twice"
     assert len(set(checksums)) == 1, "subscribers got different messages"
-    sent = [
-        int(first[end - run.size + 9 :][:20]) for end in range(run.frame, expected + 1, run.frame)
-    ]
+    sent = [int(payload[9:29]) for payload in payloads]
     return ended, [list(_latencies(run, sent, came)) for came in arrivals]
 
 

@@ -41,7 +41,7 @@ class _Topic:
 
     subscribers: dict[Subscriber, None] = attrs.field(factory=dict)
     active_at: float = -inf
-    """When it last had a message."""
+    """When it was done with its last message."""
 
 
 class Topics:
@@ -105,10 +105,11 @@ class Topics:
         topic = self._topics.get(name)
         if topic is None:
             return []
-        now = trio.current_time()
-        urgent = now - topic.active_at > _PAUSE
-        frame.published_at = topic.active_at = now
-        return [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
+        frame.published_at = trio.current_time()
+        urgent = frame.published_at - topic.active_at > _PAUSE
+        late = [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
+        topic.active_at = trio.current_time()  # writing to many takes longer than a pause
+        return late
 
     async def deliver_late(
         self,
