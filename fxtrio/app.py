@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config, load_config
 from fxtrio.context import App
+from fxtrio.errors import TrioMissing
 from fxtrio.imports import Imports, resolve
 from fxtrio.manifest import Manifest, load_manifest
 from fxtrio.node import find_node
@@ -87,6 +88,8 @@ class Application(Starlette):
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:
         """Open everything the app needs; what was opened last is closed first."""
+        if not trio.lowlevel.in_trio_run():
+            raise TrioMissing
         site = self.site
         config = site.config
         state = self.state
@@ -178,6 +181,8 @@ def assemble(
     Imports the project's modules, and raises what they raise.
     """
     if not config.secret_keys:
+        if manifest.mode == "production":
+            log.warning("FX_SECRET_KEY is not set: the key of this machine is used, from .fx.")
         config = attrs.evolve(config, secret_keys=(project_key(root),))
     imports = Imports(root, build)
     codes = imports.pages(manifest, config)

@@ -681,3 +681,13 @@ class BrokerUnreachable(FxtrioError):
             f"{place}: the broker could not {what}. Is it running? See 'realtime.broker'."
         )
         self.place = place
+
+
+class TrioMissing(FxtrioError):
+    """The app is served on another event loop than Trio's."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "fxtrio: the server does not run on trio. Use 'fx serve', or "
+            "'hypercorn --worker-class trio app:app'."
+        )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 from pathlib import Path
-
-log = logging.getLogger("fx.app")
 
 FILE = Path(".fx/secret-key")
 
@@ -22,7 +19,6 @@ def project_key(root: Path) -> str:
         return path.read_text("ascii").strip()
     except FileNotFoundError:
         pass
-    log.warning("FX_SECRET_KEY is not set: made a key for this project in %s.", path)
     path.parent.mkdir(parents=True, exist_ok=True)
     key = secrets.token_urlsafe(32)
     whole = path.with_name(f"{path.name}.{os.getpid()}")

@@ -24,6 +24,9 @@ Handler = Callable[[WebSocket], Awaitable[object]]
 
 NORMAL, GOING_AWAY, INTERNAL_ERROR = 1000, 1001, 1011
 
+OWN_CODES = 4000
+"""Close codes from here on are the application's (RFC 6455, section 7.4.2)."""
+
 GRACE = 30.0
 """How long a handler may go on after its client has gone, from the last message on (seconds)."""
 
@@ -52,6 +55,14 @@ async def serve_websocket(
         if inbox.farewell is not None:
             raise ClientDisconnected
         try:
+            if (
+                ws.application_state is WebSocketState.CONNECTING
+                and message["type"] == "websocket.close"
+                and message.get("code", NORMAL) >= OWN_CODES
+            ):
+                # A refused handshake has no code. A browser learns the reason, and does
+                # not try again, only after an accept. The inbox receives the handshake.
+                await ws.send({"type": "websocket.accept", "subprotocol": None, "headers": []})
             await ws.send(message)
         except (WebSocketDisconnect, OSError) as error:
             raise ClientDisconnected from error

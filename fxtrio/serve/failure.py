@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 from fxtrio.errors import (
     DeadlinePassed,
     LoaderError,
@@ -42,7 +44,8 @@ def problem_of(error: BaseException, *, development: bool) -> Problem:
         return Problem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
         return Problem(error.message, 500, error.name, {"stack": error.stack})
-    return Problem(str(error) or type(error).__name__, 500, type(error).__name__)
+    stack = "".join(traceback.format_exception(error))
+    return Problem(str(error) or type(error).__name__, 500, type(error).__name__, {"stack": stack})
 
 
 def log_failure(error: BaseException, place: str) -> None:

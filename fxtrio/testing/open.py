@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from fxtrio.app import assemble, create_app
+from fxtrio.app import Application, assemble, create_app
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import load_config
 from fxtrio.serve.site import Renderer
@@ -70,12 +70,25 @@ async def open_app(
     if render:
         await build_project(project, config, mode="production", report=lambda line: None)
         app = create_app(project, **settings)
-        async with app.router.lifespan_context(app):
-            yield Client(app)
+        async with _running(app) as client:
+            yield client
         return
     with tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder:
         build = Path(folder)
         manifest = compile_server(project, config, build, mode=mode)
         app = assemble(project, config, build, manifest, open_renderer=open_renderer)
-        async with app.router.lifespan_context(app):
+        async with _running(app) as client:
+            yield client
+
+
+@asynccontextmanager
+async def _running(app: Application) -> AsyncIterator[Client]:
+    """Run the lifespan. What the test raises leaves it as it is, in no group."""
+    failure: Exception | None = None
+    async with app.router.lifespan_context(app):
+        try:
             yield Client(app)
+        except Exception as error:  # the test's own
+            failure = error
+    if failure is not None:
+        raise failure

@@ -89,11 +89,12 @@ async def test_paths_that_only_look_public_are_guarded(auth: Auth, path: str) ->
     assert await ask(auth, path) is not None
 
 
-async def test_the_root_page_can_be_public_and_opens_everything_below(tmp_path: Path) -> None:
+async def test_the_root_page_can_be_public_and_opens_nothing_else(tmp_path: Path) -> None:
     async with open_auth_with_user(tmp_path, public_paths=("/",)) as auth:
         with entered(auth.handle):
             assert await ask(auth, "/") is None
             assert await ask(auth, "/api/__actions/index/vote") is None
+            assert await ask(auth, "/members") is not None
 
 
 async def test_paths_are_read_below_the_base_url(tmp_path: Path) -> None:

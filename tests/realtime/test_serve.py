@@ -157,7 +157,11 @@ DENIAL: dict[str, object] = {"websocket.http.response": {}}
 
 
 async def refuse(ws: WebSocket) -> None:
-    await ws.close(4401)
+    await ws.close(1008)
+
+
+async def refuse_with_a_code(ws: WebSocket) -> None:
+    await ws.close(4401, "who are you?")
 
 
 async def fail_early(ws: WebSocket) -> None:
@@ -173,6 +177,24 @@ async def test_a_handshake_that_is_not_accepted_is_refused(handler):
     client = Client(make_app())
     await serve_to_end(handler, client)
     assert [event["type"] for event in client.sent] == ["websocket.close"]
+
+
+async def test_a_refusal_with_a_code_of_the_application_reaches_the_client():
+    client = Client(make_app())
+    await serve_to_end(refuse_with_a_code, client)
+    assert [event["type"] for event in client.sent] == ["websocket.accept", "websocket.close"]
+    assert (client.sent[1]["code"], client.sent[1]["reason"]) == (4401, "who are you?")
+
+
+async def test_a_client_learns_a_code_of_the_application_though_it_is_not_accepted():
+    async def sign_in_first(ws: WebSocket) -> None:
+        await ws.close(4401, "sign in")
+
+    client = Client(make_app(), extensions=DENIAL)
+    await serve_to_end(sign_in_first, client)
+    assert [event["type"] for event in client.sent] == ["websocket.accept", "websocket.close"]
+    assert client.sent[1]["code"] == 4401
+    assert client.sent[1]["reason"] == "sign in"
 
 
 async def test_a_handler_that_fails_before_it_accepts_answers_500_where_it_can(caplog):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fx.testing import Client, open_app
+from fxtrio.app import assemble
+from fxtrio.compile.build import compile_server
+from fxtrio.config import load_config
+from fxtrio.errors import TrioMissing
 from fxtrio.serve.files import Folder
 from tests.trees import page, write_tree
 
@@ -237,3 +242,28 @@ def test_source_maps_of_a_build_are_for_development(tmp_path: Path) -> None:
     assert production.may_have("/a.js")
     assert not production.may_have("/a.js.map")
     assert development.may_have("/a.js.map")
+
+
+def test_a_server_on_another_event_loop_is_told_so(tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+    config = load_config(tmp_path)
+    manifest = compile_server(tmp_path, config, tmp_path / "build", mode="development")
+
+    def open_renderer() -> Any:
+        raise AssertionError("nothing is opened")
+
+    app = assemble(tmp_path, config, tmp_path / "build", manifest, open_renderer=open_renderer)
+
+    async def start() -> None:
+        async with app.router.lifespan_context(app):
+            raise AssertionError("it ran")
+
+    with pytest.raises(TrioMissing, match="--worker-class trio"):
+        start().send(None)
+
+
+async def test_what_a_test_raises_leaves_its_app_as_it_is(tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+    with pytest.raises(ZeroDivisionError):
+        async with open_app(tmp_path):
+            raise ZeroDivisionError

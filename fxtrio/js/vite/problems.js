@@ -152,6 +152,7 @@ function messageOf(raw, plan) {
 /** @param {string} missing what could not be imported */
 function remedyFor(missing) {
   if (/^[./]|^@\//.test(missing)) return 'Check the path';
+  if (/^fx(\/|$)/.test(missing)) return "The module of the framework is 'fx/client'";
   const name = missing.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? missing;
   return `Run 'npm install ${name}'`;
 }

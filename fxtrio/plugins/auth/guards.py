@@ -80,6 +80,7 @@ def _requested(scope: Scope) -> str:
 
 def _is_public(page: str, settings: AuthSettings) -> bool:
     return page in (settings.login_path, settings.register_path) or any(
-        page == public or page.startswith(public.rstrip("/") + "/")
+        # "/" is the home page: as a prefix it would be the whole app.
+        page == public or (public != "/" and page.startswith(public.rstrip("/") + "/"))
         for public in settings.public_paths
     )
