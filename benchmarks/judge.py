@@ -12,7 +12,10 @@ from benchmarks.works import BUILD_WITHIN, IDLE_WITHIN, START_WITHIN
 
 OURS = "fxtrio"
 RIVAL = "pyxle"
+USUAL = 32  # connections at which frameworks are compared
 SPREAD = 2.0  # what p99 may be in p50
+MANY = 256  # connections, at which
+MANY_WITHIN = 50.0  # is the p99 of hello in milliseconds
 
 
 @attrs.frozen
@@ -45,23 +48,27 @@ def judge(results: Results) -> Iterator[Judgement]:
 
 def _rates(results: Results) -> Iterator[Judgement]:
     medians = results.medians()
-    most = max(results.plan.connections)
+    usual = min(results.plan.connections, key=lambda connections: abs(connections - USUAL))
     for work in results.plan.works:
         for target in work.targets:
-            ours = medians.get((target.contender, work.name, most))
-            theirs = medians.get((target.rival, work.name, most))
+            ours = medians.get((target.contender, work.name, usual))
+            theirs = medians.get((target.rival, work.name, usual))
             if ours and theirs and theirs.rate:
                 times = ours.rate / theirs.rate
                 less = sum(theirs.cpu.values()) / max(1e-9, sum(ours.cpu.values()))
                 text = f"{work.name}: {target.contender} against {target.rival}"
                 measured = f"{times:.1f} x, with 1/{less:.1f} of the CPU"
                 yield Judgement(text, f"{target.times:g} x", measured, times >= target.times)
-        own = medians.get((OURS, work.name, most))
+        own = medians.get((OURS, work.name, usual))
         if own and own.p50:
             spread = own.p99 / own.p50
             yield Judgement(
                 f"{work.name}: p99 / p50", f"{SPREAD:g}", f"{spread:.1f}", spread <= SPREAD
             )
+    many = medians.get((OURS, "hello", MANY))
+    if many:
+        text = f"hello: p99 at {MANY} connections, ms"
+        yield Judgement(text, f"{MANY_WITHIN:g}", f"{many.p99:.1f}", many.p99 <= MANY_WITHIN)
 
 
 def _extras(results: Results) -> Iterator[Judgement]:
