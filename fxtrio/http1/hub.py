@@ -7,7 +7,7 @@ more than the rest of the bookkeeping together.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
@@ -23,6 +23,9 @@ TICK = 0.25
 """Seconds between two looks; a limit in time is kept to within two of them."""
 
 NEVER = float("inf")
+
+Note = Callable[[Any, int | None, int, float], object]
+"""Takes the scope, the status, the bytes of the body, and the seconds of one request."""
 
 
 class Watched(Protocol):
@@ -58,8 +61,10 @@ class Hub:
         self.common = b""
         self.closing = False
         self.connections: set[Watched] = set()
-        self.addresses: Counter[str] = Counter()
         self.logs_access = _logs_access(config)
+        # Our own log takes a request without a summary made for Hypercorn's, and without waiting.
+        lines = getattr(config.log, "lines", None)
+        self.keep: Note | None = lines.note if lines and config.statsd_host is None else None
         self._left = trio.Event()
         self._refresh()
 
@@ -87,6 +92,9 @@ class Hub:
 
     async def note(self, scope: Any, status: int | None, sent: int, seconds: float) -> None:
         """Put one request into the access log. ``status`` is None when it had no answer."""
+        if self.keep is not None:
+            self.keep(scope, status, sent, seconds)
+            return
         summary: Any = None
         if status is not None:
             summary = {"status": status, "headers": [(b"content-length", b"%d" % sent)]}

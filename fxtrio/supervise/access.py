@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections import deque
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import msgspec
@@ -22,7 +23,21 @@ from hypercorn.trio.statsd import StatsdLogger
 Form = Literal["console", "json"]
 
 _INTERVAL = 0.2
+_SLICE = 100  # lines, about a third of a millisecond
 _CAPACITY = 20_000
+_Request = tuple[
+    float,  # seconds since 1970
+    tuple[str, int] | None,  # the client
+    str,  # method
+    bytes,  # path
+    bytes,  # query
+    str,  # version of HTTP
+    int | None,  # status
+    int,  # bytes of the answer's body
+    float,  # seconds that it took
+    tuple[tuple[bytes, bytes], ...] | None,  # headers that are shown
+]
+
 _control = re.compile(r"[\x00-\x1f\x7f-\xa0\xad\"\\]")
 
 
@@ -38,38 +53,70 @@ class AccessLog:
     def __init__(self, form: Form, descriptor: int) -> None:
         self._format = _console if form == "console" else _json
         self._descriptor = descriptor
-        self._waiting: deque[tuple[float, Any, int | None, int, float]] = deque()
+        self._shows_headers = form == "json"
+        self._waiting: deque[_Request] = deque()
         self._lost = 0
         self._limiter = trio.CapacityLimiter(1)
 
     def note(self, scope: Any, status: int | None, sent: int, seconds: float) -> None:
-        """Keep one request for the log; never waits."""
+        """Keep one request for the log; never waits.
+
+        Only what is written is kept: with the scope, whatever hangs on it would stay
+        in memory for a while, and make every request cost several times the line.
+        """
         if len(self._waiting) >= _CAPACITY:
             self._lost += 1
-        else:
-            self._waiting.append((time.time(), scope, status, sent, seconds))
+            return
+        headers = None
+        if self._shows_headers:
+            headers = tuple([pair for pair in scope["headers"] if pair[0] in _shown])
+        self._waiting.append(
+            (
+                time.time(),
+                scope["client"],
+                scope.get("method", "WEBSOCKET"),
+                scope["raw_path"],
+                scope["query_string"],
+                scope["http_version"],
+                status,
+                sent,
+                seconds,
+                headers,
+            )
+        )
 
     async def run(self) -> None:
         """Write what `note` kept, until cancelled."""
         while True:
             await trio.sleep(_INTERVAL)
-            if self._waiting:
-                await trio.to_thread.run_sync(
-                    self.write, abandon_on_cancel=True, limiter=self._limiter
-                )
+            pieces = []
+            while self._waiting:
+                # In slices here rather than in the thread, which would hold the interpreter
+                # for milliseconds at a time.
+                pieces.append(self._format_some(_SLICE))
+                await trio.lowlevel.checkpoint()
+            if pieces:
+                write = partial(self._write, b"".join(pieces))
+                await trio.to_thread.run_sync(write, abandon_on_cancel=True, limiter=self._limiter)
 
-    def write(self) -> None:
-        """Write all that waits. Called in a thread while serving, and once at the end."""
+    def flush(self) -> None:
+        """Write all that waits. May block: for the end, when nothing else is served."""
+        self._write(self._format_some(len(self._waiting)))
+
+    def _format_some(self, most: int) -> bytes:
         lines = []
-        while self._waiting:
-            lines.append(self._format(*self._waiting.popleft()))
+        for _ in range(min(most, len(self._waiting))):
+            lines.append(self._format(self._waiting.popleft()))
         if self._lost:
-            lines.append(f"{self._lost} lines of the access log were lost\n".encode())
+            lines.append(f"{self._lost} lines of the access log were lost\n")
             self._lost = 0
-        data = memoryview(b"".join(lines))
-        while data:
+        return "".join(lines).encode("utf-8", "backslashreplace")
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
             try:
-                data = data[os.write(self._descriptor, data) :]
+                view = view[os.write(self._descriptor, view) :]
             except BlockingIOError:  # somebody else made it non-blocking
                 time.sleep(0.01)
             except OSError:
@@ -97,7 +144,7 @@ class ServerLogger(Logger):
     def close(self) -> None:
         """Write what still waits."""
         if self.lines is not None:
-            self.lines.write()
+            self.lines.flush()
 
 
 class ServerStatsdLogger(StatsdLogger, ServerLogger):
@@ -109,40 +156,44 @@ class ServerStatsdLogger(StatsdLogger, ServerLogger):
         self.socket.close()
 
 
-def _console(at: float, scope: Any, status: int | None, sent: int, seconds: float) -> bytes:
-    stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-    client = scope["client"]
+@lru_cache(maxsize=2)
+def _local_time(second: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+
+
+@lru_cache(maxsize=2)
+def _universal_time(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+
+
+def _console(request: _Request) -> str:
+    at, client, verb, path, query, version, status, sent, seconds, _ = request
     who = "-" if client is None else f"{client[0]}:{client[1]}"
-    target = _target(scope)
-    verb = scope.get("method", "WEBSOCKET")
     return (
-        f'[{stamp}] {who} "{verb} {target} HTTP/{scope["http_version"]}" '
+        f'[{_local_time(int(at))}] {who} "{verb} {_target(path, query)} HTTP/{version}" '
         f"{'-' if status is None else status} {sent} {seconds * 1000:.1f}ms\n"
-    ).encode("utf-8", "backslashreplace")
+    )
 
 
-def _json(at: float, scope: Any, status: int | None, sent: int, seconds: float) -> bytes:
-    headers = {name: value for name, value in scope["headers"] if name in _shown}
-    client = scope["client"]
+def _json(request: _Request) -> str:
+    at, client, verb, path, query, version, status, sent, seconds, headers = request
     line = {
-        "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03d}Z",
+        "time": f"{_universal_time(int(at))}.{int(at % 1 * 1000):03d}Z",
         "client": None if client is None else client[0],
-        "method": scope.get("method", "WEBSOCKET"),
-        "target": _target(scope),
-        "http": scope["http_version"],
+        "method": verb,
+        "target": _target(path, query),
+        "http": version,
         "status": status,
         "bytes": sent,
         "ms": round(seconds * 1000, 2),
     }
-    for name, key in _shown.items():
-        if name in headers:
-            line[key] = escape(headers[name])
-    return msgspec.json.encode(line) + b"\n"
+    for name, value in headers or ():
+        line[_shown[name]] = escape(value)
+    return msgspec.json.encode(line).decode() + "\n"
 
 
 _shown = {b"host": "host", b"user-agent": "agent", b"referer": "referer"}
 
 
-def _target(scope: Any) -> str:
-    query = scope["query_string"]
-    return escape(scope["raw_path"] + (b"?" + query if query else b""))
+def _target(path: bytes, query: bytes) -> str:
+    return escape(path + b"?" + query if query else path)
