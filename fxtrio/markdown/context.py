@@ -23,13 +23,23 @@ class _Once:
     def __init__(self, get: Callable[[], Awaitable[Any]]) -> None:
         self._get = get
         self._values: list[Any] = []
-        self._lock = trio.Lock()
+        self._running: trio.Event | None = None
 
     async def value(self) -> Any:
-        async with self._lock:
-            if not self._values:
-                self._values.append(await self._get())
-            return self._values[0]
+        while not self._values:
+            if self._running is None:
+                await self._run()
+            else:
+                await self._running.wait()
+        return self._values[0]
+
+    async def _run(self) -> None:
+        self._running = running = trio.Event()
+        try:
+            self._values.append(await self._get())
+        finally:
+            self._running = None
+            running.set()
 
 
 @attrs.frozen(eq=False)

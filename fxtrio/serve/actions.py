@@ -27,6 +27,7 @@ from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.body import ActionRequest, read_body
 from fxtrio.serve.code import ActionCode
 from fxtrio.serve.encode import encode
+from fxtrio.serve.exchange import Exchange
 from fxtrio.serve.failure import UNEXPECTED
 from fxtrio.serve.guard import csrf_refusal, run_hooks
 from fxtrio.serve.load import unwrap
@@ -82,6 +83,10 @@ def refusal_reply(refusal: Refused) -> Reply:
         return refusal_reply(Refused(UNEXPECTED, 500))
 
 
+def _forbidden(verdict: str) -> Reply:
+    return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+
+
 @attrs.frozen(eq=False)
 class ActionVisit:
     """One call of an action. `answer` is the whole of it."""
@@ -100,33 +105,59 @@ class ActionVisit:
         if found is None:
             return refusal_reply(Refused("Action not found", 404))
         page, params, path, action = found
-        probe = self.visit.request
-        verdict = csrf_refusal(self.site, self.visit, probe, None)
+        verdict = csrf_refusal(self.site, self.visit, self.visit.request, None)
         if verdict:
-            return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
-        try:
-            request = await self._read()
-            if verdict is None:
-                verdict = await self._token_of_form(request)
-        except ActionError as error:
-            return refusal_reply(refused(error))
-        except ClientDisconnect:
-            return None
-        except trio.TooSlowError:
-            return refusal_reply(Refused("The body took too long to arrive.", 408))
-        if verdict:
-            return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
-        scope = self.visit.scope
-        scope["path_params"] = params
-        background = scope["state"]["background"] = BackgroundTasks()
-        result = await self._guard_and_run(action, request, background)
-        if result is None:
-            return None
+            return _forbidden(verdict)
+        self.visit.scope["path_params"] = params
+        background = self.visit.scope["state"]["background"] = BackgroundTasks()
+        performed = await self._perform(action, verdict, background)
+        if performed is None or isinstance(performed, Reply):
+            return performed
+        request, result = performed
         target = Target(self.site.plans[page.view], self.site.route_names[page.pattern], params)
         answer = await self._present(result, action, request, target, path)
         if background.tasks:
             self.visit.followers.extend(background.tasks)
         return answer
+
+    async def _perform(
+        self, action: ActionCode, verdict: str | None, background: BackgroundTasks
+    ) -> tuple[ActionRequest, Result] | Reply | None:
+        """Read the request and run the action; None when the client has left.
+
+        One scope covers both waits: its deadline is first the body's, then the action's.
+        """
+        begun: ActionRequest | None = None
+        exchange: Exchange | None = None
+        limit = self.site.config.timeouts.request
+        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
+            try:
+                request = await self._read()
+                if verdict is None:
+                    verdict = await self._token_of_form(request)
+            except ActionError as error:
+                return refusal_reply(refused(error))
+            except ClientDisconnect:
+                return None
+            if verdict:
+                return _forbidden(verdict)
+            begun = request
+            scope.deadline = trio.current_time() + action.timeout
+            if action.cancel_on_disconnect:
+                exchange = self.running.exchanges.add(
+                    self.visit.receive, scope, limit=action.timeout
+                )
+            try:
+                return request, await self._guard_and_run(action, request, background)
+            finally:
+                if exchange is not None:
+                    self.running.exchanges.remove(exchange)
+        if begun is None:
+            return refusal_reply(Refused("The body took too long to arrive.", 408))
+        if exchange is not None and exchange.gone:
+            return None
+        log.error("%s", DeadlinePassed(action.place, action.timeout))
+        return begun, Refused("The action took too long.", 504)
 
     def _find(self) -> tuple[PageRoute, dict[str, str], str, ActionCode] | None:
         """Return the page, its parameters, its path and the action that the URL names."""
@@ -142,11 +173,8 @@ class ActionVisit:
         return None if action is None else (page, params, path, action)
 
     async def _read(self) -> ActionRequest:
-        site = self.site
-        with trio.fail_after(site.config.timeouts.request):
-            body = await read_body(
-                self.visit.receive, self.visit.headers, limit=site.config.limits.body
-            )
+        limit = self.site.config.limits.body
+        body = await read_body(self.visit.receive, self.visit.headers, limit=limit)
         return ActionRequest(self.visit.scope, body)
 
     async def _token_of_form(self, request: ActionRequest) -> str:
@@ -156,31 +184,18 @@ class ActionVisit:
 
     async def _guard_and_run(
         self, action: ActionCode, request: ActionRequest, background: BackgroundTasks
-    ) -> Result | None:
-        """Run the hooks, then the action under its deadline; None when the client has left."""
+    ) -> Result:
+        """Run the hooks, then the action."""
         hooks = self.site.hooks
-        with trio.CancelScope(deadline=trio.current_time() + action.timeout) as scope:
-            exchange = None
-            if action.cancel_on_disconnect:
-                exchange = self.running.exchanges.add(
-                    self.visit.receive, scope, limit=action.timeout
-                )
-            try:
-                answer = await run_hooks((*hooks.pages, *hooks.actions), request)
-                if answer is not None:
-                    return answer
-                arguments = await self._arguments(action, request)
-                value = await action.function(request, *arguments)
-                return self._checked(action, value, background)
-            except (Exception, SystemExit) as error:  # application code
-                return self._failed(action, unwrap(error))
-            finally:
-                if exchange is not None:
-                    self.running.exchanges.remove(exchange)
-        if exchange is not None and exchange.gone:
-            return None
-        log.error("%s", DeadlinePassed(action.place, action.timeout))
-        return Refused("The action took too long.", 504)
+        try:
+            answer = await run_hooks((*hooks.pages, *hooks.actions), request)
+            if answer is not None:
+                return answer
+            arguments = await self._arguments(action, request)
+            value = await action.function(request, *arguments)
+            return self._checked(action, value, background)
+        except (Exception, SystemExit) as error:  # application code
+            return self._failed(action, unwrap(error))
 
     async def _arguments(self, action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
         """Return the typed body, if the action takes one. Raises ValidationActionError."""

@@ -62,9 +62,16 @@ class Agents:
         }
         self.pages = list_pages(route.pattern for route in manifest.routes)
         self._views = {route.pattern: route.view for route in manifest.routes}
+        self._ladders: dict[int, MarkdownSources] = {}
 
     def sources(self, site: Site, plan: ViewPlan) -> MarkdownSources:
-        """Return the ladder of a page."""
+        """Return the ladder of a page; it is the same for every request."""
+        known = self._ladders.get(plan.view.id)
+        if known is None:
+            known = self._ladders[plan.view.id] = self._make_ladder(site, plan)
+        return known
+
+    def _make_ladder(self, site: Site, plan: ViewPlan) -> MarkdownSources:
         source = plan.view.module
         hooks: list[MarkdownHook] = []
         if plan.inner.to_markdown is not None:

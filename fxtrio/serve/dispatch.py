@@ -163,17 +163,11 @@ class Dispatcher:
             status = 204 if method == "OPTIONS" else 405
             return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
         page = self._page(running, visit, route, params)
-        if self._agents is not None and not visit.navigation:
-            if wants_markdown(visit):
-                answer = await self._agents.answer_page(site, page, visit.path)
-                if answer is not None:
-                    return answer
-            visit.draft.headers.append("link", self._llms_link)
+        if self._agents is not None and not visit.navigation and wants_markdown(visit):
+            answer = await self._agents.answer_page(site, page, visit.path)
+            if answer is not None:
+                return answer
         return await page.answer()
-
-    @property
-    def _llms_link(self) -> str:
-        return f'<{self._site.config.base_url}/llms.txt>; rel="llms-txt"'
 
     def _page(
         self, running: Running, visit: Visit, route: PageRoute, params: dict[str, str]

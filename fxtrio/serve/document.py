@@ -49,22 +49,27 @@ class DocumentFrame:
 
     def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
         """Return the document of a render."""
-        head = rendered.head
+        head, html = rendered.head, rendered.html
         viewport = b"" if b'name="viewport"' in head else _VIEWPORT
-        body = b"".join(
+        if self.nonce:
+            # Looking is cheap, copying is not; the state has it once, near its end.
+            head = head.replace(self.nonce, nonce)
+            html = html.replace(self.nonce, nonce) if self.nonce in html else html
+            cut = state.rfind(self.nonce)
+            state = state[:cut] + state[cut:].replace(self.nonce, nonce) if cut >= 0 else state
+        return b"".join(
             (
                 self.opening,
                 viewport,
                 head,
                 self.links,
                 _TO_ROOT,
-                rendered.html,
+                html,
                 _TO_STATE,
                 state,
                 _END,
             )
         )
-        return body.replace(self.nonce, nonce) if self.nonce else body
 
 
 def document_frame(view: View, assets: Assets, *, lang: str, nonce: bytes) -> DocumentFrame:

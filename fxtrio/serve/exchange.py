@@ -15,6 +15,8 @@ import attrs
 import trio
 from starlette.types import Receive
 
+from fxtrio.serve.code import LoaderCode
+
 PATIENCE = 0.05
 """Age at which a request gets a watcher (seconds): far above an ordinary
 request, far below the time in which a person leaves a page. Deadlines hold
@@ -40,10 +42,36 @@ class Exchange:
     gone: bool = False
     """Whether the client left before the work was done."""
 
+    culprit: LoaderCode | None = None
+    """The loader whose deadline is the next one; None for the request's own."""
+
     done: bool = False
     """Whether the work has ended; nobody may read ``receive`` for it then."""
 
     watcher: trio.CancelScope | None = None
+
+    def tighten(self, loader: LoaderCode) -> float:
+        """Let the work end by the loader's deadline, if it is the earlier one.
+
+        Returns what `relax` takes once the loader is done.
+        """
+        before = self.deadline
+        end = trio.current_time() + loader.timeout
+        if end < before:
+            self.culprit = loader
+            self._set(end)
+        return before
+
+    def relax(self, deadline: float) -> None:
+        """Go back to the deadline that was in force before."""
+        if self.culprit is not None:
+            self.culprit = None
+            self._set(deadline)
+
+    def _set(self, deadline: float) -> None:
+        self.deadline = deadline
+        if self.watcher is not None:
+            self.watcher.deadline = deadline
 
     async def watch(self) -> None:
         """Wait for the client to leave or the deadline to pass, then cancel the work."""

@@ -6,7 +6,6 @@ nursery: a value and status, a redirect, or a failure.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from fxtrio.errors import (
     Redirect,
 )
 from fxtrio.serve.code import LoaderCode
+from fxtrio.serve.exchange import Exchange
 
 Values = dict[str, dict[str, Any]]
 """Source of a page or layout to what its loader returned."""
@@ -49,14 +49,26 @@ class Failed:
 Outcome = Loaded | Redirect | Failed
 
 
-async def load(loaders: Sequence[LoaderCode], request: Request, *, page: str) -> Outcome:
+async def load(
+    loaders: Sequence[LoaderCode],
+    request: Request,
+    *,
+    page: str,
+    exchange: Exchange | None = None,
+) -> Outcome:
     """Run ``loaders``; the status comes from the one whose source is ``page``.
 
-    The first that fails or redirects cancels the others.
+    The first that fails or redirects cancels the others. The deadline of a single
+    loader is left to ``exchange``, where there is one: it costs less than a scope.
     """
     if not loaders:
         return Loaded({}, 200)
     if len(loaders) == 1:  # the ordinary page: no nursery, no task
+        if exchange is not None:
+            before = exchange.tighten(loaders[0])
+            result = await _call(loaders[0], request)
+            exchange.relax(before)
+            return _collect([(loaders[0].source, result)], page)
         return _collect([(loaders[0].source, await _run(loaders[0], request))], page)
     results: list[tuple[str, _Result]] = []
 
@@ -77,19 +89,19 @@ _Result = tuple[dict[str, Any], int] | Redirect | Exception | SystemExit
 
 async def _run(loader: LoaderCode, request: Request) -> _Result:
     """Call one loader under its deadline; whatever it raises is returned."""
-    with trio.CancelScope(deadline=_deadline(loader.timeout)) as scope:
-        try:
-            value = await loader.function(request)
-        except (Exception, SystemExit) as error:  # application code
-            known: _Result = unwrap(error)
-            return known
-        return _checked(loader, value)
-    assert scope.cancelled_caught
+    with trio.CancelScope(deadline=trio.current_time() + loader.timeout):
+        return await _call(loader, request)
     return DeadlinePassed(loader.place, loader.timeout)
 
 
-def _deadline(seconds: float) -> float:
-    return trio.current_time() + seconds if seconds < math.inf else math.inf
+async def _call(loader: LoaderCode, request: Request) -> _Result:
+    """Call one loader; whatever it raises is returned."""
+    try:
+        value = await loader.function(request)
+    except (Exception, SystemExit) as error:  # application code
+        known: _Result = unwrap(error)
+        return known
+    return _checked(loader, value)
 
 
 def _checked(loader: LoaderCode, value: Any) -> _Result:

@@ -10,6 +10,7 @@ import trio
 from starlette.requests import Request
 
 from fxtrio.errors import DeadlinePassed, LoaderError, Redirect, SsrBusy, SsrDown
+from fxtrio.serve.exchange import Exchange
 from fxtrio.serve.failure import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.guard import csrf_cookie, run_hooks
 from fxtrio.serve.load import Failed, Loaded, Values, load, unwrap
@@ -51,13 +52,17 @@ class PageVisit:
                 refusal = await run_hooks(self.site.hooks.pages, self.request)
                 if refusal is not None:
                     return redirected(refusal, navigation=self.visit.navigation)
-                return await self.load_and_show()
+                return await self.load_and_show(exchange=exchange)
             except LoaderError as error:  # raised by a hook
                 return await self.show_failure("", error, {})
             finally:
                 self.running.exchanges.remove(exchange)
         if exchange.gone:
             return None
+        if exchange.culprit is not None:
+            loader = exchange.culprit
+            late = DeadlinePassed(loader.place, loader.timeout)
+            return await self._show_late(late, loader.source)
         return await self._show_late(DeadlinePassed(self.target.plan.view.module, limit))
 
     async def answer_not_found(self) -> Answer | None:
@@ -73,7 +78,11 @@ class PageVisit:
         return None if exchange.gone else plain_problem(self.site, self.visit, NOT_FOUND)
 
     async def load_and_show(
-        self, *, status: int | None = None, action_data: Mapping[str, Any] | None = None
+        self,
+        *,
+        status: int | None = None,
+        action_data: Mapping[str, Any] | None = None,
+        exchange: Exchange | None = None,
     ) -> Answer:
         """Run the loaders and show the view, or the boundary that stands in for it.
 
@@ -83,7 +92,7 @@ class PageVisit:
         plan = self.target.plan
         if plan.view.streams and action_data is None and not self.visit.navigation:
             return await stream_page(self)
-        outcome = await load(plan.loaders, self.request, page=plan.view.module)
+        outcome = await load(plan.loaders, self.request, page=plan.view.module, exchange=exchange)
         if isinstance(outcome, Redirect):
             return redirected(outcome, navigation=self.visit.navigation)
         if isinstance(outcome, Failed):
@@ -98,10 +107,10 @@ class PageVisit:
         except Exception as error:  # HEAD functions, encoders and renders run application code
             return await self.show_failure("", unwrap(error), outcome.values)
 
-    async def _show_late(self, error: DeadlinePassed) -> Answer:
+    async def _show_late(self, error: DeadlinePassed, source: str = "") -> Answer:
         """Show that the request took too long; that, too, has a deadline."""
         with trio.move_on_after(self.site.config.timeouts.render):
-            return await self.show_failure("", error, {})
+            return await self.show_failure(source, error, {})
         problem = problem_of(error, development=self.site.development)
         return plain_problem(self.site, self.visit, problem)
 
@@ -202,6 +211,8 @@ class PageVisit:
         """Return the headers of an HTML response, besides its type and length."""
         site = self.site
         headers = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
+        if site.llms_link is not None:
+            headers.append(site.llms_link)
         if self.visit.draft.shared:  # one visitor's proof is nothing for the others
             return headers
         return headers + csrf_cookie(site, self.visit, self.request)

@@ -15,6 +15,7 @@ from fxtrio.config import Config
 from fxtrio.context import App
 from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute
+from fxtrio.markdown.paths import llms_link
 from fxtrio.routes import Router, folder_router
 from fxtrio.serve.background import Background
 from fxtrio.serve.code import PageCode
@@ -117,6 +118,9 @@ class Site:
     agents: Agents | None
     """The Markdown side; None when `llms` is off."""
 
+    llms_link: Header | None
+    """Leads agents from pages to `/llms.txt`; None when `llms` is off."""
+
     csrf_binding: Callable[[HTTPConnection], str | None]
     """The session a token belongs to; None or "" without one."""
 
@@ -175,6 +179,7 @@ def make_site(
         ),
         tokens=CsrfTokens(tuple(key.encode() for key in config.secret_keys)),
         agents=agents,
+        llms_link=(b"link", llms_link(config.base_url).encode()) if agents is not None else None,
         csrf_binding=csrf_binding,
         encoder=StateEncoder(),
         memo=RenderMemo(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
