@@ -15,7 +15,7 @@ PACKAGE = ROOT / "fxtrio"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
     frozenset({"config", "manifest", "runtime", "node", "secret", "hypercorn_guard"}),
-    frozenset({"head", "routes", "context"}),
+    frozenset({"head", "encode", "routes", "context"}),
     frozenset({"realtime", "tasks", "markdown", "ssr"}),
     frozenset({"serve", "compile", "http1"}),
     frozenset({"plugins", "imports"}),

@@ -7,14 +7,11 @@ many frames in one write (`RAW_FRAMES`).
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-import msgspec
-
-from fxtrio.errors import MessageNotEncodable
+from fxtrio.encode import encode
+from fxtrio.errors import MessageNotEncodable, NotSerializable
 
 Message = dict[str, Any] | list[Any] | str | bytes
 """What may be published: JSON for a dict or list, text for a str, binary for bytes."""
@@ -101,25 +98,10 @@ def _header(size: int, *, binary: bool) -> bytes:
     return bytes((first, 127)) + size.to_bytes(8, "big")
 
 
-def _fallback(value: object) -> object:
-    """Dump pydantic models, without importing pydantic for apps that do not use it."""
-    dump = getattr(type(value), "model_dump", None)
-    if dump is not None:
-        return dump(value, mode="json", by_alias=True)
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise NotImplementedError(f"{type(value).__name__} is not JSON")
-
-
-_encoder = msgspec.json.Encoder(enc_hook=_fallback)
-
-
 def _encode_json(message: dict[str, Any] | list[Any]) -> bytes:
     try:
-        encoded = _encoder.encode(message)
-        # msgspec writes NaN and infinities as null, so only a null needs a second look.
-        if b"null" in encoded:
-            json.dumps(message, allow_nan=False, default=lambda value: None, skipkeys=True)
-    except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError) as error:
-        raise MessageNotEncodable(message, str(error)) from error
-    return encoded
+        return encode(message, place="publish()")
+    except NotSerializable as error:
+        raise MessageNotEncodable(
+            message, f"{error.path or 'it'} is not JSON-serializable"
+        ) from error

@@ -13,6 +13,7 @@ from starlette.background import BackgroundTask, BackgroundTasks
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from fxtrio.encode import encode
 from fxtrio.errors import (
     ActionError,
     ActionResultInvalid,
@@ -26,7 +27,6 @@ from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.body import ActionRequest, read_body
 from fxtrio.serve.code import ActionCode
-from fxtrio.serve.encode import encode
 from fxtrio.serve.exchange import Exchange
 from fxtrio.serve.failure import UNEXPECTED
 from fxtrio.serve.guard import csrf_refusal, run_hooks

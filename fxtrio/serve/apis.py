@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive
 
+from fxtrio.encode import encode
 from fxtrio.errors import ActionError, BodyTooLarge, DeadlinePassed, LoaderError, Redirect
 from fxtrio.serve import csrf
 from fxtrio.serve.actions import Refused, refusal_reply, refused
-from fxtrio.serve.encode import encode
 from fxtrio.serve.failure import UNEXPECTED
 from fxtrio.serve.guard import csrf_refusal, run_hooks
 from fxtrio.serve.load import unwrap

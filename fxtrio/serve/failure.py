@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 
+from fxtrio.encode import encode
 from fxtrio.errors import (
     DeadlinePassed,
     LoaderError,
@@ -13,7 +14,6 @@ from fxtrio.errors import (
     SsrBusy,
 )
 from fxtrio.serve.document import error_document
-from fxtrio.serve.encode import encode
 from fxtrio.serve.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.serve.site import Site, log
 from fxtrio.serve.state import Problem

@@ -14,10 +14,10 @@ from typing import Any
 
 import attrs
 
+from fxtrio.encode import encode, escape_for_html
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode, View
 from fxtrio.serve.code import LoaderCode, PageCode
-from fxtrio.serve.encode import encode, escape_for_html
 from fxtrio.serve.load import Values
 
 _HEADS_KEPT = 1024

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import trio
 
+from fxtrio.encode import escape_for_html
 from fxtrio.errors import Redirect, SsrDown
 from fxtrio.serve.code import LoaderCode
-from fxtrio.serve.encode import escape_for_html
 from fxtrio.serve.failure import log_failure, problem_of
 from fxtrio.serve.load import Failed, Loaded, Outcome, Values, load, unwrap
 from fxtrio.serve.reply import HTML, Answer, Sent, complete_headers, redirected
