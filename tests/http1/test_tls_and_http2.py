@@ -1,10 +1,9 @@
-"""TLS, HTTP/2 in its three ways, permessage-deflate, and proxies in front."""
+"""TLS, and HTTP/2 in its three ways."""
 
 from __future__ import annotations
 
 import base64
 import ssl
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ import pytest
 import trio
 
 from fxtrio.http1 import ServerLimits
-from fxtrio.supervise.proxy import ProxyHeaders
 
-from .frames import BINARY, CLOSE, CONT, TEXT, WebSocket, frame, upgrade
+from .frames import TEXT, WebSocket, frame, upgrade
 from .support import PATIENCE, Client, Server, echo, open_server, response
-from .test_websocket import echo as websocket_echo
+from .talkers import echo as websocket_echo
 
 CERTIFICATE = str(Path(__file__).with_name("certificate.pem"))
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -217,157 +215,3 @@ async def test_what_only_begins_like_http2_is_refused() -> None:
     async with open_server(echo) as server:
         assert b" 400 " in await server.ask(b"PRI * HTTP/2.0\r\n\r\nSMALL\r\n\r\n")
         assert b" 200 " in await server.ask(b"P" + b"UT / HTTP/1.1\r\nHost: a\r\n\r\n")
-
-
-# permessage-deflate (RFC 7692)
-
-DEFLATE = ServerLimits(websocket_compression=True, websocket_message=100_000)
-OFFER = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
-
-
-def deflate(data: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=-15)
-    return (packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH)).removesuffix(
-        b"\x00\x00\xff\xff"
-    )
-
-
-def inflate(data: bytes) -> bytes:
-    return zlib.decompressobj(wbits=-15).decompress(data + b"\x00\x00\xff\xff")
-
-
-async def open_deflated(server: Server, offer: bytes = OFFER) -> tuple[WebSocket, bytes | None]:
-    client = WebSocket((await server.connect()).stream)
-    await client.send(upgrade(b"/", offer))
-    reply = await client.reply()
-    assert reply.status == 101
-    return client, reply.get(b"sec-websocket-extensions")
-
-
-async def test_compression_is_off_unless_it_is_turned_on() -> None:
-    async with open_server(websocket_echo) as server:
-        client, agreed = await open_deflated(server)
-        assert agreed is None
-        await client.send(frame(TEXT, deflate(b"x"), rsv=4))
-        assert (await client.frame()).code == 1002
-        await trio.aclose_forcefully(client.stream)
-
-
-async def test_messages_are_compressed_in_both_directions() -> None:
-    async with open_server(websocket_echo, limits=DEFLATE) as server:
-        client, agreed = await open_deflated(server)
-        assert agreed is not None and agreed.startswith(b"permessage-deflate")
-        async with client:
-            for sent in (
-                frame(TEXT, deflate(b"Hello" * 1000), rsv=4),
-                frame(TEXT, b"Hello" * 1000),
-                frame(TEXT, deflate(b"Hello" * 1000)[:7], rsv=4, fin=False)
-                + frame(CONT, deflate(b"Hello" * 1000)[7:]),
-            ):
-                client_side = sent
-                await client.send(client_side)
-                answer = await client.frame()
-                assert answer.rsv == 4
-                assert len(answer.payload) < 100
-            await client.send(frame(BINARY, deflate(b""), rsv=4))
-            assert (await client.frame()).opcode == BINARY
-
-
-@pytest.mark.parametrize(
-    "offer",
-    [
-        b"Sec-WebSocket-Extensions: permessage-deflate; unheard",
-        b"Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=99",
-        b"Sec-WebSocket-Extensions: x-unheard",
-    ],
-)
-async def test_an_offer_that_cannot_be_agreed_to_is_declined(offer: bytes) -> None:
-    async with open_server(websocket_echo, limits=DEFLATE) as server:
-        client, agreed = await open_deflated(server, offer)
-        assert agreed is None
-        async with client:
-            await client.send(frame(TEXT, b"plain"))
-            assert (await client.frame()).payload == b"plain"
-
-
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        (frame(TEXT, b"\xff" * 20, rsv=4), 1002),
-        (frame(CONT, b"", rsv=4), 1002),
-        (frame(TEXT, deflate(b"a"), rsv=4, fin=False) + frame(CONT, b"", rsv=4), 1002),
-        (frame(BINARY, deflate(b"*" * 100_001), rsv=4), 1009),
-        (frame(BINARY, deflate(b"\x00" * 50_000_000), rsv=4), 1009),
-        (frame(TEXT, deflate(b"\xff"), rsv=4), 1007),
-    ],
-)
-async def test_bad_or_exploding_compression_is_closed(sent: bytes, code: int) -> None:
-    async with open_server(websocket_echo, limits=DEFLATE) as server:
-        client, _ = await open_deflated(server)
-        async with client:
-            await client.send(sent)
-            answer = await client.frame()
-            assert (answer.opcode, answer.code) == (CLOSE, code)
-
-
-async def test_a_message_up_to_the_limit_after_inflation_is_taken() -> None:
-    async with open_server(websocket_echo, limits=DEFLATE) as server:
-        client, _ = await open_deflated(server)
-        async with client:
-            await client.send(frame(BINARY, deflate(b"*" * 100_000), rsv=4))
-            answer = await client.frame()
-            assert inflate(answer.payload) == b"*" * 100_000
-
-
-# Proxies
-
-
-@pytest.mark.parametrize(
-    ("trusted", "headers", "seen"),
-    [
-        ([], [b"X-Forwarded-For: 1.2.3.4", b"X-Forwarded-Proto: https"], ("127.0.0.1", "http")),
-        (["10.0.0.0/8"], [b"X-Forwarded-For: 1.2.3.4"], ("127.0.0.1", "http")),
-        (["127.0.0.1"], [], ("127.0.0.1", "http")),
-        (
-            ["127.0.0.1"],
-            [b"X-Forwarded-For: 1.2.3.4", b"X-Forwarded-Proto: https"],
-            ("1.2.3.4", "https"),
-        ),
-        (["127.0.0.1"], [b"X-Forwarded-For: 9.9.9.9, 1.2.3.4"], ("1.2.3.4", "http")),
-        (
-            ["127.0.0.0/8", "10.0.0.0/8"],
-            [b"X-Forwarded-For: 9.9.9.9, 1.2.3.4", b"X-Forwarded-For: 10.1.1.1"],
-            ("1.2.3.4", "http"),
-        ),
-        (["127.0.0.1"], [b"X-Forwarded-For: 1.2.3.4:99"], ("1.2.3.4", "http")),
-        (["127.0.0.1"], [b"X-Forwarded-For: [2001:db8::1]:99"], ("2001:db8::1", "http")),
-        (["127.0.0.1"], [b"X-Forwarded-For: nonsense"], ("127.0.0.1", "http")),
-        (["127.0.0.1"], [b"X-Forwarded-Proto: gopher"], ("127.0.0.1", "http")),
-        (["127.0.0.1"], [b"X-Forwarded-Proto: https, http"], ("127.0.0.1", "http")),
-        (["*"], [b"X-Forwarded-For: 1.2.3.4, 5.6.7.8"], ("1.2.3.4", "http")),
-        (["127.0.0.1"], [b"X-Forwarded-Host: evil"], ("127.0.0.1", "http")),
-    ],
-)
-async def test_only_trusted_proxies_are_believed(
-    trusted: list[str], headers: list[bytes], seen: tuple[str, str]
-) -> None:
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        assert dict(scope["headers"])[b"host"] == b"a"
-        told = f"{scope['client'][0]} {scope['scheme']}".encode()
-        await response(200, told)(scope, receive, send)
-
-    async with open_server(ProxyHeaders(app, trusted)) as server, await server.connect() as client:
-        await client.send(b"\r\n".join([b"GET / HTTP/1.1", b"Host: a", *headers, b"", b""]))
-        assert (await client.reply()).body.decode() == " ".join(seen)
-
-
-async def test_metrics_are_sent_to_statsd() -> None:
-    with trio.socket.socket(type=trio.socket.SOCK_DGRAM) as statsd:
-        await statsd.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{statsd.getsockname()[1]}"
-        async with open_server(echo, statsd_host=address, statsd_prefix="fx") as server:
-            await server.ask(GET)
-            seen = b""
-            with trio.fail_after(PATIENCE):
-                while b"fx.hypercorn.request.status.200:1|c" not in seen:
-                    seen += await statsd.recv(1000)
