@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import attrs
 
@@ -70,6 +71,7 @@ class ValidationActionError(ActionError):
         super().__init__(message, status_code, data, fields=fields)
 
 
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -79,10 +81,13 @@ class Redirect(Exception):
     def __init__(self, url: str, status: int = 303) -> None:
         if status not in REDIRECT_STATUS:
             raise ValueError(f"redirect: {status} is not one of {sorted(REDIRECT_STATUS)}.")
-        if not url or any(ord(char) < 0x20 or ord(char) == 0x7F for char in url):
+        if not url.strip() or any(ord(char) < 0x20 or ord(char) == 0x7F for char in url):
             raise ValueError(f"redirect: {url!r} is not a URL.")
-        super().__init__(url)
-        self.url = url
+        # What a header can hold, as browsers write it.
+        self.url = quote(url.strip(), safe=_PRINTABLE)
+        if urlsplit(self.url).scheme not in ("", "http", "https"):
+            raise ValueError(f"redirect: {url!r} leads to neither a page nor a site.")
+        super().__init__(self.url)
         self.status = status
 
 

@@ -84,8 +84,8 @@ def action(
 def redirect(url: str, status: int = 303) -> Redirect:
     """Return what a loader or action returns, or raises, to send the client to ``url``.
 
-    Raises ValueError for a status that is no redirect, and for control
-    characters in ``url``.
+    Raises ValueError for a status that is no redirect, for control characters in
+    ``url``, and for schemes other than http and https.
     """
     return Redirect(url, status)
 

@@ -19,6 +19,9 @@ _SPEAKS = re.compile(r"text/(?:markdown|\*|html[ \t]*;)", re.IGNORECASE)
 """Without any of these HTML wins: its weight is 1 where it is named, else a wildcard's,
 and so is that of Markdown. Browsers send none of them, and parsing costs 20 µs."""
 
+_LONGEST = 1024
+"""Characters; browsers send 150. Quotes that do not end make a longer one costly to read."""
+
 _TO_NEXT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"|")*')
 
 
@@ -71,7 +74,7 @@ def prefers_markdown(accept: str | None) -> bool:
     it is named: who names it wants it, and browsers never do. ``*/*``, no header and
     a header that does not parse mean HTML.
     """
-    if not accept or not _SPEAKS.search(accept):
+    if not accept or len(accept) > _LONGEST or not _SPEAKS.search(accept):
         return False
     ranges = list(parse_accept(accept))
     markdown, named = _weight(ranges, "markdown")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import attrs
 import trio
@@ -128,6 +128,7 @@ class ActionVisit:
         One scope covers both waits: its deadline is first the body's, then the action's.
         """
         begun: ActionRequest | None = None
+        passed = False
         exchange: Exchange | None = None
         limit = self.site.config.timeouts.request
         with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
@@ -148,7 +149,13 @@ class ActionVisit:
                     self.visit.receive, scope, limit=action.timeout
                 )
             try:
-                return request, await self._guard_and_run(action, request, background)
+                refusal = await self._guard(action, request)
+                if isinstance(refusal, Reply):
+                    return refusal
+                passed = True
+                if refusal is not None:
+                    return request, refusal
+                return request, await self._run(action, request, background)
             finally:
                 if exchange is not None:
                     self.running.exchanges.remove(exchange)
@@ -157,7 +164,8 @@ class ActionVisit:
         if exchange is not None and exchange.gone:
             return None
         log.error("%s", DeadlinePassed(action.place, action.timeout))
-        return begun, Refused("The action took too long.", 504)
+        late = Refused("The action took too long.", 504)
+        return (begun, late) if passed else refusal_reply(late)
 
     def _find(self) -> tuple[PageRoute, dict[str, str], str, ActionCode] | None:
         """Return the page, its parameters, its path and the action that the URL names."""
@@ -182,15 +190,25 @@ class ActionVisit:
         form = dict(await request.parsed_form()) if request.is_form else {}
         return csrf_refusal(self.site, self.visit, request, form) or ""
 
-    async def _guard_and_run(
-        self, action: ActionCode, request: ActionRequest, background: BackgroundTasks
-    ) -> Result:
-        """Run the hooks, then the action."""
+    async def _guard(
+        self, action: ActionCode, request: ActionRequest
+    ) -> Response | Redirect | Reply | None:
+        """Run the hooks; None lets the request pass.
+
+        What a hook raises is answered as it is, never on the page that it guards.
+        """
         hooks = self.site.hooks
         try:
-            answer = await run_hooks((*hooks.pages, *hooks.actions), request)
-            if answer is not None:
-                return answer
+            return await run_hooks((*hooks.pages, *hooks.actions), request)
+        except (Exception, SystemExit) as error:  # application code
+            failed = self._failed(action, unwrap(error))
+            return refusal_reply(failed) if isinstance(failed, Refused) else failed
+
+    async def _run(
+        self, action: ActionCode, request: ActionRequest, background: BackgroundTasks
+    ) -> Result:
+        """Run the action."""
+        try:
             arguments = await self._arguments(action, request)
             value = await action.function(request, *arguments)
             return self._checked(action, value, background)
@@ -212,7 +230,7 @@ class ActionVisit:
             raise invalid({ROOT: [error.message]}) from error
         return (model.build(value, request.is_form),)
 
-    def _failed(self, action: ActionCode, error: BaseException) -> Result:
+    def _failed(self, action: ActionCode, error: BaseException) -> Refused | Redirect:
         if isinstance(error, (ActionError, LoaderError)):
             return refused(error)
         if isinstance(error, Redirect):
@@ -256,7 +274,7 @@ class ActionVisit:
         self, result: Result, action: ActionCode, request: Request, target: Target, path: str
     ) -> Answer:
         base = self.site.config.base_url
-        url = f"{base}{path}" if path != "/" else base or "/"
+        url = quote(f"{base}{path}" if path != "/" else base or "/", safe="/!$&'()*+,;=:@")
         referer = urlsplit(request.headers.get("referer", ""))
         if referer.path == url and referer.query:
             url = f"{url}?{referer.query}"

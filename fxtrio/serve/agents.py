@@ -28,7 +28,7 @@ from fxtrio.serve.failure import log_failure, problem_of
 from fxtrio.serve.guard import run_hooks
 from fxtrio.serve.load import Failed, load, unwrap
 from fxtrio.serve.pages import PageVisit
-from fxtrio.serve.reply import NO_STORE, Answer, Header, Reply
+from fxtrio.serve.reply import NO_STORE, Answer, Header, Reply, Sent
 from fxtrio.serve.site import Site
 from fxtrio.serve.state import ViewPlan, encode_params, encode_requested
 from fxtrio.serve.visit import Visit
@@ -128,7 +128,7 @@ class Agents:
                 return _failed(site, unwrap(error), place)
             finally:
                 page.running.exchanges.remove(exchange)
-        return _failed(site, DeadlinePassed(place, limit), place)
+        return Sent() if exchange.gone else _failed(site, DeadlinePassed(place, limit), place)
 
     async def _resolve(self, site: Site, page: PageVisit, path: str) -> Answer | None:
         plan = page.target.plan

@@ -9,7 +9,7 @@ from typing import Any
 
 import trio
 from starlette.endpoints import HTTPEndpoint
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive
 
@@ -20,7 +20,7 @@ from fxtrio.serve.actions import Refused, refusal_reply, refused
 from fxtrio.serve.failure import UNEXPECTED
 from fxtrio.serve.guard import csrf_refusal, run_hooks
 from fxtrio.serve.load import unwrap
-from fxtrio.serve.reply import JSON, Answer, Reply
+from fxtrio.serve.reply import JSON, Answer, Reply, Sent
 from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.visit import Visit
 
@@ -71,6 +71,8 @@ def _limited(receive: Receive, limit: int) -> Receive:
 def _failed(site: Site, source: str, error: BaseException) -> Answer:
     if isinstance(error, (ActionError, LoaderError)):
         return refusal_reply(refused(error))
+    if isinstance(error, ClientDisconnect):
+        return Sent()
     log.error("%s failed", source, exc_info=error)
     shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
     return refusal_reply(Refused(shown, 500))

@@ -16,6 +16,9 @@ from starlette.types import Message, Receive, Scope
 
 from fxtrio.errors import BadBody, BodyTooLarge
 
+_MOST_FIELDS = 1000
+"""Fields of an urlencoded form, empty ones included: the parser does not count those."""
+
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -74,6 +77,10 @@ class ActionRequest(Request):
 
     async def parsed_form(self) -> FormData:
         """Return the form's fields and files. Raises BadBody for a broken form."""
+        if self._body.count(b"&") > _MOST_FIELDS and "multipart" not in self.headers.get(
+            "content-type", ""
+        ):
+            raise BadBody(f"The form has more than {_MOST_FIELDS} fields.")
         try:
             return await self.form()
         except (MultiPartException, HTTPException) as error:

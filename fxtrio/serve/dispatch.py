@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
@@ -224,6 +225,8 @@ class Dispatcher:
             report = await read_body(visit.receive, visit.headers, limit=_REPORT_LIMIT)
         except BodyTooLarge as error:
             return refusal_reply(Refused(error.message, error.status_code))
+        except ClientDisconnect:
+            return Sent()
         log.warning("content security policy: %r", report[:2000])
         return Response(status_code=204)
 

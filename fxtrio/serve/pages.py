@@ -46,15 +46,17 @@ class PageVisit:
     async def answer(self) -> Answer | None:
         """Return the page in the form the client asked for; None when the client has left."""
         limit = self.site.config.timeouts.request
+        passed = False
         with trio.CancelScope() as scope:
             exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
             try:
                 refusal = await run_hooks(self.site.hooks.pages, self.request)
                 if refusal is not None:
                     return redirected(refusal, navigation=self.visit.navigation)
+                passed = True
                 return await self.load_and_show(exchange=exchange)
             except LoaderError as error:  # raised by a hook
-                return await self.show_failure("", error, {})
+                return await self.show_failure("", error, {}, guarded=False)
             finally:
                 self.running.exchanges.remove(exchange)
         if exchange.gone:
@@ -63,7 +65,8 @@ class PageVisit:
             loader = exchange.culprit
             late = DeadlinePassed(loader.place, loader.timeout)
             return await self._show_late(late, loader.source)
-        return await self._show_late(DeadlinePassed(self.target.plan.view.module, limit))
+        late = DeadlinePassed(self.target.plan.view.module, limit)
+        return await self._show_late(late, guarded=passed)
 
     async def answer_not_found(self) -> Answer | None:
         """Return the target, a not-found view, for a URL that nothing answers."""
@@ -71,11 +74,22 @@ class PageVisit:
         with trio.CancelScope() as scope:
             exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
             try:
-                shown = await self._show_boundary(self.target.plan, {}, NOT_FOUND)
+                plan = self.target.plan
+                if plan.loaders and not await self._may_pass():
+                    return plain_problem(self.site, self.visit, NOT_FOUND)
+                shown = await self._show_boundary(plan, {}, NOT_FOUND)
                 return shown or plain_problem(self.site, self.visit, NOT_FOUND)
             finally:
                 self.running.exchanges.remove(exchange)
         return None if exchange.gone else plain_problem(self.site, self.visit, NOT_FOUND)
+
+    async def _may_pass(self) -> bool:
+        """Whether the route hooks let the visitor pass, so that loaders may run for them."""
+        try:
+            return await run_hooks(self.site.hooks.pages, self.request) is None
+        except Exception as error:  # application code
+            log_failure(unwrap(error), self.target.plan.view.module)
+            return False
 
     async def load_and_show(
         self,
@@ -107,24 +121,29 @@ class PageVisit:
         except Exception as error:  # HEAD functions, encoders and renders run application code
             return await self.show_failure("", unwrap(error), outcome.values)
 
-    async def _show_late(self, error: DeadlinePassed, source: str = "") -> Answer:
+    async def _show_late(
+        self, error: DeadlinePassed, source: str = "", *, guarded: bool = True
+    ) -> Answer:
         """Show that the request took too long; that, too, has a deadline."""
         with trio.move_on_after(self.site.config.timeouts.render):
-            return await self.show_failure(source, error, {})
+            return await self.show_failure(source, error, {}, guarded=guarded)
         problem = problem_of(error, development=self.site.development)
         return plain_problem(self.site, self.visit, problem)
 
-    async def show_failure(self, source: str, error: BaseException, values: Values) -> Answer:
+    async def show_failure(
+        self, source: str, error: BaseException, values: Values, *, guarded: bool = True
+    ) -> Answer:
         """Show the nearest boundary that does not need what failed; the built-in page at last.
 
         ``source`` is the layout or page whose loader failed, "" when something else did.
+        No loader runs for a visitor whom the route hooks have not let pass (``guarded``).
         """
         plan = self.target.plan
         log_failure(error, source or plan.view.module)
         problem = problem_of(error, development=self.site.development)
         if not isinstance(error, SsrBusy):
             for boundary in self.boundaries(problem.status):
-                if source in boundary.view.layouts:
+                if source in boundary.view.layouts or (boundary.loaders and not guarded):
                     continue
                 shown = await self._show_boundary(boundary, values, problem)
                 if shown is not None:

@@ -420,3 +420,12 @@ async def test_a_form_without_javascript_gets_its_page_again_after_a_failure(
     assert '"actionData":{"action":"greet","ok":false' in response.text
     assert '"requestedPath":"/"' in response.text
     assert '"message":"GET"' in response.text
+
+
+async def test_a_form_of_nothing_but_separators_is_refused_at_once(client: Client) -> None:
+    response = await client.post(
+        "/api/__actions/index/echo",
+        content=b"&" * 100_000,
+        headers={"content-type": "application/x-www-form-urlencoded"},
+    )
+    assert (response.status, response.json()["ok"]) == (400, False)

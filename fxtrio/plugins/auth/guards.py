@@ -62,12 +62,18 @@ def _base_url() -> str:
 
 def _place(connection: HTTPConnection, base_url: str) -> _Place:
     path = str(connection.scope["path"])[len(base_url) :]
+    raw = bytes(connection.scope.get("raw_path") or b"").lower()
+    if b"%2f" in raw and not path.startswith("/api/"):
+        # The router takes an encoded slash as part of a segment, so this names no public page.
+        return _Place(None, shows=connection.scope["type"] == "http")
     if path.startswith(_ACTIONS):
         page = path[len(_ACTIONS) :].rpartition("/")[0]
         return _Place("/" if page == "index" else f"/{page}", shows=False)
     if path.startswith("/api/"):
         return _Place(None, shows=False)
-    return _Place(page_path(path) or path, shows=connection.scope["type"] == "http")
+    app = get_app()
+    markdown = page_path(path) if app is not None and app.config.llms.enabled else None
+    return _Place(markdown or path, shows=connection.scope["type"] == "http")
 
 
 def _requested(scope: Scope) -> str:

@@ -1,0 +1,111 @@
+"""Route hooks: nothing of a guarded page, and no loader, for whom they do not let pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from fx.testing import open_app
+from fxtrio.errors import Redirect
+from tests.trees import LAYOUT, page, write_tree
+
+SECRET = """
+    @server
+    async def load(request):
+        return {"secret": "hunter2"}
+    """
+GUARD = """
+    import trio
+    from fx.runtime import LoaderError
+
+    async def refuse(connection):
+        if "slow" in connection.headers:
+            await trio.sleep(3600)
+        if "bug" in connection.headers:
+            raise ValueError("a guard that fails")
+        if connection.headers.get("x-key") != "letmein":
+            raise LoaderError("forbidden", 403)
+    """
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return write_tree(
+        tmp_path,
+        {
+            f"guard_{abs(hash(tmp_path))}.py": GUARD,
+            "pages/admin/layout.fxl": page(SECRET, LAYOUT),
+            "pages/admin/error.fxl": page(""),
+            "pages/admin/not-found.fxl": page(""),
+            "pages/admin/index.fxl": page(
+                SECRET
+                + """
+    @action
+    async def act(request):
+        raise ActionError("not now", 409)
+    """
+            ),
+        },
+    )
+
+
+def settings_of(project: Path) -> dict[str, Any]:
+    guard = next(path.stem for path in project.glob("guard_*.py"))
+    return {"route_middleware": {"pages": [f"{guard}:refuse"]}}
+
+
+@pytest.mark.parametrize("navigation", ["", "1"])
+@pytest.mark.parametrize("url", ["/admin", "/admin/nowhere"])
+async def test_no_loader_runs_for_whom_a_guard_refuses(
+    project: Path, url: str, navigation: str
+) -> None:
+    async with open_app(project, **settings_of(project)) as client:
+        refused = await client.get(url, headers={"x-fx-navigation": navigation})
+        allowed = await client.get(url, headers={"x-fx-navigation": navigation, "x-key": "letmein"})
+    assert refused.status in (403, 404)
+    assert "hunter2" not in refused.text
+    assert "hunter2" in allowed.text
+
+
+@pytest.mark.parametrize("header", ["none", "bug", "slow"])
+async def test_a_form_s_action_shows_nothing_of_the_page_that_its_guard_keeps(
+    project: Path, header: str, autojump_clock: MockClock
+) -> None:
+    form = {"accept": "text/html"}
+    async with open_app(project, **settings_of(project)) as client:
+        url = "/api/__actions/admin/act"
+        refused = await client.post(url, data={"x": "1"}, headers={**form, header: "1"})
+        allowed = await client.post(url, data={"x": "1"}, headers={**form, "x-key": "letmein"})
+    assert refused.status in (403, 500, 504)
+    assert "hunter2" not in refused.text
+    assert allowed.status == 409
+    assert "hunter2" in allowed.text
+
+
+async def test_a_guard_that_takes_too_long_shows_nothing(
+    project: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project, **settings_of(project)) as client:
+        begin = trio.current_time()
+        late = await client.get("/admin", headers={"slow": "1"})
+        assert trio.current_time() - begin == 30
+    assert late.status == 504
+    assert "hunter2" not in late.text
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", " javascript:alert(1)", "data:text/html,x", "", " ", "/a\nb"]
+)
+def test_a_redirect_leads_to_pages_and_sites_only(url: str) -> None:
+    with pytest.raises(ValueError, match="redirect: "):
+        Redirect(url)
+
+
+def test_a_redirect_can_be_sent_in_a_header() -> None:
+    assert Redirect("/€ uro?a=é#x").url == "/%E2%82%AC%20uro?a=%C3%A9#x"
+    assert Redirect("https://example.com/%2F").url == "https://example.com/%2F"
+    assert Redirect("/a:b").url == "/a:b"
