@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fxtrio.config import Config, load_config
 from fxtrio.context import App
 from fxtrio.errors import TrioMissing
+from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
 from fxtrio.manifest import Manifest, load_manifest
 from fxtrio.node import find_node
@@ -148,6 +149,7 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     ManifestUnreadable when there is no such build, ConfigInvalid for wrong settings,
     and whatever the project's own modules raise on import.
     """
+    install_guard()  # Hypercorn's own worker is not safe without it
     mode = overrides.pop("mode", None) or os.environ.get("FX_MODE", "production")
     root = Path(root).resolve()
     config = load_config(root, **overrides)
