@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 BUILD_FOLDER = Path(".fx/build")
 _SHORTEST_GRACE = 1.0
+_CLOSING = 2.0
+"""Seconds of the shutdown that are left for plugins and SSR workers to close."""
 
 
 @click.command
@@ -64,15 +66,18 @@ _SHORTEST_GRACE = 1.0
 def command(root: Path, app: str | None, **given: Any) -> None:
     """Serve the build that 'fx build' has made.
 
+    With --app and no build it serves any ASGI application.
+
     FX_SECRET_KEY must be set; 'fx secret' prints a key. At SIGTERM and Ctrl-C requests
     finish and jobs drain before the server ends.
     """
     from fxtrio.supervise.serve import serve
 
     config = load_config(root)
-    if not config.secret_keys:
-        raise SecretMissing
-    load_manifest(root / BUILD_FOLDER)
+    if app is None or (root / BUILD_FOLDER).exists():  # else it is any ASGI application
+        if not config.secret_keys:
+            raise SecretMissing
+        load_manifest(root / BUILD_FOLDER)
     os.environ.setdefault("FX_PROJECT", str(root))
     raise SystemExit(serve(serve_options(config, root, find_app(root, app), **given)))
 
@@ -114,7 +119,7 @@ def serve_options(
         access_log=None if form == "off" else form,
         log_level=log_level.upper(),
         shutdown=shutdown,
-        graceful=max(_SHORTEST_GRACE, shutdown - config.tasks.drain_timeout),
+        graceful=max(_SHORTEST_GRACE, shutdown - config.tasks.drain_timeout - _CLOSING),
         limits=server_limits(config),
         **others,
     )

@@ -221,7 +221,7 @@ def test_the_server_is_told_the_settings_and_options_win(tmp_path: Path) -> None
 
     assert options.bind == ("[::1]:9",)
     assert (options.workers, options.log_level, options.access_log) == (3, "WARNING", "json")
-    assert (options.shutdown, options.graceful) == (60, 50)
+    assert (options.shutdown, options.graceful) == (60, 48)
     assert (options.limits.connections, options.limits.header_time) == (7, 3)
     assert options.limits.idle_time == 5
     assert options.factory and not other.factory

@@ -167,3 +167,19 @@ def test_a_fresh_project_is_served_by_fx_and_by_hypercorn(tmp_path: Path, hyperc
     assert "<h1>" in page.text
     assert_no_node_left(nodes)
     assert "Traceback" not in server.output()
+
+
+def test_any_asgi_application_is_served_without_a_build(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "plain.py": """
+                async def app(scope, receive, send):
+                    assert scope["type"] == "http"
+                    await send({"type": "http.response.start", "status": 200, "headers": []})
+                    await send({"type": "http.response.body", "body": b"plain"})
+                """
+        },
+    )
+    with served(tmp_path, "--app", "plain:app", env={"FX_SECRET_KEY": ""}) as server:
+        assert httpx.get(server.url).text == "plain"

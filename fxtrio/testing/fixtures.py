@@ -1,0 +1,35 @@
+"""Fixtures for pytest-trio: ``pytest_plugins = ["fxtrio.testing.fixtures"]`` in `conftest.py`.
+
+Override `fx_root` and `fx_settings` where the defaults do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_trio import trio_fixture
+
+from fxtrio.testing.client import Client
+from fxtrio.testing.open import open_app
+
+
+@pytest.fixture
+def fx_root(request: pytest.FixtureRequest) -> Path:
+    """Return the project folder: the one pytest calls rootdir."""
+    return request.config.rootpath
+
+
+@pytest.fixture
+def fx_settings() -> dict[str, Any]:
+    """Return settings for the app, as keyword arguments of `open_app`."""
+    return {}
+
+
+@trio_fixture  # type: ignore[untyped-decorator]  # pytest-trio has no types
+async def fx_client(fx_root: Path, fx_settings: dict[str, Any]) -> AsyncIterator[Client]:
+    """Give a client of the app, which runs for the length of the test."""
+    async with open_app(fx_root, **fx_settings) as client:
+        yield client
