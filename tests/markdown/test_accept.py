@@ -110,3 +110,8 @@ def test_the_order_of_ranges_means_nothing(weights: dict[str, int]) -> None:
     ranges = [f"{name};q={weight / 1000:.3f}" for name, weight in weights.items()]
     forth, back = ",".join(ranges), ",".join(reversed(ranges))
     assert prefers_markdown(forth) is prefers_markdown(back)
+
+
+def test_a_header_longer_than_any_client_sends_means_html() -> None:
+    assert prefers_markdown("text/markdown")
+    assert not prefers_markdown('text/markdown,"' + '\\"' * 15_000)
