@@ -15,9 +15,9 @@ PACKAGE = ROOT / "fxtrio"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
     frozenset({"config", "manifest", "runtime", "node", "secret", "hypercorn_guard"}),
-    frozenset({"head", "encode", "routes", "context"}),
-    frozenset({"realtime", "tasks", "markdown", "ssr"}),
-    frozenset({"serve", "compile", "http1"}),
+    frozenset({"asgi", "head", "encode", "routes", "context"}),
+    frozenset({"http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"serve", "compile"}),
     frozenset({"plugins", "imports"}),
     frozenset({"app"}),
     frozenset({"supervise"}),

@@ -10,14 +10,14 @@ import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.typing import AppWrapper
 
+from fxtrio.asgi import RAW_FRAMES
 from fxtrio.errors import ClientDisconnected
 from fxtrio.http1.exchange import Exchange
 from fxtrio.http1.handshake import read_offer
 from fxtrio.http1.request import Refusal, Request
-from fxtrio.http1.response import DONE, HEAD_SENT
+from fxtrio.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.http1.target import BadTarget, split_target
 from fxtrio.http1.websocket import Session
-from fxtrio.realtime.frames import RAW_FRAMES
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
@@ -138,12 +138,13 @@ def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
 
 
 async def _complete(connection: Connection, exchange: Exchange, stage: int) -> int | None:
-    """Answer for an application that did not. Return the status that the client got."""
+    """Answer for an application that did not. Return the status for the access log."""
     if stage == HEAD_SENT:
         return exchange.status  # cut off: the client sees that the body is not whole
-    if connection.wire.broken:
-        return None
-    refusal = connection.reader.refusal or Refusal(500, "the application did not answer")
+    refusal = connection.reader.refusal
+    if connection.wire.broken or (exchange.left and refusal is None):
+        return CLIENT_LEFT
+    refusal = refusal or Refusal(500, "the application did not answer")
     await connection.refuse(refusal)
     return refusal.status
 

@@ -16,6 +16,9 @@ Message = MutableMapping[str, Any]
 NOTHING, STARTED, HEAD_SENT, DONE = range(4)
 """How far a response is: no message yet; the start is held; the head is out; complete."""
 
+CLIENT_LEFT = 499
+"""Status in the access log, as nginx has it, of a request whose client left before its answer."""
+
 _status_lines = {
     status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode())
     for status in HTTPStatus

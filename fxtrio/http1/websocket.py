@@ -17,7 +17,15 @@ from fxtrio.http1.conversation import Conversation
 from fxtrio.http1.handshake import Offer
 from fxtrio.http1.hub import NEVER, TICK
 from fxtrio.http1.request import READ_SIZE, Refusal
-from fxtrio.http1.response import DONE, NOTHING, STARTED, BadResponse, Message, Response
+from fxtrio.http1.response import (
+    CLIENT_LEFT,
+    DONE,
+    NOTHING,
+    STARTED,
+    BadResponse,
+    Message,
+    Response,
+)
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
@@ -99,7 +107,7 @@ class Session:
             raise BadResponse(f"{kind!r} is not a message of an open WebSocket.")
 
     def write_frames(self, data: bytes) -> bool:
-        """Send whole frames as they are, behind all before (`fxtrio.realtime.frames`).
+        """Send whole frames as they are, behind all before (`fxtrio.asgi.RAW_FRAMES`).
 
         False when `send_frames` must finish it. Raises ClientDisconnected when the
         WebSocket is not open on both sides.
@@ -127,7 +135,10 @@ class Session:
         """Close in the application's name, if it has not, and wait for the other side."""
         conversation = self._conversation
         if conversation is None:
-            if self._denial.stage in (NOTHING, STARTED) and not self._wire.broken:
+            if self._denial.stage in (NOTHING, STARTED):
+                if self._wire.broken or self.left:
+                    self.status = CLIENT_LEFT
+                    return
                 self.status = 500
                 await self._connection.refuse(Refusal(500, "the application did not answer"))
             return

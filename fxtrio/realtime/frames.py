@@ -2,7 +2,7 @@
 
 A `Frame` is shared by all subscribers of a channel, in every process. Any ASGI
 server takes it as an event; a server of ours takes its bytes as they go on the wire,
-many frames in one write (`RAW_FRAMES`).
+many frames in one write (`fxtrio.asgi.RAW_FRAMES`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,6 @@ from fxtrio.errors import MessageNotEncodable, NotSerializable
 
 Message = dict[str, Any] | list[Any] | str | bytes
 """What may be published: JSON for a dict or list, text for a str, binary for bytes."""
-
-RAW_FRAMES = "fx.websocket.frames"
-"""Key in ``scope["extensions"]`` of servers that take frames as bytes.
-
-Its value is ``{"send": send, "write": write}``. ``await send(data)`` writes one or
-more whole unmasked frames behind everything sent before. ``write(data)`` does so
-without waiting, and returns False when the next ``send`` has to finish it. Both raise
-OSError once the client is gone. Valid from ``websocket.accept`` to ``websocket.close``;
-not offered when the handshake agreed on an extension that changes frames, such as
-compression.
-"""
 
 _TEXT, _BINARY = 0x81, 0x82
 """First byte of an unfragmented frame (RFC 6455, section 5.2)."""

@@ -8,7 +8,8 @@ from typing import Protocol
 import attrs
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from fxtrio.realtime.frames import RAW_FRAMES, Frame
+from fxtrio.asgi import RAW_FRAMES
+from fxtrio.realtime.frames import Frame
 
 _BATCH = 64 * 1024
 _ABNORMAL = 1006

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketState
 
+from fxtrio.asgi import RAW_FRAMES
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Broker, MemoryBroker
-from fxtrio.realtime.frames import RAW_FRAMES
 
 
 class RunningApp:

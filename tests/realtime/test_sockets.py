@@ -17,8 +17,8 @@ from starlette.applications import Starlette
 from starlette.websockets import WebSocket
 from trio_websocket import open_websocket_url
 
+from fxtrio.asgi import RAW_FRAMES
 from fxtrio.realtime import channel
-from fxtrio.realtime.frames import RAW_FRAMES
 from fxtrio.realtime.outbox import TOO_SLOW, TRY_AGAIN_LATER
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.supervise.options import ServeOptions

@@ -1,0 +1,14 @@
+"""What a server of ours offers an application beyond ASGI: names that both sides agree on."""
+
+from __future__ import annotations
+
+RAW_FRAMES = "fx.websocket.frames"
+"""Key in ``scope["extensions"]`` of servers that take frames as bytes.
+
+Its value is ``{"send": send, "write": write}``. ``await send(data)`` writes one or
+more whole unmasked frames behind everything sent before. ``write(data)`` does so
+without waiting, and returns False when the next ``send`` has to finish it. Both raise
+OSError once the client is gone. Valid from ``websocket.accept`` to ``websocket.close``;
+not offered when the handshake agreed on an extension that changes frames, such as
+compression.
+"""
