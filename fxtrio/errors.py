@@ -8,10 +8,19 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import attrs
+
+
+def shown_path(path: Path) -> str:
+    """Return ``path`` as messages name it: relative to the current folder when it is below it."""
+    try:
+        return path.absolute().relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):  # elsewhere, or the current folder is gone
+        return str(path)
 
 
 class FxtrioError(Exception):
@@ -95,7 +104,7 @@ class ManifestUnreadable(FxtrioError):
     """The build folder holds no manifest that this version can read."""
 
     def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{path}: {cause}. Run 'fx build'.")
+        super().__init__(f"{shown_path(path)}: {cause}. Run 'fx build'.")
         self.path = path
         self.cause = cause
 
@@ -122,16 +131,23 @@ class ConfigProblem:
     """One mistake in the settings; `ConfigInvalid` carries all of them."""
 
     place: str
-    """The file (with line and column for broken JSON), the variable, or "keyword argument"."""
+    """The file, the variable, or "keyword argument"."""
 
     key: str
     """The path of the setting, for example ``ssr.workers``; empty when ``place`` says it all."""
 
     cause: str
 
+    line: int = 0
+    """In the file, 1-based; 0 when there is none."""
+
+    column: int = 0
+    """1-based, in characters; 0 like ``line``."""
+
     def __str__(self) -> str:
-        """Return ``place: key cause.``"""
-        where = f"{self.place}: {self.key}" if self.key else f"{self.place}:"
+        """Return ``place:line:column: key cause.``"""
+        place = f"{self.place}:{self.line}:{self.column}" if self.line else self.place
+        where = f"{place}: {self.key}" if self.key else f"{place}:"
         end = "" if self.cause.endswith((".", "?")) else "."
         return f"{where} {self.cause}{end}"
 
@@ -229,6 +245,14 @@ class RouteNameInvalid(FxtrioError):
         return f"{self.source}: {self.name!r} {self.cause}."
 
 
+NO_PAGES_FOLDER = (
+    "there is no such folder",
+    "Run 'fx init NAME' for a new project, or name the folder of yours with --root; "
+    "pages in another folder need 'pagesDir' in fx.config.json",
+)
+"""What is wrong, and what to do about it."""
+
+
 @attrs.define(eq=False)
 class PagesFolderMissing(FxtrioError):
     """The project has no pages folder."""
@@ -237,7 +261,7 @@ class PagesFolderMissing(FxtrioError):
 
     def __str__(self) -> str:
         """Say how to get one."""
-        return f"{self.folder}: no such folder. Create it, or set 'pagesDir' in fx.config.json."
+        return f"{shown_path(self.folder)}: {NO_PAGES_FOLDER[0]}. {NO_PAGES_FOLDER[1]}."
 
 
 @attrs.define(eq=False)
@@ -302,7 +326,7 @@ class StarterClash(FxtrioError):
     def __str__(self) -> str:
         """Name the files."""
         return (
-            f"{self.folder}: {', '.join(self.files)} exist already. "
+            f"{shown_path(self.folder)}: {', '.join(self.files)} exist already. "
             "Choose another name, or move them away."
         )
 
@@ -465,7 +489,7 @@ class BundleProblem:
     """One mistake the bundler found; `BundleFailed` carries all of them."""
 
     path: str
-    """POSIX path relative to the project folder; "" when it belongs to no file."""
+    """As `shown_path` names it; "" when it belongs to no file."""
 
     line: int
     """1-based; 0 when the place within the file is not known."""
@@ -483,7 +507,7 @@ class BundleProblem:
         """Return ``path:line:column: message``, without what is not known."""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         head = f"{place}: {self.message}" if place else self.message
-        return f"{head}\n{self.frame}" if self.frame else head
+        return f"{head}\n{indent(self.frame, '  ')}" if self.frame else head
 
 
 class BundleFailed(FxtrioError):

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.config import Config, load_config
+from fxtrio.config import Config, load_config, read_config
 from fxtrio.config.checks import to_bytes
+from fxtrio.config.places import key_places
 from fxtrio.config.read import attributes, camel
 from fxtrio.errors import ConfigInvalid
 
@@ -143,7 +144,7 @@ def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_pa
         load_config(tmp_path, environ={"FX_TASKS__WORKERS": "many"}, tasks__wrokers=2)
 
     assert str(caught.value).splitlines() == [
-        f"{tmp_path / 'fx.config.json'}: lang must be a language tag such as 'en' or 'pt-BR', "
+        f"{tmp_path / 'fx.config.json'}:1:2: lang must be a language tag such as 'en' or 'pt-BR', "
         "not ''.",
         "FX_TASKS__WORKERS: must be a whole number, not 'many'.",
         "keyword argument: tasks.wrokers is not a setting. Did you mean 'workers'?",
@@ -208,6 +209,101 @@ def test_a_wrong_value_is_quoted_with_its_path(
     write(tmp_path, content)
 
     assert refusals(tmp_path) == [(key, cause)]
+
+
+def test_a_mistake_in_the_file_has_the_place_of_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path,
+        """{
+  "name": "a \\"quoted\\" {name}",
+  "plugins": ["auth", { "name": "x.y", "settigns": {} }],
+  "ssr": {
+    "memo": true,
+    "é": [1, {"a": 2}], "workers": 0
+  }
+}""",
+    )
+
+    with pytest.raises(ConfigInvalid) as caught:
+        load_config(tmp_path, environ={})
+
+    assert [line.split(" is ")[0] for line in str(caught.value).splitlines()] == [
+        "fx.config.json:3:40: plugins.1.settigns",
+        "fx.config.json:6:5: ssr.é",
+        "fx.config.json:6:25: ssr.workers must be at least 1, not 0.",
+    ]
+
+
+def test_messages_name_files_as_the_current_folder_sees_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop").mkdir()
+    write(tmp_path / "shop", {"lang": ""})
+    shown = []
+    for folder in (tmp_path, tmp_path / "shop", Path("/")):
+        monkeypatch.chdir(folder)
+        with pytest.raises(ConfigInvalid) as caught:
+            load_config(tmp_path / "shop", environ={})
+        shown.append(str(caught.value).partition(":")[0])
+
+    inside = (tmp_path / "shop/fx.config.json").relative_to("/").as_posix()
+    assert shown == ["shop/fx.config.json", "fx.config.json", inside]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ),
+    st.sampled_from([None, 2]),
+)
+def test_every_key_of_a_json_text_has_a_place(value: object, indent: int | None) -> None:
+    text = json.dumps(value, indent=indent)
+    lines = text.split("\n")
+
+    for path, (line, column) in key_places(text).items():
+        found = lines[line - 1][column - 1 :]
+        assert found.startswith('"') or path.rpartition(".")[2].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"lang": "en",}', "there is a comma behind the last entry"),
+        ('{"middleware": ["a.b",]}', "there is a comma behind the last entry"),
+        ('{\n// mine\n"lang": "en"}', "comments are not allowed in it"),
+        ("{'lang': 'en'}", "text stands in double quotes"),
+        ('{"lang" "en"}', "Expecting ':' delimiter"),
+    ],
+)
+def test_what_is_javascript_and_not_json_is_said_in_its_words(
+    tmp_path: Path, text: str, cause: str
+) -> None:
+    write(tmp_path, text)
+
+    assert refusals(tmp_path) == [("", f"is not JSON: {cause}")]
+
+
+def test_what_is_fine_can_be_read_beside_what_is_not(tmp_path: Path) -> None:
+    write(tmp_path, {"lang": "", "pagesDir": "site", "plugins": [{"nam": "x"}, "auth"]})
+
+    config, problems = read_config(tmp_path, environ={"FX_SSR__WORKERS": "0"})
+
+    assert (config.lang, config.pages_dir, config.ssr.workers) == ("en", "site", 1)
+    assert [plugin.name for plugin in config.plugins] == ["auth"]
+    assert len(problems) == 4
+
+
+def test_a_path_that_does_not_begin_with_a_slash_is_quoted_as_it_was_written(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, {"baseUrl": "shop/"})
+
+    cause = "must be empty or a path such as '/app', not 'shop/'"
+    assert refusals(tmp_path) == [("baseUrl", cause)]
 
 
 def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:

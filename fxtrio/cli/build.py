@@ -12,7 +12,9 @@ from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_done, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
+from fxtrio.cli.words import counted
 from fxtrio.config import load_config
+from fxtrio.errors import shown_path
 
 
 @click.command
@@ -48,7 +50,8 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
         return
     if weights:
         console().print(_table(weights))
-    print_done(f"Built {len(build.manifest.routes)} pages into {build.folder}.")
+    built = counted(len(build.manifest.routes), "page")
+    print_done(f"Built {built} into {shown_path(build.folder)}.")
 
 
 def _table(weights: list[PageWeight]) -> Table:

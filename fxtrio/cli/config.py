@@ -19,9 +19,10 @@ from fxtrio.config.read import camel
 @root_option
 @json_option
 def command(root: Path, as_json: bool) -> None:
-    """Print all settings as fx.config.json and FX_… variables make them.
+    """Print the settings that the app would run with.
 
-    What differs from the default is marked. Secret keys are never shown.
+    They come from the defaults, fx.config.json and FX_… variables, and what differs
+    from the defaults is marked. Secret keys are never shown.
     """
     values = settings(load_config(root))
     if as_json:

@@ -10,7 +10,10 @@ import click
 from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_errors, root_option
+from fxtrio.compile.problems import placed
+from fxtrio.compile.project import tree_problems
 from fxtrio.config import load_config
+from fxtrio.errors import CompileFailed
 from fxtrio.routes import PageTree, scan
 
 
@@ -25,13 +28,14 @@ def command(root: Path, as_json: bool) -> None:
     config = load_config(root)
     tree = scan(root, config)
     rows = _rows(tree, config.base_url)
+    problems = placed(tree_problems(tree, config), root)
     if as_json:
-        problems = [str(problem) for problem in tree.problems]
-        click.echo(json.dumps({"routes": rows, "problems": problems}, indent=2))
+        shown = [str(problem) for problem in problems]
+        click.echo(json.dumps({"routes": rows, "problems": shown}, indent=2))
     elif rows:
         console().print(_table(rows))
-    print_errors([] if as_json else tree.problems)
-    raise SystemExit(1 if tree.problems else 0)
+    print_errors([] if as_json or not problems else [CompileFailed(problems)])
+    raise SystemExit(1 if problems else 0)
 
 
 def _rows(tree: PageTree, base_url: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
+from fxtrio.compile.problems import placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.swap import make_staging, put_in_place, remove
 from fxtrio.compile.toolchain import ensure_toolchain
@@ -62,7 +63,7 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
     staging = await trio.to_thread.run_sync(make_staging, target)
     try:
         await trio.to_thread.run_sync(_write_halves, project, staging)
-        report(f"Bundling {len(site.routes)} pages")
+        report("Bundling")
         plan = BundlePlan(
             root=root,
             staging=staging,
@@ -96,7 +97,7 @@ def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> M
 def _checked(root: Path, config: Config) -> CheckedProject:
     project = check_project(root, config)
     if project.problems:
-        raise CompileFailed(project.problems)
+        raise CompileFailed(placed(project.problems, root))
     return project
 
 

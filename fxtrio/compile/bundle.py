@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from fxtrio.compile.toolchain import JS
-from fxtrio.errors import BundleFailed, BundleProblem, BundlerCrashed
+from fxtrio.errors import BundleFailed, BundleProblem, BundlerCrashed, shown_path
 from fxtrio.manifest import ViewKind
 from fxtrio.node import find_node
 
@@ -133,7 +133,7 @@ async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
     if done.returncode != 0 or result is None:
         raise BundlerCrashed(done.returncode, printed[-_TAIL:])
     if not result["ok"]:
-        raise BundleFailed(tuple(BundleProblem(**problem) for problem in result["problems"]))
+        raise BundleFailed(tuple(_problem(found, plan.root) for found in result["problems"]))
     return BundleResult(
         build_id=result["buildId"],
         entry=_file(result["entry"]),
@@ -172,6 +172,11 @@ def _result(output: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return result if isinstance(result, dict) and "ok" in result else None
+
+
+def _problem(found: dict[str, Any], root: Path) -> BundleProblem:
+    problem = BundleProblem(**found)
+    return attrs.evolve(problem, path=shown_path(root / problem.path)) if problem.path else problem
 
 
 def _file(assets: dict[str, Any]) -> FileAssets:

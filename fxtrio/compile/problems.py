@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 
 import attrs
+
+from fxtrio.errors import shown_path
 
 
 @attrs.frozen(order=True)
@@ -13,13 +16,13 @@ class Problem:
     """One mistake in one file. Sorts by place."""
 
     path: str
-    """POSIX path relative to the project folder."""
+    """POSIX path relative to the project folder; see `placed`."""
 
     line: int
-    """1-based."""
+    """1-based; 0 when the path is a folder, or has no lines."""
 
     column: int
-    """1-based, in characters."""
+    """1-based, in characters; 0 like ``line``."""
 
     message: str
     """What is wrong, without a full stop."""
@@ -29,7 +32,18 @@ class Problem:
 
     def __str__(self) -> str:
         """Return ``path:line:column: message. Remedy.``"""
-        return f"{self.path}:{self.line}:{self.column}: {self.message}. {self.remedy}."
+        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        return f"{place}: {self.message}. {self.remedy}."
+
+
+def placed(problems: Iterable[Problem], root: Path) -> tuple[Problem, ...]:
+    """Return problems of the project in ``root``, sorted, with their paths as messages name them.
+
+    That is relative to the current folder when the project is below it.
+    """
+    return tuple(
+        sorted(attrs.evolve(problem, path=shown_path(root / problem.path)) for problem in problems)
+    )
 
 
 def format_text(problems: Iterable[Problem]) -> str:

@@ -16,7 +16,13 @@ from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.statements import Broken, compile_error, parse_module
 from fxtrio.config import Config
-from fxtrio.errors import FxtrioError, PagesFolderMissing, RouteConflict, RouteNameInvalid
+from fxtrio.errors import (
+    NO_PAGES_FOLDER,
+    FxtrioError,
+    PagesFolderMissing,
+    RouteConflict,
+    RouteNameInvalid,
+)
 from fxtrio.manifest import PageModule
 from fxtrio.routes import PageTree, scan
 
@@ -54,7 +60,7 @@ class CheckedProject:
 def check_project(root: Path, config: Config) -> CheckedProject:
     """Read and check every file below the pages folder of the project in ``root``."""
     tree = scan(root, config)
-    problems = [_problem_of_tree(error, config) for error in tree.problems]
+    problems = tree_problems(tree, config)
     pages: list[CheckedPage] = []
     for source in tree.sources:
         text = _read(root, source)
@@ -135,17 +141,24 @@ def _broken_python(source: SourceText, broken: Broken) -> Problem:
     return Problem(source.path, broken.line, broken.column, message, remedy)
 
 
+def tree_problems(tree: PageTree, config: Config) -> list[Problem]:
+    """Return what is wrong with the names and places of a project's files."""
+    problems = [_problem_of_tree(error, config) for error in tree.problems]
+    if not (problems or tree.sources or tree.api):
+        remedy = f"Write {config.pages_dir}/index.fxl, the page at '/'"
+        problems.append(Problem(config.pages_dir, 0, 0, "there are no pages in it", remedy))
+    return problems
+
+
 def _problem_of_tree(error: FxtrioError, config: Config) -> Problem:
     if isinstance(error, RouteConflict):
         message = f"answers {error.pattern!r}, which {error.kept} already answers"
-        return Problem(
-            error.source, 1, 1, message, "Rename one file, or move its code into the other"
-        )
+        remedy = "Rename one file, or move its code into the other"
+        return Problem(error.source, 1, 1, message, remedy)
     if isinstance(error, RouteNameInvalid):
         cause, _, remedy = error.cause.rpartition(". ")
         message = f"{error.name!r} {cause or error.cause}"
         return Problem(error.source, 1, 1, message, remedy if cause else "Rename it")
     if isinstance(error, PagesFolderMissing):
-        remedy = "Create it, or set 'pagesDir' in fx.config.json"
-        return Problem(config.pages_dir, 1, 1, "there is no such folder", remedy)
-    return Problem(config.pages_dir, 1, 1, str(error), "Correct it")
+        return Problem(config.pages_dir, 0, 0, *NO_PAGES_FOLDER)
+    return Problem(config.pages_dir, 0, 0, str(error), "Correct it")

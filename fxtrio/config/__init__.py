@@ -4,7 +4,7 @@
 the environment itself.
 """
 
-from fxtrio.config.load import CONFIG_FILE, load_config
+from fxtrio.config.load import CONFIG_FILE, load_config, locate, read_config
 from fxtrio.config.model import (
     Config,
     CsrfConfig,
@@ -33,4 +33,6 @@ __all__ = [
     "TasksConfig",
     "TimeoutsConfig",
     "load_config",
+    "locate",
+    "read_config",
 ]

@@ -36,8 +36,11 @@ def to_bytes(value: int | str) -> int:
 
 
 def to_base_url(value: str) -> str:
-    """Return ``value`` without a slash at its end, so that "/" is the same as ""."""
-    return value.rstrip("/") if isinstance(value, str) else value
+    """Return a path without the slash at its end, so that "/" is the same as "".
+
+    What does not begin with a slash is left alone: it is refused, as it was written.
+    """
+    return value.rstrip("/") if isinstance(value, str) and value.startswith("/") else value
 
 
 def at_least(least: float) -> Check:

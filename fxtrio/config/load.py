@@ -5,15 +5,16 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from fxtrio.config.model import Config, PluginConfig
+from fxtrio.config.places import Place, key_places, nearest_place
 from fxtrio.config.read import Values, attributes, read_layer, read_text
-from fxtrio.errors import ConfigInvalid, ConfigProblem
+from fxtrio.errors import ConfigInvalid, ConfigProblem, shown_path
 
 CONFIG_FILE = "fx.config.json"
 SECRET_VARIABLE = "FX_SECRET_KEY"
@@ -32,36 +33,85 @@ def load_config(
 
     Raises ConfigInvalid with every problem of all three.
     """
+    config, problems = read_config(root, environ=environ, **overrides)
+    if problems:
+        raise ConfigInvalid(problems)
+    return config
+
+
+def read_config(
+    root: Path, *, environ: Mapping[str, str] | None = None, **overrides: Any
+) -> tuple[Config, tuple[ConfigProblem, ...]]:
+    """Return the settings and their problems, as `load_config` finds them.
+
+    A value that has a problem is left out, so another layer's or the default stands for it.
+    """
     environ = os.environ if environ is None else environ
     layers = [
         _read_file(root / CONFIG_FILE),
         _read_environment(environ),
         read_layer(_unfold(overrides), place="keyword argument", spelling="snake"),
     ]
-    problems = [problem for _, found in layers for problem in found]
-    if problems:
-        raise ConfigInvalid(tuple(problems))
     joined: Values = {"name": root.resolve().name}
     for values, _ in layers:
         joined = _join(joined, values)
-    return _build(joined)
+    return _build(joined), tuple(problem for _, found in layers for problem in found)
+
+
+def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem, ...]:
+    """Return problems of settings with the place of their keys in the file.
+
+    For what is found wrong after the settings were read. Keys that the file does not have
+    come from a variable or from the code.
+    """
+    path = root / CONFIG_FILE
+    try:
+        places = key_places(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        places = {}
+    return tuple(_at(problem, shown_path(path), places) for problem in problems)
+
+
+def _at(problem: ConfigProblem, file: str, places: Mapping[str, Place]) -> ConfigProblem:
+    found = nearest_place(places, problem.key)
+    if found is None:
+        return attrs.evolve(problem, place="settings")
+    return attrs.evolve(problem, place=file, line=found[0], column=found[1])
 
 
 def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
+    place = shown_path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}, []
     except (OSError, UnicodeDecodeError) as error:
-        return {}, [ConfigProblem(place=str(path), key="", cause=f"cannot be read: {error}")]
+        return {}, [ConfigProblem(place=place, key="", cause=f"cannot be read: {error}")]
     try:
         raw = json.loads(text, object_pairs_hook=_without_duplicates)
     except json.JSONDecodeError as error:
-        place = f"{path}:{error.lineno}:{error.colno}"
-        return {}, [ConfigProblem(place=place, key="", cause=f"is not JSON: {error.msg}")]
+        where = {"line": error.lineno, "column": error.colno}
+        return {}, [ConfigProblem(place=place, key="", cause=_not_json(text, error), **where)]
     except ValueError as error:
-        return {}, [ConfigProblem(place=str(path), key="", cause=str(error))]
-    return read_layer(raw, place=str(path), spelling="camel")
+        return {}, [ConfigProblem(place=place, key="", cause=str(error))]
+    values, problems = read_layer(raw, place=place, spelling="camel")
+    places = key_places(text) if problems else {}
+    return values, [_at(problem, place, places) if problem.key else problem for problem in problems]
+
+
+def _not_json(text: str, error: json.JSONDecodeError) -> str:
+    """Say what is wrong, also in the words of those who are used to JavaScript."""
+    rest, before = text[error.pos :], text[: error.pos].rstrip()
+    if rest.startswith(("//", "/*")):
+        return "is not JSON: comments are not allowed in it"
+    # Python 3.13 points at the comma, earlier ones at what comes after it.
+    if error.msg.startswith("Illegal trailing") or (
+        before.endswith(",") and rest[:1] in ("}", "]")
+    ):
+        return "is not JSON: there is a comma behind the last entry"
+    if rest.startswith("'"):
+        return "is not JSON: text stands in double quotes"
+    return f"is not JSON: {error.msg}"
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -143,7 +193,7 @@ def _build(values: Values) -> Config:
     for name, value in values.items():
         target = attributes(Config)[name].type
         if name == "plugins":
-            value = tuple(PluginConfig(**plugin) for plugin in value)
+            value = tuple(PluginConfig(**plugin) for plugin in value if "name" in plugin)
         elif target is not None and attrs.has(target):
             value = target(**value)
         built[name] = value

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fxtrio.config import CONFIG_FILE, Config, PluginConfig
+from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
 from fxtrio.errors import ConfigInvalid, ConfigProblem, DottedNameUnknown, PluginFailed
 from fxtrio.plugins.protocol import Plugin
 from fxtrio.plugins.settings import SettingsMistaken, read_settings
@@ -55,7 +55,7 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
         taken[made.name] = index
         plugins.append(_make(made, settings, entry, config, root))
     if problems:
-        raise ConfigInvalid(tuple(problems))
+        raise ConfigInvalid(locate(problems, root))
     return tuple(plugins)
 
 

@@ -19,6 +19,11 @@ PAGE = "export default function Page() { return <p>x</p>; }\n"
 PYTHON = "import os\nPASSWORD = 'tr0ub4dor'\n\n"
 
 
+@pytest.fixture(autouse=True)
+def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def test_a_syntax_error_has_the_line_and_column_of_the_fxl_file(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", "export default function P() {\n  retrn <p/>;\n}\n", PYTHON)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import trio
 from watchfiles import Change
 
+from fxtrio.cli.develop import watch
 from fxtrio.cli.develop.watch import Changes, Pending, run_watch
 
 
@@ -28,6 +30,21 @@ def test_only_the_text_of_python_modules_plays_no_part_in_a_build(
     changes = Changes.of(tmp_path, [(change, str(tmp_path / file))])
 
     assert changes == Changes((file,), build)
+
+
+IGNORED = (
+    ".fx/dev/manifest.json",
+    "node_modules/x/i.js",
+    "notes.sqlite3",
+    "pages/.#index.fxl",
+    "pages/#index.fxl#",
+    "pages/index.fxl~",
+    "pages/.index.fxl.swp",
+    "pages/4913",
+    "pages/index.fxl___jb_tmp___",
+    "pages/sedAb12Cd",
+    "pages/index.fxl.tmp",
+)
 
 
 async def test_changes_that_nobody_has_taken_are_joined() -> None:
@@ -53,7 +70,7 @@ async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_watch, tmp_path, pending)
             while "pages/index.fxl" not in seen:  # the watcher needs a moment to begin
-                for file in (".fx/dev/manifest.json", "node_modules/x/i.js", "notes.sqlite3"):
+                for file in IGNORED:
                     (tmp_path / file).write_text("x")
                 (tmp_path / "pages/index.fxl").write_text("x")
                 with trio.move_on_after(0.5):
@@ -61,3 +78,28 @@ async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
             nursery.cancel_scope.cancel()
 
     assert seen == {"pages/index.fxl"}
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    file = tmp_path / "index.fxl"
+    file.write_text("x")
+    return str(file)
+
+
+async def test_files_that_came_and_went_are_no_changes(
+    tmp_path: Path, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = str(tmp_path / "draft")
+
+    async def awatch(*_: object, **__: object) -> AsyncIterator[set[tuple[Change, str]]]:
+        yield {(Change.added, draft), (Change.deleted, draft)}
+        yield {(Change.added, draft), (Change.deleted, draft), (Change.modified, page)}
+        # Replaced by another file of its name: deleted and added, and there.
+        yield {(Change.deleted, page), (Change.added, page)}
+
+    monkeypatch.setattr(watch, "awatch", awatch)
+    pending = Pending()
+    await run_watch(tmp_path, pending)
+
+    assert await pending.take() == Changes(("index.fxl",), True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
-from fxtrio.compile.problems import Problem, format_json, format_text
+from fxtrio.compile.problems import Problem, format_json, format_text, placed
 from fxtrio.compile.project import CheckedProject, check_page, check_project
 from fxtrio.compile.source import read_text
 from fxtrio.config import Config
@@ -88,9 +88,35 @@ def test_a_project_without_problems_has_its_pages_in_halves(tmp_path: Path) -> N
 
 
 def test_a_missing_pages_folder_is_a_problem(tmp_path: Path) -> None:
-    assert [str(problem) for problem in check(tmp_path, {}).problems] == [
-        "pages:1:1: there is no such folder. Create it, or set 'pagesDir' in fx.config.json."
-    ]
+    [problem] = check_project(tmp_path, Config()).problems
+    assert str(problem).startswith("pages: there is no such folder. Run 'fx init NAME'")
+
+
+def test_a_pages_folder_without_pages_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    [problem] = check_project(tmp_path, Config(pages_dir="site")).problems
+    assert str(problem) == (
+        "site: there are no pages in it. Write site/index.fxl, the page at '/'."
+    )
+
+
+def test_a_project_may_have_endpoints_and_no_pages(tmp_path: Path) -> None:
+    (tmp_path / "pages/api").mkdir(parents=True)
+    (tmp_path / "pages/api/x.py").write_text("def get(request):\n    return {}\n")
+    assert check_project(tmp_path, Config()).problems == ()
+
+
+def test_problems_are_placed_as_the_current_folder_sees_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    problems = [Problem("pages/b.fxl", 1, 2, "x", "y"), Problem("pages/a.fxl", 1, 2, "x", "y")]
+    inside = [problem.path for problem in placed(problems, tmp_path)]
+    below = [problem.path for problem in placed(problems, tmp_path / "shop")]
+    above = [problem.path for problem in placed(problems, tmp_path.parent)]
+    assert inside == ["pages/a.fxl", "pages/b.fxl"]
+    assert below == ["shop/pages/a.fxl", "shop/pages/b.fxl"]
+    assert above == [f"{tmp_path.parent}/pages/a.fxl", f"{tmp_path.parent}/pages/b.fxl"]
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fxtrio.config import Config, PluginConfig
+from fxtrio.config import Config, PluginConfig, load_config
 from fxtrio.errors import ConfigInvalid, DottedNameUnknown, PluginFailed
 from fxtrio.plugins import load_plugins
 from tests.plugins.sample import Bare, Greeter, GreeterSettings
@@ -88,7 +88,7 @@ def test_every_problem_of_every_plugin_is_reported_at_once() -> None:
         "plugins.5.name",
         "plugins.6.settings.greeting",
     ]
-    assert all(line.startswith("fx.config.json: ") for line in found)
+    assert all(line.startswith("settings: ") for line in found)  # there is no fx.config.json
     assert "Did you mean 'auth'?" in found[2]
     assert "'tests.plugins.sample:Nothing', which cannot be found" in found[3]
     assert "No module named 'no_such_package'" in found[6]
@@ -97,8 +97,16 @@ def test_every_problem_of_every_plugin_is_reported_at_once() -> None:
 
 def test_two_plugins_of_one_name_are_a_problem() -> None:
     assert problems(GREETER, GREETER) == [
-        "fx.config.json: plugins.1.name is 'greeter', and so is plugins.0."
+        "settings: plugins.1.name is 'greeter', and so is plugins.0."
     ]
+
+
+def test_a_problem_has_its_place_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "fx.config.json").write_text('{\n  "plugins": [\n    "athu"\n  ]\n}')
+    with pytest.raises(ConfigInvalid) as caught:
+        load_plugins(load_config(tmp_path, environ={}), root=tmp_path, resolve=resolve)
+
+    assert str(caught.value).startswith(f"{tmp_path}/fx.config.json:3:5: plugins.0.name must be")
 
 
 def test_a_module_that_raises_names_the_plugin_and_keeps_the_cause() -> None:

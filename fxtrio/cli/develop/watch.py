@@ -9,8 +9,20 @@ import attrs
 import trio
 from watchfiles import Change, DefaultFilter, awatch
 
-_IGNORED_FOLDERS = (*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", "dist")
-_IGNORED_FILES = (*DefaultFilter.ignore_entity_patterns, r"\.sqlite3?(-\w+)?$", r"\.log$", r"\.db$")
+_IGNORED_FOLDERS = (*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox")
+_IGNORED_FILES = (
+    *DefaultFilter.ignore_entity_patterns,
+    r"\.sqlite3?(-\w+)?$",
+    r"\.log$",
+    r"\.db$",
+    # What editors write beside the file that is edited, and take away again.
+    r"^\.(?!env)",  # vim, kate, gedit, Emacs' locks; `.env` files are the project's own
+    r"^4913$",  # vim, to see whether it may write
+    r"^#.*#$",  # Emacs
+    r"___jb_\w+___$",  # JetBrains
+    r"^sed\w{6}$",
+    r"\.(tmp|bak|orig)$",
+)
 _QUIET_MS = 50  # an editor's write, rename and chmod come within a few milliseconds
 _CANCEL_MS = 100  # how often the watching thread looks whether it may end
 
@@ -70,9 +82,19 @@ async def run_watch(root: Path, pending: Pending) -> None:
     chosen = DefaultFilter(
         ignore_dirs=_IGNORED_FOLDERS,
         ignore_entity_patterns=_IGNORED_FILES,
-        ignore_paths=[root / "node_modules"],
+        ignore_paths=[root / "node_modules", root / "dist"],
     )
     async for changed in awatch(
         root, watch_filter=chosen, debounce=1000, step=_QUIET_MS, rust_timeout=_CANCEL_MS
     ):
-        pending.add(Changes.of(root, changed))
+        lasting = _lasting(changed)
+        if lasting:
+            pending.add(Changes.of(root, lasting))
+
+
+def _lasting(changed: set[tuple[Change, str]]) -> list[tuple[Change, str]]:
+    """Return the changes without files that came and went in the meantime."""
+    came = {path for change, path in changed if change is Change.added}
+    gone = {path for change, path in changed if change is Change.deleted}
+    passing = {path for path in came & gone if not Path(path).exists()}
+    return [(change, path) for change, path in changed if path not in passing]
