@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "fxtrio"
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
+    frozenset({"errors", "tracebacks"}),
     frozenset({"config", "manifest", "runtime", "node", "secret", "hypercorn_guard"}),
     frozenset({"asgi", "head", "encode", "routes", "context"}),
     frozenset({"http1", "realtime", "tasks", "markdown", "ssr"}),

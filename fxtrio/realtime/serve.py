@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.errors import ClientDisconnected
 from fxtrio.realtime.inbox import Inbox
+from fxtrio.tracebacks import trimmed
 
 Handler = Callable[[WebSocket], Awaitable[object]]
 
@@ -112,7 +113,7 @@ def _judge(failure: Exception | None, place: str) -> tuple[int, str]:
         return failure.code, failure.reason
     if isinstance(failure, WebSocketDisconnect):
         return (failure.code, failure.reason) if _may_be_sent(failure.code) else (NORMAL, "")
-    log.error("%s failed", place, exc_info=failure)
+    log.error("%s failed", place, exc_info=trimmed(failure))
     return INTERNAL_ERROR, "an unexpected error occurred"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import attrs
 import trio
@@ -23,23 +23,22 @@ from fxtrio.errors import (
     NotSerializable,
     Redirect,
 )
-from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
-from fxtrio.serve.body import ActionRequest, read_body
+from fxtrio.serve.body import ActionRequest, read_body, shown_again
 from fxtrio.serve.code import ActionCode
 from fxtrio.serve.exchange import Exchange
 from fxtrio.serve.failure import UNEXPECTED
-from fxtrio.serve.guard import csrf_refusal, run_hooks
+from fxtrio.serve.guard import csrf_refusal, run_hooks, run_page_hooks
 from fxtrio.serve.load import unwrap
+from fxtrio.serve.named import NamedAction, find_action, say_missing
 from fxtrio.serve.pages import PageVisit, Target
 from fxtrio.serve.reply import JSON, NO_STORE, Answer, Header, Reply
 from fxtrio.serve.site import Running, Site
 from fxtrio.serve.validate import ROOT, invalid
 from fxtrio.serve.visit import Visit
+from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
-
-PREFIX = "/api/__actions/"
 
 
 @attrs.frozen
@@ -97,36 +96,46 @@ class ActionVisit:
 
     async def answer(self) -> Answer | None:
         """Return the response; None when the client left before its request was whole."""
+        found = find_action(self.site, self.visit.path)
         if self.visit.scope["method"] != "POST":
-            reply = refusal_reply(Refused("Actions are called with POST.", 405))
-            reply.headers.append((b"allow", b"POST"))
-            return reply
-        found = self._find()
+            return self._not_posted(found)
         if found is None:
-            return refusal_reply(Refused("Action not found", 404))
-        page, params, path, action = found
+            hint = self.site.development
+            said = say_missing(self.site, self.visit.path) if hint else "Action not found"
+            return refusal_reply(Refused(said, 404))
         verdict = csrf_refusal(self.site, self.visit, self.visit.request, None)
         if verdict:
             return _forbidden(verdict)
-        self.visit.scope["path_params"] = params
+        self.visit.scope["path_params"] = found.params
         background = self.visit.scope["state"]["background"] = BackgroundTasks()
-        performed = await self._perform(action, verdict, background)
+        performed = await self._perform(found, verdict, background)
         if performed is None or isinstance(performed, Reply):
             return performed
         request, result = performed
-        target = Target(self.site.plans[page.view], self.site.route_names[page.pattern], params)
-        answer = await self._present(result, action, request, target, path)
+        answer = await self._present(result, found, request)
         if background.tasks:
             self.visit.followers.extend(background.tasks)
         return answer
 
+    def _not_posted(self, found: NamedAction | None) -> Answer:
+        """Answer another method. A browser that reloads after a form goes back to its page."""
+        asks = self.visit.scope["method"], self.visit.headers.get(b"accept", b"")
+        if found is not None and asks[0] in ("GET", "HEAD") and b"text/html" in asks[1]:
+            location = found.page_url(self.site.config.base_url)
+            headers = {"location": location, "cache-control": "no-store"}
+            return Response(status_code=303, headers=headers)
+        reply = refusal_reply(Refused("Actions are called with POST.", 405))
+        reply.headers.append((b"allow", b"POST"))
+        return reply
+
     async def _perform(
-        self, action: ActionCode, verdict: str | None, background: BackgroundTasks
+        self, found: NamedAction, verdict: str | None, background: BackgroundTasks
     ) -> tuple[ActionRequest, Result] | Reply | None:
         """Read the request and run the action; None when the client has left.
 
         One scope covers both waits: its deadline is first the body's, then the action's.
         """
+        action = found.action
         begun: ActionRequest | None = None
         passed = False
         exchange: Exchange | None = None
@@ -149,7 +158,7 @@ class ActionVisit:
                     self.visit.receive, scope, limit=action.timeout
                 )
             try:
-                refusal = await self._guard(action, request)
+                refusal = await self._guard(found, request)
                 if isinstance(refusal, Reply):
                     return refusal
                 passed = True
@@ -167,19 +176,6 @@ class ActionVisit:
         late = Refused("The action took too long.", 504)
         return (begun, late) if passed else refusal_reply(late)
 
-    def _find(self) -> tuple[PageRoute, dict[str, str], str, ActionCode] | None:
-        """Return the page, its parameters, its path and the action that the URL names."""
-        page_path, _, name = self.visit.path[len(PREFIX) :].rpartition("/")
-        path = "/" if page_path == "index" else f"/{page_path}"
-        match = self.site.router.match(path)
-        if match is None or not page_path:
-            return None
-        page, params = match
-        if isinstance(page, ApiRoute):
-            return None
-        action = self.site.plans[page.view].inner.actions.get(name)
-        return None if action is None else (page, params, path, action)
-
     async def _read(self) -> ActionRequest:
         limit = self.site.config.limits.body
         body = await read_body(self.visit.receive, self.visit.headers, limit=limit)
@@ -191,17 +187,17 @@ class ActionVisit:
         return csrf_refusal(self.site, self.visit, request, form) or ""
 
     async def _guard(
-        self, action: ActionCode, request: ActionRequest
+        self, found: NamedAction, request: ActionRequest
     ) -> Response | Redirect | Reply | None:
-        """Run the hooks; None lets the request pass.
+        """Run the hooks of the page, then those of actions; None lets the request pass.
 
         What a hook raises is answered as it is, never on the page that it guards.
         """
-        hooks = self.site.hooks
         try:
-            return await run_hooks((*hooks.pages, *hooks.actions), request)
+            refusal = await run_page_hooks(self.site, request.scope, found.path, request.at)
+            return refusal or await run_hooks(self.site.hooks.actions, request)
         except (Exception, SystemExit) as error:  # application code
-            failed = self._failed(action, unwrap(error))
+            failed = self._failed(found.action, unwrap(error))
             return refusal_reply(failed) if isinstance(failed, Refused) else failed
 
     async def _run(
@@ -224,6 +220,12 @@ class ActionVisit:
             if model.optional:
                 return (None,)
             raise invalid({ROOT: ["The body is empty"]})
+        if not request.is_readable:
+            raise ActionError(
+                f"The body is {request.media_type!r}. Send application/json, "
+                "application/x-www-form-urlencoded or multipart/form-data.",
+                415,
+            )
         try:
             value = await request.json()
         except BadBody as error:
@@ -235,7 +237,7 @@ class ActionVisit:
             return refused(error)
         if isinstance(error, Redirect):
             return error
-        log.error("%s failed", action.place, exc_info=error)
+        log.error("%s failed", action.place, exc_info=trimmed(error))
         shown = f"{type(error).__name__}: {error}" if self.site.development else UNEXPECTED
         return Refused(shown, 500)
 
@@ -252,29 +254,28 @@ class ActionVisit:
             background.tasks.append(BackgroundTask(*shorthand))
         return Succeeded(result, invalidated)
 
-    async def _present(
-        self, result: Result, action: ActionCode, request: ActionRequest, target: Target, path: str
-    ) -> Answer:
+    async def _present(self, result: Result, found: NamedAction, request: ActionRequest) -> Answer:
         """Return the result as JSON, or as a page for a form that was sent without JavaScript."""
         if request.is_form and "text/html" in request.headers.get("accept", ""):
-            return await self._present_as_page(result, action, request, target, path)
+            return await self._present_as_page(result, found, request)
         if isinstance(result, Response):
             return result
         if isinstance(result, Redirect):
-            return _success({"redirect": result.url}, [], action.place)
+            return _success({"redirect": result.url}, [], found.action.place)
         if isinstance(result, Refused):
             return refusal_reply(result)
         try:
-            return _success(result.result, result.invalidated, action.place)
+            return _success(result.result, result.invalidated, found.action.place)
         except NotSerializable as error:
             log.error("%s", error)
             return refusal_reply(Refused(str(error) if self.site.development else UNEXPECTED, 500))
 
     async def _present_as_page(
-        self, result: Result, action: ActionCode, request: Request, target: Target, path: str
+        self, result: Result, found: NamedAction, request: ActionRequest
     ) -> Answer:
-        base = self.site.config.base_url
-        url = quote(f"{base}{path}" if path != "/" else base or "/", safe="/!$&'()*+,;=:@")
+        site = self.site
+        base = site.config.base_url
+        url = found.page_url(base)
         referer = urlsplit(request.headers.get("referer", ""))
         if referer.path == url and referer.query:
             url = f"{url}?{referer.query}"
@@ -285,16 +286,27 @@ class ActionVisit:
         if isinstance(result, Succeeded):
             return Response(status_code=303, headers={"location": url})
         self.visit.page_url = url
-        scope = {**self.visit.scope, "method": "GET", "path": f"{base}{path}"}
-        page = PageVisit(self.site, self.running, self.visit, target, Request(scope))
+        scope = {**self.visit.scope, "method": "GET", "path": f"{base}{found.path}"}
+        route = found.page
+        target = Target(site.plans[route.view], site.route_names[route.pattern], found.params)
+        page = PageVisit(site, self.running, self.visit, target, Request(scope))
         data = {
-            "action": action.name,
+            "action": found.action.name,
             "ok": False,
             "error": result.message,
             "fields": result.fields,
             "data": result.data,
+            "values": await _typed(request),
         }
         return await page.load_and_show(status=result.status, action_data=data)
+
+
+async def _typed(request: ActionRequest) -> Mapping[str, Any]:
+    """Return what a form may be filled with again; nothing of one that cannot be parsed."""
+    try:
+        return shown_again(await request.json())
+    except BadBody:
+        return {}
 
 
 def _success(result: Mapping[str, Any], invalidated: list[str], place: str) -> Reply:

@@ -23,6 +23,7 @@ from fxtrio.serve.load import unwrap
 from fxtrio.serve.reply import JSON, Answer, Reply, Sent
 from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.visit import Visit
+from fxtrio.tracebacks import trimmed
 
 _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 
@@ -73,7 +74,7 @@ def _failed(site: Site, source: str, error: BaseException) -> Answer:
         return refusal_reply(refused(error))
     if isinstance(error, ClientDisconnect):
         return Sent()
-    log.error("%s failed", source, exc_info=error)
+    log.error("%s failed", source, exc_info=trimmed(error))
     shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
     return refusal_reply(Refused(shown, 500))
 

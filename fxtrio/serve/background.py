@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 import trio
 from starlette.background import BackgroundTask
 
+from fxtrio.tracebacks import trimmed
+
 log = logging.getLogger("fx.serve")
 
 
@@ -40,9 +42,9 @@ class Background:
             for task in tasks:
                 try:
                     await task()
-                except (Exception, SystemExit):  # application code
+                except (Exception, SystemExit) as error:  # application code
                     name = getattr(task.func, "__qualname__", repr(task.func))
-                    log.exception("background task %s failed", name)
+                    log.error("background task %s failed", name, exc_info=trimmed(error))
         finally:
             self._running -= 1
             if not self._running:

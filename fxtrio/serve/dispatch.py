@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import AppNotRunning, BodyTooLarge
 from fxtrio.manifest import ApiRoute, PageRoute
-from fxtrio.serve import actions, csrf
+from fxtrio.serve import csrf
 from fxtrio.serve.actions import ActionVisit, Refused, refusal_reply
 from fxtrio.serve.agents import Agents, page_of_markdown, wants_markdown
 from fxtrio.serve.apis import answer_api
@@ -22,6 +22,7 @@ from fxtrio.serve.body import read_body
 from fxtrio.serve.failure import NOT_FOUND, UNEXPECTED, plain_problem
 from fxtrio.serve.files import Folder
 from fxtrio.serve.guard import csrf_cookie, csrf_refusal
+from fxtrio.serve.named import PREFIX
 from fxtrio.serve.pages import PageVisit, Target
 from fxtrio.serve.reply import (
     JSON,
@@ -37,6 +38,7 @@ from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.serve.state import Problem
 from fxtrio.serve.visit import Visit, open_visit
+from fxtrio.tracebacks import trimmed
 
 _REPORT_LIMIT = 64 * 1024
 """Largest report of a breach of the Content-Security-Policy that is read (bytes)."""
@@ -90,8 +92,9 @@ class Dispatcher:
             if self._routes and await self._serve_route(visit):
                 return
             answer = await self._answer(running, visit)
-        except Exception:  # a defect of ours, or of an application's route
-            log.exception("%s %s failed", visit.scope["method"], visit.scope["path"])
+        except Exception as error:  # a defect of ours, or of an application's route
+            named = visit.scope["method"], visit.scope["path"]
+            log.error("%s %s failed", *named, exc_info=trimmed(error))
             answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
         if answer is None:
             return
@@ -197,7 +200,7 @@ class Dispatcher:
         self, path: str
     ) -> Callable[[Running, Visit], Awaitable[Answer | None]] | None:
         """Return what answers a path under `/api/__…`; None when it is not the runtime's."""
-        if path.startswith(actions.PREFIX):
+        if path.startswith(PREFIX):
             return self._answer_action
         if path == "/api/__csrf":
             return self._answer_csrf

@@ -18,6 +18,7 @@ from fxtrio.serve.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.serve.site import Site, log
 from fxtrio.serve.state import Problem
 from fxtrio.serve.visit import Visit
+from fxtrio.tracebacks import trimmed
 
 UNEXPECTED = "An unexpected error occurred."
 NOT_FOUND = Problem("This page could not be found.", 404, "NotFound")
@@ -44,7 +45,7 @@ def problem_of(error: BaseException, *, development: bool) -> Problem:
         return Problem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
         return Problem(error.message, 500, error.name, {"stack": error.stack})
-    stack = "".join(traceback.format_exception(error))
+    stack = "".join(traceback.format_exception(trimmed(error)))
     return Problem(str(error) or type(error).__name__, 500, type(error).__name__, {"stack": stack})
 
 
@@ -57,7 +58,7 @@ def log_failure(error: BaseException, place: str) -> None:
     elif isinstance(error, (DeadlinePassed, RenderTimeout, SsrBusy)):
         log.error("%s", error)
     else:
-        log.error("%s failed", place, exc_info=error)
+        log.error("%s failed", place, exc_info=trimmed(error))
 
 
 def plain_problem(site: Site, visit: Visit, problem: Problem) -> Reply:

@@ -16,6 +16,7 @@ from fxtrio.realtime.serve import serve_websocket
 from fxtrio.serve.guard import run_hooks
 from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.visit import Visit
+from fxtrio.tracebacks import trimmed
 
 Handler = Callable[[Any], Awaitable[None]]
 
@@ -39,8 +40,8 @@ async def serve_socket(site: Site, running: Running, visit: Visit, routes: list[
         answer = await run_hooks(hooks, socket)
     except LoaderError as error:
         answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
-    except Exception:  # application code
-        log.exception("%s: a route hook failed", place)
+    except Exception as error:  # application code
+        log.error("%s: a route hook failed", place, exc_info=trimmed(error))
         answer = JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
     if isinstance(answer, Redirect):
         answer = Response(status_code=answer.status, headers={"location": answer.url})

@@ -28,6 +28,7 @@ import trio
 from fxtrio.context import current
 from fxtrio.errors import TaskQueueFull, TaskQueueNotRunning
 from fxtrio.tasks.calls import drive, is_async, name_of, not_callable
+from fxtrio.tracebacks import trimmed
 
 P = ParamSpec("P")
 Job = tuple[Context, Callable[..., object], tuple[Any, ...], dict[str, Any]]
@@ -278,7 +279,7 @@ class TaskQueue:
             cancelled, failure = error, None
         if failure is not None:
             self._failed += 1
-            context.run(log.error, "Job %s failed", name_of(func), exc_info=failure)
+            context.run(log.error, "Job %s failed", name_of(func), exc_info=trimmed(failure))
         else:
             self._cancelled += 1
             reason = "it cancelled itself" if self._open else "the shutdown could wait no longer"

@@ -11,7 +11,6 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import trio
@@ -20,11 +19,11 @@ from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.reload import ReloadingApp
 from fxtrio.config import load_config
 from fxtrio.errors import FxtrioError
-from fxtrio.routes.plan import PAGE_SUFFIX
 from fxtrio.supervise.load import load_application
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import Surroundings, serve_here
 from fxtrio.supervise.sockets import adopt_sockets
+from fxtrio.tracebacks import trimmed
 
 
 def make_app() -> ReloadingApp:
@@ -40,7 +39,7 @@ def make_app() -> ReloadingApp:
     except FxtrioError as error:
         raise SystemExit(str(error)) from None
     except Exception as error:  # application code
-        traceback.print_exception(error.with_traceback(_from_project(error, root)))
+        traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
     return ReloadingApp(app, version=settings.version, base_url=base_url)
 
@@ -51,23 +50,6 @@ def _project_app(root: Path, name: str) -> Any:
     from fxtrio.app import create_app  # imported by the project's own app otherwise
 
     return create_app(root)
-
-
-def _from_project(error: Exception, root: Path) -> TracebackType | None:
-    """Return the traceback from the first page file on, or from the project's first file."""
-    found = error.__traceback__
-    here = found
-    while here is not None:
-        if Path(here.tb_frame.f_code.co_filename).suffix == PAGE_SUFFIX:
-            return here
-        if found is error.__traceback__ and _is_within(root, here):
-            found = here
-        here = here.tb_next
-    return found
-
-
-def _is_within(root: Path, frame: TracebackType) -> bool:
-    return Path(frame.tb_frame.f_code.co_filename).is_relative_to(root)
 
 
 def main() -> int:

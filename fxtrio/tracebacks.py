@@ -1,0 +1,72 @@
+"""Tracebacks that begin in the application's code, for logs and error pages.
+
+Above that code stand the frames of what called it: the server, the dispatcher, trio. They
+are the same for every failure and say nothing about it. Frames below it stay: they show
+what the application has called.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+_PAGE = ".fxl"
+
+
+def trimmed(error: BaseException) -> BaseException:
+    """Return ``error`` after its traceback was cut to begin in the application's code.
+
+    So are those of its causes and of the errors that it groups. A traceback without any
+    frame of the application stays whole: then the defect is elsewhere.
+    """
+    waiting, seen = [error], {id(error)}
+    while waiting:
+        one = waiting.pop()
+        one.__traceback__ = _from_application(one.__traceback__)
+        inner = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        for other in (one.__cause__, one.__context__, *inner):
+            if other is not None and id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+    return error
+
+
+def is_application(file: str) -> bool:
+    """Whether code of ``file`` belongs to the application, and to no library.
+
+    Page files always do: an application may itself be installed like a library.
+    """
+    if file.endswith(_PAGE):
+        return True
+    return not file.startswith(("<", *_library_folders()))
+
+
+def _from_application(traceback: TracebackType | None) -> TracebackType | None:
+    """Return the part from the first page file on, with what of the application called it.
+
+    Without a page file it is the part from the application's first frame on.
+    """
+    first = began = None
+    here = traceback
+    while here is not None:
+        file = here.tb_frame.f_code.co_filename
+        if not is_application(file):
+            began = None
+        elif began is None:
+            began = here
+            first = first or here
+        if file.endswith(_PAGE):
+            return began
+        here = here.tb_next
+    return first or traceback
+
+
+@cache
+def _library_folders() -> tuple[str, ...]:
+    """Return the folders of Python, of installed packages and of the framework."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    own = Path(__file__).parent
+    folders = [sysconfig.get_path(name) for name in names]
+    return tuple({f"{folder}/" for folder in (*folders, own, own.parent / "fx")})
