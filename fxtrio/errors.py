@@ -5,6 +5,7 @@ Messages read ``place: cause. Remedy.`` and quote the value that caused them.
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,6 +85,10 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 
 
+_AMBIGUOUS = re.compile(r"[/\\]{2}|https?:(?!//[^/\\])", re.IGNORECASE)
+# Sites that look like paths, to whoever tests for a slash: "//host", "/\host", "https:host".
+
+
 class Redirect(Exception):
     """Sends the client to ``url``. Made by `redirect`; returned or raised."""
 
@@ -96,6 +101,8 @@ class Redirect(Exception):
         self.url = quote(url.strip(), safe=_PRINTABLE)
         if urlsplit(self.url).scheme not in ("", "http", "https"):
             raise ValueError(f"redirect: {url!r} leads to neither a page nor a site.")
+        if _AMBIGUOUS.match(self.url):
+            raise ValueError(f"redirect: {url!r} leads to another site. Write it with https://.")
         super().__init__(self.url)
         self.status = status
 
@@ -178,6 +185,7 @@ class PageCodeInvalid(FxtrioError):
     def __init__(self, place: str, cause: str) -> None:
         super().__init__(f"{place}: {cause}.")
         self.place = place
+        self.cause = cause
 
 
 class LoaderResultInvalid(FxtrioError):
@@ -671,6 +679,28 @@ class BindFailed(FxtrioError):
     def __init__(self, bind: str, cause: str) -> None:
         super().__init__(f"bind {bind!r}: {cause}. Choose another address, or free this one.")
         self.bind = bind
+
+
+class ProxyUnknown(FxtrioError):
+    """What is to be trusted as a proxy is no address; ``name`` is what was given."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"proxy {name!r}: it is no address and no network. "
+            "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody."
+        )
+        self.name = name
+
+
+class CertificateUnusable(FxtrioError):
+    """A certificate, its key or the list of authorities cannot be used; the cause is kept."""
+
+    def __init__(self, files: Sequence[str], cause: str) -> None:
+        super().__init__(
+            f"TLS, with {', '.join(files)}: {cause}. "
+            "Name PEM files with a certificate, the key that belongs to it, and authorities."
+        )
+        self.files = tuple(files)
 
 
 class CompileFailed(FxtrioError):

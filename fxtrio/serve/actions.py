@@ -114,7 +114,7 @@ class ActionVisit:
         request, result = performed
         answer = await self._present(result, found, request)
         if background.tasks:
-            self.visit.followers.extend(background.tasks)
+            self.visit.followers[:0] = background.tasks  # they may read files of the form
         return answer
 
     def _not_posted(self, found: NamedAction | None) -> Answer:
@@ -179,7 +179,10 @@ class ActionVisit:
     async def _read(self) -> ActionRequest:
         limit = self.site.config.limits.body
         body = await read_body(self.visit.receive, self.visit.headers, limit=limit)
-        return ActionRequest(self.visit.scope, body)
+        request = ActionRequest(self.visit.scope, body)
+        if request.may_hold_files:
+            self.visit.followers.append(BackgroundTask(request.close))
+        return request
 
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""

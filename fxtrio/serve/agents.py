@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import trio
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
-from fxtrio.errors import DeadlinePassed, Redirect
+from fxtrio.errors import DeadlinePassed, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, Manifest
 from fxtrio.markdown import (
     MEDIA_TYPE,
+    LlmsPageInfo,
     MarkdownContext,
     MarkdownHook,
     MarkdownSources,
@@ -25,10 +27,10 @@ from fxtrio.markdown import (
 )
 from fxtrio.markdown.paths import page_path
 from fxtrio.serve.failure import log_failure, problem_of
-from fxtrio.serve.guard import run_hooks
+from fxtrio.serve.guard import run_page_hooks
 from fxtrio.serve.load import Failed, load, unwrap
 from fxtrio.serve.pages import PageVisit
-from fxtrio.serve.reply import NO_STORE, Answer, Header, Reply, Sent
+from fxtrio.serve.reply import NO_STORE, Answer, Header, Reply, ResponseDraft, Sent
 from fxtrio.serve.site import Site
 from fxtrio.serve.state import ViewPlan, encode_params, encode_requested
 from fxtrio.serve.visit import Visit
@@ -93,18 +95,40 @@ class Agents:
         def has_markdown(path: str) -> bool:
             return self.sources(site, site.plans[self._views[path]]).promising
 
-        try:
-            text = await render_llms_txt(
-                request,
-                self.pages,
-                name=site.config.name,
-                base_url=site.config.base_url,
-                has_markdown=has_markdown,
-                hook=self._top.get("llms_txt"),
-            )
-        except Exception as error:  # application code
-            return _failed(site, unwrap(error), "llms_txt()")
-        return Reply(200, text.encode(), _PLAIN, [NO_STORE])
+        limit = site.config.timeouts.request
+        with trio.CancelScope(deadline=trio.current_time() + limit):
+            try:
+                text = await render_llms_txt(
+                    request,
+                    await self._open_pages(site, request),
+                    name=site.config.name,
+                    base_url=site.config.base_url,
+                    has_markdown=has_markdown,
+                    hook=self._top.get("llms_txt"),
+                )
+            except Exception as error:  # application code
+                return _failed(site, unwrap(error), "llms_txt()")
+            return Reply(200, text.encode(), _PLAIN, [NO_STORE])
+        return _failed(site, DeadlinePassed("/llms.txt", limit), "llms_txt()")
+
+    async def _open_pages(self, site: Site, request: Request) -> tuple[LlmsPageInfo, ...]:
+        """Return the pages that the hooks open to a request. No loader runs for it.
+
+        What hooks keep on ``request.state`` for a page is not the request's own.
+        """
+        opened: list[LlmsPageInfo] = []
+        for page in self.pages:
+            state = {**request.scope["state"], "response": ResponseDraft()}
+            scope = {**request.scope, "state": state, "path_params": {}, "query_string": b""}
+            try:
+                refusal = await run_page_hooks(site, scope, page.path, _connecting(request))
+            except Exception as error:  # application code
+                if not isinstance(unwrap(error), LoaderError):
+                    log_failure(error, f"a route hook, asked for {page.path}")
+                continue
+            if refusal is None:
+                opened.append(page)
+        return tuple(opened)
 
     async def answer_page(self, site: Site, page: PageVisit, path: str) -> Answer | None:
         """Return the page's Markdown, None when every source declines.
@@ -116,9 +140,11 @@ class Agents:
         with trio.CancelScope() as scope:
             exchange = page.running.exchanges.add(page.visit.receive, scope, limit=limit)
             try:
-                refusal = await run_hooks(site.hooks.pages, page.request)
+                refusal = await run_page_hooks(
+                    site, page.visit.scope, path, _connecting(page.request)
+                )
                 if isinstance(refusal, Redirect):
-                    return Response(status_code=refusal.status, headers={"location": refusal.url})
+                    return _redirected(refusal)
                 if refusal is not None:
                     return refusal
                 return await self._resolve(site, page, path)
@@ -146,7 +172,7 @@ class Agents:
                 requested=encode_requested(site.config.base_url + path),
                 params=encode_params(page.target.params),
                 status=200,
-                nonce=site.nonce,
+                nonce=b"",  # no script runs in Markdown, and the placeholder is a secret
             )
             rendered = await page.running.renderer.render(plan.view.id, state)
             return str(rendered.html, "utf-8")
@@ -167,6 +193,24 @@ async def _loaded(page: PageVisit, loaders: list[Any]) -> dict[str, Any]:
     if isinstance(outcome, Failed):
         raise outcome.error
     return outcome.values
+
+
+def _connecting(request: Request) -> Callable[[Scope], Request]:
+    """Return what makes a request of another scope."""
+    return lambda scope: Request(scope, request.receive)
+
+
+def _redirected(refusal: Redirect) -> Answer:
+    """Return what an agent gets of a page whose hook redirects.
+
+    Hooks send visitors elsewhere with 303, mostly to sign in: that page is not what the
+    agent has asked for, so it is told in words. Other redirects say where the page is.
+    """
+    if refusal.status != 303:
+        return Response(status_code=refusal.status, headers={"location": refusal.url})
+    url = refusal.url.replace("<", "%3C").replace(">", "%3E")
+    text = f"# 401\n\nThis page is not open to you. Visitors are sent to <{url}>.\n"
+    return Reply(401, text.encode(), _MEDIA, [NO_STORE])
 
 
 def _failed(site: Site, error: BaseException, place: str) -> Reply:

@@ -5,6 +5,8 @@ JSON, urlencoded and multipart bodies all come out of ``await request.json()``.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -19,6 +21,8 @@ from fxtrio.errors import BadBody, BodyTooLarge
 _MOST_FIELDS = 1000
 """Fields of an urlencoded form, empty ones included: the parser does not count those."""
 
+_PRIVATE = ("password", "passphrase", "secret", "token")
+_JSON = re.compile(r"(?:application|text)/(?:[a-z0-9.-]+\+)?json")
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -62,7 +66,18 @@ class ActionRequest(Request):
     @property
     def is_form(self) -> bool:
         """Whether the body is an urlencoded or multipart form."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower() in _FORMS
+        return self.media_type in _FORMS
+
+    @property
+    def media_type(self) -> str:
+        """What the client calls its body, without parameters; "" when it says nothing."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether `json` is made for such a body; a body without a type counts as JSON."""
+        media = self.media_type
+        return not media or media in _FORMS or _JSON.fullmatch(media) is not None
 
     async def json(self) -> Any:
         """Return the body: JSON as it is, a form as a dict (repeated keys become lists).
@@ -75,17 +90,24 @@ class ActionRequest(Request):
             )
         return self._parsed
 
+    def at(self, scope: Scope) -> ActionRequest:
+        """Return a request with the same body and another scope."""
+        return ActionRequest(scope, self._body)
+
     async def parsed_form(self) -> FormData:
         """Return the form's fields and files. Raises BadBody for a broken form."""
-        if self._body.count(b"&") > _MOST_FIELDS and "multipart" not in self.headers.get(
-            "content-type", ""
-        ):
+        if self._body.count(b"&") > _MOST_FIELDS and not self.may_hold_files:
             raise BadBody(f"The form has more than {_MOST_FIELDS} fields.")
         try:
             return await self.form()
         except (MultiPartException, HTTPException) as error:
             detail = getattr(error, "message", None) or getattr(error, "detail", "")
             raise BadBody(f"The form could not be parsed: {detail}") from error
+
+    @property
+    def may_hold_files(self) -> bool:
+        """Whether its form may have files, which `close` deletes."""
+        return self.media_type == _FORMS[1]
 
     @property
     def has_body(self) -> bool:
@@ -108,8 +130,25 @@ def parse_json(body: bytes) -> Any:
 
 def form_values(form: FormData) -> dict[str, Any]:
     """Return a form as a dict; a key that comes more than once has a list."""
-    values: dict[str, Any] = {}
-    for key in form:
-        several = form.getlist(key)
-        values[key] = several[0] if len(several) == 1 else several
-    return values
+    values: dict[str, list[Any]] = {}
+    for key, value in form.multi_items():
+        values.setdefault(key, []).append(value)
+    return {key: several[0] if len(several) == 1 else several for key, several in values.items()}
+
+
+def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Return what of a form's values its page may be filled with again.
+
+    That is text. Files stay away, and what nobody should find in a page: fields whose
+    name contains ``password``, ``passphrase``, ``secret`` or ``token``, in any case, or
+    begins with ``_``.
+    """
+    shown: dict[str, str | list[str]] = {}
+    for name, value in values.items():
+        if name.startswith("_") or any(word in name.lower() for word in _PRIVATE):
+            continue
+        if isinstance(value, str):
+            shown[name] = value
+        elif isinstance(value, list):
+            shown[name] = [item for item in value if isinstance(item, str)]
+    return shown

@@ -87,7 +87,8 @@ def judge_origin(
         return Origin(False, f"the request is {site.decode('latin-1')!r}")
     if origin is None:
         return Origin(None, "the request names no origin")
-    if authority(origin.decode("latin-1")) == _host_authority(headers, scheme):
+    host = _host_authority(headers, scheme)
+    if host is not None and authority(origin.decode("latin-1")) == host:
         return Origin(True)
     return Origin(False, f"the origin {origin.decode('latin-1')!r} is not this site")
 

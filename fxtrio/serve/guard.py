@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from fxtrio.errors import Redirect
 from fxtrio.serve import csrf
@@ -28,6 +31,25 @@ async def run_hooks(
     return None
 
 
+async def run_page_hooks(
+    site: Site, scope: Scope, path: str, connect: Callable[[Scope], HTTPConnection]
+) -> Response | Redirect | None:
+    """Run the hooks of pages for another form of the page at ``path``, as for the page itself.
+
+    The hooks see the page's own URL, never that of its Markdown or of its action: who
+    guards by path guards all of them. ``connect`` makes the connection of a scope; what
+    hooks put into the scope stays.
+    """
+    if not site.hooks.pages:
+        return None
+    url = site.config.base_url + path if path != "/" else site.config.base_url or "/"
+    place = {"path": url, "raw_path": quote(url).encode()}
+    seen = {**scope, **place}
+    answer = await run_hooks(site.hooks.pages, connect(seen))
+    scope.update({name: value for name, value in seen.items() if name not in place})
+    return answer
+
+
 def csrf_refusal(
     site: Site, visit: Visit, request: Request, form: dict[str, Any] | None
 ) -> str | None:
@@ -43,7 +65,7 @@ def csrf_refusal(
     origin = csrf.judge_origin(
         visit.headers, scheme=scheme, trusted_origins=settings.trusted_origins
     )
-    if origin.trusted is False:
+    if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
         return origin.reason
     if origin.trusted and settings.mode == "standard":
         return ""

@@ -1,7 +1,8 @@
 """Typed bodies: parsed values in, an instance of the annotated class or field errors out.
 
 pydantic models validate themselves; attrs and data classes go through cattrs.
-Every problem of a body is reported, under paths such as ``items.0.price``.
+Every problem of a body is reported, under paths such as ``items.0.price``, but of a list
+only the first.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from typing import Any
 
 import attrs
 import cattrs
-from cattrs.cols import list_structure_factory
 from cattrs.gen import make_dict_structure_fn
 from cattrs.preconf.json import make_converter
 
 from fxtrio.errors import ValidationActionError
+from fxtrio.serve.bounded import expected, is_items, is_object, items_factory, object_factory
 
 ROOT = "__root__"
 """The field path of a problem with the body as a whole."""
+
+_MOST_OF_PYDANTIC = 1000
+"""Problems that pydantic may name, which takes 2 ms (count)."""
 
 Fields = dict[str, list[str]]
 
@@ -71,6 +75,9 @@ def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
         try:
             return model.model_validate(_with_lists(value, lists) if is_form else value)
         except ValidationError as error:
+            count = error.error_count()
+            if count > _MOST_OF_PYDANTIC:  # they can only be had all at once
+                raise invalid({ROOT: [f"There are {count} problems"]}) from None
             fields: Fields = {}
             for problem in error.errors(include_url=False, include_context=False):
                 path = ".".join(map(str, problem["loc"])) or ROOT
@@ -159,26 +166,12 @@ def _message(error: BaseException) -> str:
     return text or "Invalid value"
 
 
-_NAMES = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    dict: "an object",
-    list: "a list",
-}
-
-
-def _expected(kind: type) -> ValueError:
-    return ValueError(f"Expected {_NAMES.get(kind, kind.__name__)}")
-
-
 def _strict(kind: type, accepts: tuple[type, ...]) -> Callable[[Any, Any], Any]:
     """JSON has types of its own, so a value of another one is a mistake."""
 
     def structure(value: Any, _: Any) -> Any:
         if not isinstance(value, accepts) or (isinstance(value, bool) and kind is not bool):
-            raise _expected(kind)
+            raise expected(kind)
         return kind(value)
 
     return structure
@@ -191,7 +184,7 @@ def _from_text(kind: type) -> Callable[[Any, Any], Any]:
         try:
             return kind(value)
         except (TypeError, ValueError):
-            raise _expected(kind) from None
+            raise expected(kind) from None
 
     return structure
 
@@ -200,13 +193,13 @@ def _bool_from_text(value: Any, _: Any) -> bool:
     known = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
     found = known.get(str(value).lower())
     if found is None:
-        raise _expected(bool)
+        raise expected(bool)
     return found
 
 
 def _text(value: Any, _: Any) -> str:
     if not isinstance(value, str):
-        raise _expected(str)
+        raise expected(str)
     return value
 
 
@@ -217,22 +210,6 @@ def _enum(value: Any, kind: Any) -> Any:
             return member
     shown = ", ".join(repr(member.value) for member in kind)
     raise ValueError(f"Expected one of {shown}")
-
-
-def _is_list(kind: Any) -> bool:
-    return (typing.get_origin(kind) or kind) is list
-
-
-def _list_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any, Any], Any]:
-    """Refuse text and objects where a list is asked for; cattrs would iterate over them."""
-    inner = list_structure_factory(kind, converter)
-
-    def structure(value: Any, kind: Any) -> Any:
-        if not isinstance(value, (list, tuple)):
-            raise _expected(list)
-        return inner(value, kind)
-
-    return structure
 
 
 def _is_class(kind: Any) -> bool:
@@ -246,7 +223,7 @@ def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any,
 
     def structure(value: Any, kind: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise _expected(dict)
+            raise expected(dict)
         try:
             return inner(value, kind)
         except cattrs.ClassValidationError as error:
@@ -282,7 +259,8 @@ def _refused_fields(
 
 def _converter(hooks: Mapping[type, Callable[[Any, Any], Any]]) -> cattrs.Converter:
     converter = make_converter(detailed_validation=True)
-    converter.register_structure_hook_factory(_is_list, _list_factory)
+    converter.register_structure_hook_factory(is_items, items_factory)
+    converter.register_structure_hook_factory(is_object, object_factory)
     converter.register_structure_hook_factory(_is_class, _class_factory)
     for kind, hook in hooks.items():
         converter.register_structure_hook(kind, hook)

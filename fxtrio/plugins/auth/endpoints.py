@@ -167,6 +167,7 @@ async def _read(request: Request) -> Submission:
     body = await read_body(request.receive, dict(request.scope["headers"]), limit=BODY_LIMIT)
     whole = ActionRequest(request.scope, body)
     fields = await whole.json() if whole.has_body else {}
+    await whole.close()  # nothing here takes files
     if not isinstance(fields, dict):
         raise BadBody("The body must be a JSON object or a form.")
     asks_for_page = "text/html" in request.headers.get("accept", "")

@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from fxtrio.context import get_app
-from fxtrio.errors import Redirect
+from fxtrio.errors import LoaderError, Redirect
+from fxtrio.markdown import prefers_markdown
 from fxtrio.markdown.paths import page_path
 from fxtrio.plugins.auth.service import get_auth
 from fxtrio.plugins.auth.settings import AuthSettings
@@ -28,15 +29,18 @@ class _Place:
     shows: bool
     """Whether it wants to see the page, and so can follow a redirect."""
 
+    markdown: bool = False
+    """Whether it is an agent, which would take the login page for the answer."""
+
 
 async def require_user(connection: HTTPConnection) -> Response | Redirect | None:
     """Let a request pass when somebody is signed in.
 
     Pages redirect to the login page, with ``?next=`` the path that was asked for; actions,
-    Python endpoints and WebSockets are refused with 401 and JSON. The pages to sign in and
-    to register and those of ``publicPaths`` are open, with their actions. Name it in
-    ``routeMiddleware``, or return what it returns from a loader. Raises AuthNotInstalled
-    without the plugin.
+    Python endpoints and WebSockets are refused with 401 and JSON, and pages as Markdown with
+    a LoaderError (401). The pages to sign in and to register and those of ``publicPaths``
+    are open, with their actions. Name it in ``routeMiddleware``, or return what it returns
+    from a loader. Raises AuthNotInstalled without the plugin.
     """
     service, base_url = get_auth(), _base_url()
     place = _place(connection, base_url)
@@ -51,6 +55,8 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
         return None
     if not place.shows:
         return JSONResponse({"ok": False, "error": "You are not signed in."}, 401)
+    if place.markdown:
+        raise LoaderError("You are not signed in.", 401)
     login = base_url + service.settings.login_path
     return Redirect(f"{login}?next={quote(_requested(connection.scope), safe='/')}")
 
@@ -62,18 +68,22 @@ def _base_url() -> str:
 
 def _place(connection: HTTPConnection, base_url: str) -> _Place:
     path = str(connection.scope["path"])[len(base_url) :]
+    shows = connection.scope.get("method") in ("GET", "HEAD")
     raw = bytes(connection.scope.get("raw_path") or b"").lower()
     if b"%2f" in raw and not path.startswith("/api/"):
         # The router takes an encoded slash as part of a segment, so this names no public page.
-        return _Place(None, shows=connection.scope["type"] == "http")
+        return _Place(None, shows)
     if path.startswith(_ACTIONS):
         page = path[len(_ACTIONS) :].rpartition("/")[0]
         return _Place("/" if page == "index" else f"/{page}", shows=False)
     if path.startswith("/api/"):
         return _Place(None, shows=False)
     app = get_app()
-    markdown = page_path(path) if app is not None and app.config.llms.enabled else None
-    return _Place(markdown or path, shows=connection.scope["type"] == "http")
+    if app is None or not app.config.llms.enabled:
+        return _Place(path, shows)
+    named = page_path(path)
+    markdown = named is not None or prefers_markdown(connection.headers.get("accept"))
+    return _Place(named or path, shows, markdown)
 
 
 def _requested(scope: Scope) -> str:

@@ -1,0 +1,203 @@
+"""Bodies of actions that are large, odd, or made to cost much."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fx.testing import Client, open_app
+from fxtrio.errors import ValidationActionError
+from fxtrio.serve.bounded import MOST
+from fxtrio.serve.validate import body_model
+from tests.trees import page, write_tree
+
+PAGE = """
+    import attrs
+    from pydantic import BaseModel
+
+    @attrs.frozen
+    class Line:
+        price: int
+
+    @attrs.frozen
+    class Order:
+        lines: list[Line] = []
+        names: set[str] = frozenset()
+        stock: dict[str, int] = {}
+        grid: list[list[int]] = []
+        pair: tuple[int, str] = (0, "")
+        rest: tuple[int, ...] = ()
+
+    class Basket(BaseModel):
+        prices: list[int]
+
+    @action
+    async def order(request, order: Order):
+        return {"order": order}
+
+    @action
+    async def basket(request, basket: Basket):
+        return {}
+
+    @action
+    async def read(request):
+        return {"kind": type(await request.json()).__name__}
+    """
+ACTIONS = "/api/__actions/index/"
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    async with open_app(tmp_path) as opened:
+        yield opened
+
+
+async def test_collections_of_a_typed_body_become_what_they_are_annotated_as(
+    client: Client,
+) -> None:
+    body = {
+        "lines": [{"price": 1}],
+        "names": ["a", "a"],
+        "stock": {"pen": 2},
+        "grid": [[1], []],
+        "pair": [1, "x"],
+        "rest": [1, 2],
+    }
+    response = await client.post(f"{ACTIONS}order", json=body)
+    assert response.json() == {"ok": True, "order": {**body, "names": ["a"]}}
+
+
+@pytest.mark.parametrize(
+    ("body", "most"),
+    [
+        ({"lines": [0] * 10_000}, MOST),
+        ({"lines": [{}] * 10_000}, MOST),
+        ({"stock": dict.fromkeys(map(str, range(10_000)), "x")}, MOST),
+        ({"grid": [[""] * 1000] * 1000}, MOST * MOST),
+        ({"rest": [""] * 10_000}, MOST),
+    ],
+)
+async def test_of_a_list_only_the_first_problems_are_looked_for(
+    client: Client, body: dict[str, Any], most: int
+) -> None:
+    response = await client.post(f"{ACTIONS}order", json=body)
+    assert response.status == 422
+    assert len(response.json()["fields"]) == most
+
+
+def test_a_list_stops_at_its_last_problem_that_is_reported() -> None:
+    asked: list[object] = []
+
+    class Watched:
+        """Counts how often it is looked at."""
+
+        def __int__(self) -> int:
+            raise AssertionError("a value of JSON is never converted")
+
+    import attrs
+
+    def count(instance: object, field: object, value: object) -> None:
+        asked.append(value)
+        raise ValueError("never")
+
+    line = attrs.make_class("Line", {"price": attrs.field(type=int, validator=count)})
+    order = attrs.make_class("Order", {"lines": attrs.field(type=list[line])})  # type: ignore[valid-type]  # made here
+    model = body_model(order)
+    assert model is not None
+    with pytest.raises(ValidationActionError):
+        model.build({"lines": [{"price": 1}] * 1000}, False)
+    assert len(asked) < 4 * MOST
+
+
+async def test_what_is_no_list_or_object_is_said_so(client: Client) -> None:
+    body = {"names": "abc", "stock": [1], "lines": {"0": {}}}
+    response = await client.post(f"{ACTIONS}order", json=body)
+    assert response.json()["fields"] == {
+        "names": ["Expected a list"],
+        "stock": ["Expected an object"],
+        "lines": ["Expected a list"],
+    }
+
+
+async def test_too_many_problems_for_pydantic_are_only_counted(client: Client) -> None:
+    response = await client.post(f"{ACTIONS}basket", json={"prices": ["x"] * 5000})
+    assert response.status == 422
+    assert response.json()["fields"] == {"__root__": ["There are 5000 problems"]}
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"[" * 200_000, 400),
+        (b"9" * 200_000, 400),
+        (b"1e9999", 400),
+        (b"NaN", 400),
+        (b'"\\ud800"', 400),
+        (b"\xff", 400),
+        (b"[" * 500 + b"]" * 500, 200),
+    ],
+)
+async def test_json_made_to_break_parsers_is_read_or_refused(
+    client: Client, body: bytes, status: int
+) -> None:
+    headers = {"content-type": "application/json"}
+    response = await client.post(f"{ACTIONS}read", content=body, headers=headers)
+    assert response.status == status
+
+
+def multipart(*parts: bytes) -> bytes:
+    return b"".join(b"--b\r\n" + part + b"\r\n" for part in parts) + b"--b--\r\n"
+
+
+def field(name: bytes, more: bytes = b"") -> bytes:
+    return b'Content-Disposition: form-data; name="' + name + b'"\r\n' + more + b"\r\nv"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        multipart(*[field(b"f%d" % number) for number in range(2000)]),
+        multipart(field(b"f", b"".join(b"X-%d: y\r\n" % number for number in range(5000)))),
+        multipart(field(b"f", b"X: " + b"y" * 200_000 + b"\r\n")),
+        multipart(field(b"n" * 200_000)),
+        multipart(field(b"f") + b"v" * 2_000_000),
+        multipart(b"X: y\r\n\r\nv"),
+    ],
+    ids=["parts", "headers", "long header", "long name", "long field", "no name"],
+)
+async def test_forms_made_to_break_parsers_are_refused(client: Client, body: bytes) -> None:
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    response = await client.post(f"{ACTIONS}read", content=body, headers=headers)
+    assert (response.status, response.json()["ok"]) == (400, False)
+
+
+@pytest.mark.parametrize("media", ["text/plain", "text/plain;charset=UTF-8", "application/xml"])
+async def test_a_typed_body_of_another_type_is_a_415_that_names_the_types(
+    client: Client, media: str
+) -> None:
+    headers = {"content-type": media}
+    response = await client.post(f"{ACTIONS}order", content=b'{"lines":[]}', headers=headers)
+    assert response.status == 415
+    assert response.json()["error"] == (
+        f"The body is {media.partition(';')[0]!r}. Send application/json, "
+        "application/x-www-form-urlencoded or multipart/form-data."
+    )
+
+
+@pytest.mark.parametrize("media", ["", "application/json; charset=utf-8", "application/x.y+json"])
+async def test_a_typed_body_is_json_by_any_of_its_names_and_without_one(
+    client: Client, media: str
+) -> None:
+    headers = {"content-type": media} if media else {}
+    response = await client.post(f"{ACTIONS}order", content=b'{"lines":[]}', headers=headers)
+    assert response.status == 200
+
+
+async def test_an_untyped_action_may_read_any_body(client: Client) -> None:
+    headers = {"content-type": "text/plain"}
+    response = await client.post(f"{ACTIONS}read", content=b"[]", headers=headers)
+    assert response.json() == {"ok": True, "kind": "list"}
