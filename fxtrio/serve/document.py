@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from http import HTTPStatus
-from importlib.resources import files
+from pathlib import Path
 from string import Template
 
 import attrs
@@ -97,7 +97,7 @@ def error_document(status: int, message: str, *, details: str = "", reference: s
     except ValueError:
         title = "Error"
     shown = f"<pre>{escape(details)}</pre>" if details else ""
-    page = Template((files("fxtrio.serve") / "error.html").read_text("utf-8"))
+    page = Template(Path(__file__).with_name("error.html").read_text("utf-8"))
     return page.substitute(
         status=status,
         title=escape(title),

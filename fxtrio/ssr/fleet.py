@@ -13,9 +13,9 @@ import trio
 
 from fxtrio.errors import SsrStartFailed
 from fxtrio.ssr.dispatch import Dispatcher
+from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.life import Life, run_worker, start_error
 from fxtrio.ssr.logs import log
-from fxtrio.ssr.process import Launch
 from fxtrio.ssr.worker import Worker
 
 STABLE: Final = 5.0

@@ -19,8 +19,9 @@ import trio
 
 from fxtrio.errors import SsrStartFailed
 from fxtrio.ssr.dispatch import Death, Dispatcher
+from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import FLOOD_BURST, TAIL_LINES, read_log
-from fxtrio.ssr.process import Launch, NodeProcess, open_node
+from fxtrio.ssr.process import NodeProcess, open_node
 from fxtrio.ssr.worker import Worker
 
 START_TIMEOUT: Final = 20.0
@@ -82,9 +83,9 @@ async def run_worker(
                     await worker.read()
                     nursery.cancel_scope.cancel("the worker has ended")
                 with trio.move_on_after(EXIT_WAIT):
-                    await node.process.wait()
+                    await node.wait()
                 logs.cancel_scope.deadline = trio.current_time() + LOG_WAIT
-            death = Death(worker.cause or _describe_exit(node.process.returncode), worker.hung)
+            death = Death(worker.cause or _describe_exit(node.returncode), worker.hung)
         finally:
             dispatcher.worker_gone(worker, death)
     return Life(
@@ -135,14 +136,13 @@ def _start_log_readers(
 ) -> None:
     """Give each pipe a reader: a process stops once a full pipe has none."""
     for stream, level in (
-        (node.process.stdout, logging.INFO),
-        (node.process.stderr, logging.WARNING),
+        (node.stdout, logging.INFO),
+        (node.stderr, logging.WARNING),
     ):
-        if stream is not None:
-            cause = f"wrote more than {FLOOD_BURST // 1024 // 1024} MiB at once to its log"
-            flooded = partial(worker.kill, cause)
-            read = partial(read_log, level=level, pid=node.pid, tail=tail, on_flood=flooded)
-            nursery.start_soon(read, stream)
+        cause = f"wrote more than {FLOOD_BURST // 1024 // 1024} MiB at once to its log"
+        flooded = partial(worker.kill, cause)
+        read = partial(read_log, level=level, pid=node.pid, tail=tail, on_flood=flooded)
+        nursery.start_soon(read, stream)
 
 
 def _describe_exit(returncode: int | None) -> str:

@@ -1,4 +1,4 @@
-"""A worker must not outlive the server, however the server ends. Used by `fxtrio.ssr.process`."""
+"""A worker must not outlive the server, however the server ends. Used by `fxtrio.ssr.launch`."""
 
 from __future__ import annotations
 

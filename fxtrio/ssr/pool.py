@@ -20,7 +20,7 @@ from fxtrio.ssr.dispatch import Dispatcher
 from fxtrio.ssr.fleet import Fleet
 from fxtrio.ssr.frames import REJECTED, Rendered
 from fxtrio.ssr.jobs import RenderJob, StreamJob
-from fxtrio.ssr.process import Launch
+from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.tally import SsrStatistics
 
 __all__ = ["RenderStream", "Rendered", "SsrPool", "SsrStatistics", "open_ssr_pool"]

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import attrs
-import cattrs
 import msgspec
 
 from fxtrio.http1.limits import ServerLimits
@@ -86,6 +85,9 @@ class ServeOptions:
     shutdown: float = 30.0
     """Longest shutdown in all, ``graceful`` included. Afterwards the process ends regardless."""
 
+    hang: float = 60.0
+    """How long the event loop of a supervised worker may stand still; then it is replaced."""
+
     max_requests: int | None = None
     """Requests after which a worker is replaced by a new process. None: never."""
 
@@ -116,6 +118,9 @@ class ServeOptions:
     @classmethod
     def from_json(cls, text: str) -> ServeOptions:
         """Return the options that `to_json` wrote."""
+        # Heavy, and only needed in a process that has a supervisor.
+        import cattrs
+
         values: dict[str, Any] = msgspec.json.decode(text)
         return cattrs.structure(values, cls)
 

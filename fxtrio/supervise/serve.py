@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import trio
 
-from fxtrio.errors import BindFailed
+from fxtrio.errors import BindFailed, CertificateUnusable, ProxyUnknown
 from fxtrio.supervise.notify import notify
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import FAILED, Surroundings, serve_here
+from fxtrio.supervise.settings import make_config
 from fxtrio.supervise.sockets import open_sockets
 from fxtrio.supervise.supervisor import Supervisor
 
 
-def serve(options: ServeOptions) -> int:
+def serve(options: ServeOptions, *, ready: Callable[[], object] = lambda: None) -> int:
     """Serve until SIGTERM or SIGINT, and return the exit code.
 
-    0 after an orderly end; 1 when an address cannot be used, the application
-    cannot start or breaks off, or a limit of the shutdown passed; 130 after a
-    second SIGINT. SIGHUP replaces workers one by one, where there are several.
+    ``ready`` is called once this process answers requests; where others serve, never.
+
+    0 after an orderly end; 1 when an address or a certificate cannot be used, the
+    application cannot start or breaks off, or a limit of the shutdown passed; 130
+    after a second SIGINT. SIGHUP replaces workers one by one, where there are several.
     """
     try:
+        make_config(options)  # before anything is opened: to say what cannot be used once, and here
         with open_sockets(options) as sockets:
             if options.supervised:
                 return trio.run(Supervisor(options, sockets).run)
+
+            def announce(addresses: list[str]) -> None:
+                ready()
+                notify("READY=1")
+
             around = Surroundings(
-                ready=lambda addresses: notify("READY=1"),
+                ready=announce,
                 stopping=lambda: notify("STOPPING=1"),
             )
             return serve_here(options, sockets, around)
-    except BindFailed as error:
+    except (BindFailed, CertificateUnusable, ProxyUnknown) as error:
         print(error, file=sys.stderr)
         return FAILED

@@ -11,7 +11,7 @@ from functools import partial
 import trio
 import trio.testing
 
-from fxtrio.ssr import process
+from fxtrio.ssr import launch
 from fxtrio.ssr.lifeline import Lifeline
 from fxtrio.ssr.pool import open_ssr_pool
 from tests.ssr.pools import PAGES, state
@@ -19,7 +19,7 @@ from tests.ssr.pools import PAGES, state
 
 async def main(how: str) -> None:
     """Serve until the process is killed."""
-    setattr(process, "Lifeline", partial(Lifeline, by_kernel=how == "kernel"))  # noqa: B010
+    setattr(launch, "Lifeline", partial(Lifeline, by_kernel=how == "kernel"))  # noqa: B010
     async with (
         open_ssr_pool(bundle=PAGES, workers=2, timeout=60) as pool,
         trio.open_nursery() as nursery,

@@ -1,0 +1,147 @@
+"""Starts a Node process, and ties it to this one. Knows nothing of trio, so that it can be
+done before trio is imported.
+
+Used by `fxtrio.ssr.process`, whose block then owns the process, and by `fxtrio.ssr.ahead`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Final, Literal
+
+import attrs
+
+from fxtrio.config import Config
+from fxtrio.errors import SsrStartFailed
+from fxtrio.manifest import Manifest
+from fxtrio.node import find_node
+from fxtrio.ssr.lifeline import Lifeline
+
+WORKER: Final = Path(__file__).parent.parent / "js" / "worker" / "worker.mjs"
+
+SOCKET_BUFFER: Final = 1024 * 1024
+"""What the kernel holds of either direction (bytes), so that batches pass in one call."""
+
+WITHHELD: Final = frozenset({"FX_SECRET_KEY"})
+"""Variables of the environment that page code must not be able to show."""
+
+
+@attrs.frozen(kw_only=True)
+class Launch:
+    """What all processes of a pool are started with."""
+
+    bundle: Path
+    """The SSR bundle."""
+
+    node: str
+    """Node's executable, a path or a name on the PATH."""
+
+    heap_mb: int
+    """Heap limit of a process (MiB)."""
+
+    mode: Literal["production", "development"] = "production"
+    """NODE_ENV: decides which build of React is loaded by a bundle that has both."""
+
+    def command(self, *arguments: object) -> list[str]:
+        """Return the command line, ``arguments`` after the bundle."""
+        heap = f"--max-old-space-size={self.heap_mb}"
+        return [self.node, heap, str(WORKER), str(self.bundle), *map(str, arguments)]
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of a process."""
+        kept = {name: value for name, value in os.environ.items() if name not in WITHHELD}
+        return {**kept, "NODE_ENV": self.mode}
+
+
+def choose_launch(build: Path, manifest: Manifest, config: Config) -> Launch:
+    """Return how the processes of a built app are started. Raises NodeMissing."""
+    return Launch(
+        bundle=build / manifest.assets.server,
+        node=str(find_node().node),
+        heap_mb=config.ssr.heap_mb,
+        mode=manifest.mode,
+    )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class LaunchedNode:
+    """A process that has been started. Whoever has it calls `close` in the end."""
+
+    process: subprocess.Popen[bytes]
+    socket: socket.socket
+    """Non-blocking; end of file once the process is gone."""
+
+    mark: IO[bytes]
+    """Its first four bytes say which request is worked on."""
+
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+    _held: ExitStack
+    """All that has to be closed."""
+
+    def kill(self) -> None:
+        """End the process, which has nothing to do yet, and close everything."""
+        self.process.kill()
+        self.process.wait()
+        self.close()
+
+    def close(self) -> None:
+        """Close everything but the process, which is gone or about to die of it."""
+        self._held.close()
+
+
+def launch_node(launch: Launch) -> LaunchedNode:
+    """Start a process, which also ends when this one does, however that comes about.
+
+    Raises SsrStartFailed when Node cannot be started.
+    """
+    with ExitStack() as held:
+        ours, theirs = (held.enter_context(end) for end in socket.socketpair())
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
+        ours.setblocking(False)
+        mark = held.enter_context(_open_mark())
+        lifeline = held.enter_context(Lifeline())
+        try:
+            process = subprocess.Popen(
+                launch.command(theirs.fileno(), mark.fileno(), *lifeline.arguments),
+                bufsize=0,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=(theirs.fileno(), mark.fileno(), lifeline.read),
+                env=launch.environment(),
+                start_new_session=True,  # a Ctrl-C is for the server, which ends its workers
+            )
+        except OSError as error:
+            cause = (
+                f"could not be started with {launch.node!r}: {error.strerror}. "
+                "Install Node 20 or later, or the extra fxtrio[node]"
+            )
+            raise SsrStartFailed(launch.bundle, cause) from error
+        lifeline.tie(process.pid)
+        theirs.close()
+        assert process.stdout is not None and process.stderr is not None  # they are PIPE
+        return LaunchedNode(
+            process=process,
+            socket=ours,
+            mark=mark,
+            stdout=held.enter_context(process.stdout),
+            stderr=held.enter_context(process.stderr),
+            held=held.pop_all(),
+        )
+
+
+def _open_mark() -> IO[bytes]:
+    """Return a file for `LaunchedNode.mark`: in memory, where the system has that."""
+    if sys.platform == "linux":
+        return os.fdopen(os.memfd_create("fxtrio-ssr-mark"), "w+b", buffering=0)
+    # Heavy for what it does, and not needed on Linux.
+    import tempfile
+
+    return tempfile.TemporaryFile(buffering=0)
