@@ -23,7 +23,6 @@ from fxtrio.errors import TrioMissing
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
 from fxtrio.manifest import Manifest, load_manifest
-from fxtrio.node import find_node
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
@@ -35,6 +34,7 @@ from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.exchange import open_exchanges
 from fxtrio.serve.files import Folder
 from fxtrio.serve.site import Hooks, Renderer, Running, Site, make_site
+from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.tasks import open_task_queue
 
@@ -157,14 +157,15 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     manifest = load_manifest(build)
 
     def open_renderer() -> AbstractAsyncContextManager[Renderer]:
+        launch = choose_launch(build, manifest, config)
         return open_ssr_pool(
-            bundle=build / manifest.assets.server,
-            node=str(find_node().node),
+            bundle=launch.bundle,
+            node=launch.node,
             workers=config.ssr.workers,
             timeout=config.timeouts.render,
             max_pending=config.ssr.max_pending,
-            heap_mb=config.ssr.heap_mb,
-            mode=manifest.mode,
+            heap_mb=launch.heap_mb,
+            mode=launch.mode,
         )
 
     return assemble(root, config, build, manifest, open_renderer=open_renderer)

@@ -14,7 +14,6 @@ import inspect
 import logging
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any
 
 import attrs
@@ -59,6 +58,9 @@ def install_guard() -> tuple[str, ...]:
     done: tuple[str, ...] | None = getattr(server, _MARK, None)
     if done is not None:
         return done
+    # Heavy, and only needed beside Hypercorn.
+    from importlib.metadata import version
+
     installed = version("hypercorn")
     if not installed.startswith(_VERSIONS):
         _log.info("Hypercorn %s is not one that the guard knows: nothing is changed", installed)
