@@ -9,7 +9,7 @@ from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext, MarkdownContex
 from fxtrio.markdown.convert import convert_html
 from fxtrio.markdown.hooks import MarkdownHook
 from fxtrio.markdown.ladder import MarkdownSources, nearest_llms, resolve_markdown
-from fxtrio.markdown.llms import list_pages, render_default, render_llms_txt, title_of
+from fxtrio.markdown.llms import list_pages, literal, render_default, render_llms_txt, title_of
 from fxtrio.markdown.paths import MEDIA_TYPE, llms_link, markdown_path, page_path
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "MarkdownSources",
     "convert_html",
     "list_pages",
+    "literal",
     "llms_link",
     "markdown_path",
     "nearest_llms",

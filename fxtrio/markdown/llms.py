@@ -14,6 +14,11 @@ from fxtrio.markdown.paths import markdown_path
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\[]*_`<>#"})
 
 
+def literal(text: str) -> str:
+    """Return ``text`` so that Markdown shows it as it is, on one line."""
+    return " ".join(text.split()).translate(_MARKUP)
+
+
 def list_pages(patterns: Iterable[str]) -> tuple[LlmsPageInfo, ...]:
     """Return the pages among the route patterns that have no parameters, by path."""
     return tuple(
@@ -40,10 +45,10 @@ def render_default(
     ``root`` is the absolute URL of the app, base URL included, without a slash at its
     end. Links lead to the Markdown of the pages for whose path ``has_markdown`` holds.
     """
-    lines = [f"# {name.translate(_MARKUP)}", "", "## Pages", ""]
+    lines = [f"# {literal(name)}", "", "## Pages", ""]
     for page in pages:
         path = page.md_url if has_markdown(page.path) else page.path
-        lines.append(f"- [{page.title.translate(_MARKUP)}]({root}{quote(path)})")
+        lines.append(f"- [{literal(page.title)}]({root}{quote(path)})")
     return "\n".join(lines) + "\n"
 
 

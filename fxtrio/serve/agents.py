@@ -20,12 +20,14 @@ from fxtrio.markdown import (
     MarkdownHook,
     MarkdownSources,
     list_pages,
+    literal,
     nearest_llms,
     prefers_markdown,
     render_llms_txt,
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
+from fxtrio.serve.anonymous import FORM_MARKDOWN
 from fxtrio.serve.failure import log_failure, problem_of
 from fxtrio.serve.guard import run_page_hooks
 from fxtrio.serve.load import Failed, load, unwrap
@@ -140,14 +142,13 @@ class Agents:
         with trio.CancelScope() as scope:
             exchange = page.running.exchanges.add(page.visit.receive, scope, limit=limit)
             try:
-                refusal = await run_page_hooks(
-                    site, page.visit.scope, path, _connecting(page.request)
-                )
+                refusal = await run_page_hooks(site, page.visit.scope, path, page.visit.connect)
                 if isinstance(refusal, Redirect):
                     return _redirected(refusal)
                 if refusal is not None:
                     return refusal
-                return await self._resolve(site, page, path)
+                kept = await page.find_kept(FORM_MARKDOWN)
+                return kept or await self._resolve(site, page, path)
             except Redirect as redirect:
                 return Response(status_code=redirect.status, headers={"location": redirect.url})
             except Exception as error:  # application code
@@ -217,7 +218,7 @@ def _failed(site: Site, error: BaseException, place: str) -> Reply:
     """Return a failure as text: agents read it, and it is never a silent redirect."""
     log_failure(error, place)
     problem = problem_of(error, development=site.development)
-    text = f"# {problem.status}\n\n{problem.message}\n"
+    text = f"# {problem.status}\n\n{literal(problem.message)}\n"
     return Reply(problem.status, text.encode(), _MEDIA, [NO_STORE])
 
 

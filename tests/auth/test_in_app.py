@@ -110,7 +110,7 @@ async def test_a_guarded_page_is_closed_in_every_form_and_opens_after_the_login(
     assert (html.status, html.headers["location"]) == (303, "/login?next=/notes")
     navigation = await guarded.get("/notes", headers={"x-fx-navigation": "1"})
     assert "/login?next=/notes" in navigation.text
-    assert (await guarded.get("/notes.md")).headers["location"] == "/login?next=/notes.md"
+    assert (await guarded.get("/notes.md")).status == 401
     assert (await guarded.action("/notes", "add")).status == 401
     with pytest.raises(SocketRefused) as refused:
         async with guarded.websocket("/notes"):
@@ -125,6 +125,26 @@ async def test_a_guarded_page_is_closed_in_every_form_and_opens_after_the_login(
     assert (await guarded.action("/notes", "add")).data == {"by": EMAIL}
     async with guarded.websocket("/notes") as socket:
         assert await socket.receive() == EMAIL
+
+
+async def test_an_agent_is_told_in_words_that_it_must_sign_in(guarded: Client) -> None:
+    named = await guarded.get("/notes.md")
+    assert (named.status, named.text) == (
+        401,
+        "# 401\n\nThis page is not open to you. Visitors are sent to </login?next=/notes>.\n",
+    )
+    asked = await guarded.get("/notes", headers={"accept": "text/markdown"})
+    assert (asked.status, asked.text) == (401, "# 401\n\nYou are not signed in.\n")
+    for answer in (named, asked):
+        assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
+        assert "location" not in answer.headers
+
+
+async def test_llms_txt_lists_what_is_open_to_whoever_asks(guarded: Client) -> None:
+    assert "/login.md" in (await guarded.get("/llms.txt")).text
+    assert "/notes" not in (await guarded.get("/llms.txt")).text
+    assert await log_in(guarded) == 200
+    assert "/notes.md" in (await guarded.get("/llms.txt")).text
 
 
 async def test_the_login_page_and_its_actions_stay_open(guarded: Client) -> None:

@@ -123,6 +123,22 @@ async def test_strict_mode_asks_for_the_origin_and_the_token(project: Path) -> N
         assert await status_of(client, {**good, "sec-fetch-site": "cross-site"}) == 403
 
 
+async def test_in_strict_mode_a_token_is_not_enough(project: Path) -> None:
+    async with open_app(project, csrf={"mode": "strict"}) as client:
+        token = (await client.get("/api/__csrf")).json()["token"]
+        assert await status_of(client, {"x-csrf-token": token}) == 403
+        assert await status_of(client, {"x-csrf-token": token, "origin": "null"}) == 403
+        named = {"x-csrf-token": token, "origin": "http://testserver"}
+        assert await status_of(client, named) == 200
+
+
+@pytest.mark.parametrize("host", ["", "testserver:99999", "[", "a b"])
+async def test_an_origin_without_a_host_is_not_that_of_a_request_without_one(
+    client: Client, host: str
+) -> None:
+    assert await status_of(client, {"origin": "null", "host": host}) == 403
+
+
 async def test_a_trusted_origin_passes(project: Path) -> None:
     trusted = {"trusted_origins": ["https://app.example"]}
     async with open_app(project, csrf=trusted) as client:

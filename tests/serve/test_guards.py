@@ -109,3 +109,86 @@ def test_a_redirect_can_be_sent_in_a_header() -> None:
     assert Redirect("/€ uro?a=é#x").url == "/%E2%82%AC%20uro?a=%C3%A9#x"
     assert Redirect("https://example.com/%2F").url == "https://example.com/%2F"
     assert Redirect("/a:b").url == "/a:b"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        " //evil.example",
+        "https:evil.example",
+        "https:/evil.example",
+        "HTTPS:///evil.example",
+        "https:\\\\evil.example",
+    ],
+)
+def test_a_redirect_to_another_site_is_written_in_full(url: str) -> None:
+    with pytest.raises(ValueError, match="Write it with https://"):
+        Redirect(url)
+
+
+BY_PATH = """
+    from fx.runtime import redirect
+
+    async def keep(connection):
+        connection.scope["asked"] = connection.url.path
+        connection.state.asked = connection.scope["raw_path"].decode()
+        if connection.url.path == "/app/admin/a b" and "x-key" not in connection.headers:
+            return redirect("/sign-in")
+    """
+ADMIN = """
+    @action
+    async def act(request):
+        return {"asked": request.scope["asked"], "raw": request.state.asked, "at": str(request.url)}
+
+    def to_markdown(ctx):
+        return f"hunter2 {ctx.request.scope['asked']} {ctx.request.url.path}"
+    """
+
+
+@pytest.fixture
+def by_path(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    name = f"path_guard_{abs(hash(tmp_path))}"
+    write_tree(tmp_path, {f"{name}.py": BY_PATH, "pages/admin/[id].fxl": page(ADMIN)})
+    hooks = {"pages": [f"{name}:keep"]}
+    return tmp_path, {"route_middleware": hooks, "llms": True, "base_url": "/app"}
+
+
+async def test_a_guard_that_goes_by_the_path_guards_every_form_of_the_page(
+    by_path: tuple[Path, dict[str, Any]],
+) -> None:
+    project, settings = by_path
+    async with open_app(project, **settings) as client:
+        url = "/app/admin/a%20b"
+        answers = [
+            await client.get(url),
+            await client.get(url, headers={"x-fx-navigation": "1"}),
+            await client.get(f"{url}.md"),
+            await client.get(url, headers={"accept": "text/markdown"}),
+            await client.post("/app/api/__actions/admin/a%20b/act", json={}),
+            await client.post("/app/api/__actions/admin/a%20b/act", data={"a": "b"}),
+        ]
+    for answer in answers:
+        assert answer.status in (303, 401) or answer.json()["redirect"] == "/sign-in"
+        assert "hunter2" not in answer.text
+        assert "asked" not in answer.text
+
+
+async def test_what_a_guard_keeps_of_a_request_is_there_for_the_page(
+    by_path: tuple[Path, dict[str, Any]],
+) -> None:
+    project, settings = by_path
+    async with open_app(project, **settings) as client:
+        headers = {"x-key": "1"}
+        action = "/app/api/__actions/admin/a%20b/act"
+        called = await client.post(action, json={}, headers=headers)
+        markdown = await client.get("/app/admin/a%20b.md", headers=headers)
+    assert called.json() == {
+        "ok": True,
+        "asked": "/app/admin/a b",
+        "raw": "/app/admin/a%20b",
+        "at": "http://testserver/app/api/__actions/admin/a b/act",
+    }
+    assert markdown.text == "hunter2 /app/admin/a b /app/admin/a b.md"

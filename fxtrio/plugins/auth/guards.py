@@ -68,7 +68,8 @@ def _base_url() -> str:
 
 def _place(connection: HTTPConnection, base_url: str) -> _Place:
     path = str(connection.scope["path"])[len(base_url) :]
-    shows = connection.scope.get("method") in ("GET", "HEAD")
+    scope = connection.scope
+    shows = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
     raw = bytes(connection.scope.get("raw_path") or b"").lower()
     if b"%2f" in raw and not path.startswith("/api/"):
         # The router takes an encoded slash as part of a segment, so this names no public page.
