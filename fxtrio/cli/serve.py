@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,8 +12,6 @@ from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config
 from fxtrio.errors import SecretMissing
 from fxtrio.manifest import load_manifest
-from fxtrio.ssr.ahead import Ahead, start_ahead
-from fxtrio.ssr.launch import choose_launch
 
 if TYPE_CHECKING:
     from fxtrio.http1.limits import ServerLimits
@@ -32,7 +27,13 @@ _CLOSING = 2.0
 @root_option
 @app_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, help="The port to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen on; 0 takes a free one.",
+)
 @click.option(
     "--bind",
     multiple=True,
@@ -47,14 +48,17 @@ _CLOSING = 2.0
     help="Server processes; 'auto' is one per core.",
 )
 @click.option("--certfile", type=click.Path(exists=True), help="Certificate chain: turns TLS on.")
-@click.option("--keyfile", type=click.Path(exists=True), help="The certificate's key.")
+@click.option(
+    "--keyfile", type=click.Path(exists=True), help="Its key, where the certificate has it not."
+)
 @click.option("--ca-certs", type=click.Path(exists=True), help="Authorities of clients.")
 @click.option(
-    "--trusted-proxy",
+    "--proxy-headers",
     "trusted_proxies",
     multiple=True,
-    metavar="NETWORK",
-    help="Whose X-Forwarded-For and -Proto are believed. Repeatable.",
+    metavar="ADDRESSES",
+    callback=lambda _, __, texts: _proxies(texts),
+    help="Whose X-Forwarded-For and -Proto are believed: 10.0.0.0/8,unix. Repeatable.",
 )
 @click.option("--server-name", "server_names", multiple=True, help="A host to answer. Repeatable.")
 @click.option("--root-path", default="", help="The prefix that a proxy has taken off.")
@@ -63,11 +67,22 @@ _CLOSING = 2.0
     type=click.Choice(["off", "console", "json"]),
     help="The form of one line for each request.  [default: the setting]",
 )
-@click.option("--log-level", default="INFO", show_default=True, help="Of the log.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_sensitive=False),
+    default="INFO",
+    show_default=True,
+    help="Of the log.",
+)
 @click.option(
     "--max-requests", type=click.IntRange(min=1), help="Replace a process after so many requests."
 )
-@click.option("--max-requests-jitter", default=0, help="At most this many are added at random.")
+@click.option(
+    "--max-requests-jitter",
+    type=click.IntRange(min=0),
+    default=0,
+    help="At most this many are added at random.",
+)
 def command(root: Path, app: str | None, **given: Any) -> None:
     """Serve the build that 'fx build' has made.
 
@@ -76,40 +91,22 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     FX_SECRET_KEY must be set; 'fx secret' prints a key. At SIGTERM and Ctrl-C requests
     finish and jobs drain before the server ends.
     """
+    from fxtrio.supervise.serve import serve
+
     config = load_config(root)
-    build = root / BUILD_FOLDER
-    manifest = None
-    if app is None or build.exists():  # else it is any ASGI application
+    if app is None or (root / BUILD_FOLDER).exists():  # else it is any ASGI application
         if not config.secret_keys:
             raise SecretMissing
-        manifest = load_manifest(build)
+        load_manifest(root / BUILD_FOLDER)
     os.environ.setdefault("FX_PROJECT", str(root))
-    with ExitStack() as stack:
-        gc.disable()  # until `_settle`: what imports make stays
-        stack.callback(gc.enable)
-        ahead = None
-        if manifest and app is None and given["workers"] == 1 and given["max_requests"] is None:
-            launch = choose_launch(build, manifest, config)
-            ahead = stack.enter_context(start_ahead(launch, config.ssr.workers))
-        # Heavy: the processes that render start in the meantime.
-        from fxtrio.supervise.serve import serve
-
-        options = serve_options(config, root, find_app(root, app), **given)
-        raise SystemExit(serve(options, ready=partial(_settle, ahead)))
+    raise SystemExit(serve(serve_options(config, root, find_app(root, app), **given)))
 
 
-def _settle(ahead: Ahead | None) -> None:
-    """End what the start has left over, now that the server answers."""
-    if ahead is not None:
-        ahead.close()
-    gc.freeze()  # modules and the app are there for good: no collection looks at them again
-    gc.enable()
+def _proxies(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 def _count_workers(text: str) -> int:
-    if text == "1":
-        return 1
-    # Heavy: see `command`.
     from fxtrio.supervise.options import count_workers
 
     try:
@@ -132,7 +129,6 @@ def serve_options(
     **others: Any,
 ) -> ServeOptions:
     """Return what the server is told: the command's options, and below them the settings."""
-    # Heavy: see `command`.
     from fxtrio.supervise.options import ServeOptions
 
     shown = f"[{host}]" if ":" in host else host
@@ -159,7 +155,6 @@ def server_limits(config: Config) -> ServerLimits:
     The app answers bodies above `limits.body` itself, in the shape of the endpoint; the
     server's own limit is for what does not even reach it.
     """
-    # Heavy: see `command`.
     from fxtrio.http1.limits import ServerLimits
 
     limits, timeouts = config.limits, config.timeouts
@@ -174,5 +169,6 @@ def server_limits(config: Config) -> ServerLimits:
         idle_time=timeouts.keep_alive,
         write_stall=timeouts.write,
         connections=limits.connections,
+        connections_per_address=limits.connections_per_address or None,
         websocket_message=config.realtime.max_message,
     )

@@ -139,6 +139,9 @@ class LimitsConfig:
     connections: int = attrs.field(default=10_000, validator=checks.at_least(1))
     """Most open connections of a server process; more wait to be accepted (count)."""
 
+    connections_per_address: int = attrs.field(default=0, validator=checks.at_least(0))
+    """The same for each client address; 0 is 1,000 for public ones, and no limit for others."""
+
 
 @attrs.frozen(kw_only=True)
 class TasksConfig:

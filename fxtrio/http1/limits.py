@@ -57,8 +57,8 @@ class ServerLimits:
     """Open connections of one worker. The listener accepts no more until one closes."""
 
     connections_per_address: int | None = attrs.field(default=None, validator=_above_zero)
-    """Open connections from one address. More are closed unread. None (right behind a
-    proxy, which is one address): no limit."""
+    """Open connections from one address, whichever it is (from 64 bits of an IPv6 address).
+    More are closed unread. None: 1,000, for public addresses that are no trusted proxy's."""
 
     websocket_message: int = attrs.field(default=1024 * 1024, validator=_above_zero)
     """Largest incoming WebSocket message, after inflation; closed with 1009 above it."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from ssl import SSLContext
 
 import trio
 
-from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import Stream
+from fxtrio.supervise.addresses import Addresses
 
 _log = logging.getLogger("fx.server")
 
@@ -26,6 +25,9 @@ _BURST = 64
 _PAUSE = 0.1
 """Seconds to wait when the system has no descriptors or memory left."""
 
+_QUIET = 60.0
+"""Seconds between two lines of the log about addresses with too many connections."""
+
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
 Serve = Callable[[Stream], Awaitable[None]]
@@ -34,11 +36,11 @@ Serve = Callable[[Stream], Awaitable[None]]
 class Acceptor:
     """Counts the connections of one worker, in all and per address, and has them served."""
 
-    def __init__(self, limits: ServerLimits, capacity: int, serve: Serve) -> None:
+    def __init__(self, addresses: Addresses, capacity: int, serve: Serve) -> None:
         self._room = trio.Semaphore(capacity)
-        self._most = limits.connections_per_address
-        self._addresses: Counter[str] = Counter()
+        self._addresses = addresses
         self._serve = serve
+        self._warned_at = -_QUIET
 
     async def run(
         self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
@@ -73,11 +75,11 @@ class Acceptor:
                 self._room.release()
                 raise
             address = name[0] if isinstance(name, tuple) else ""
-            if self._most is not None and address and self._addresses[address] >= self._most:
+            if not self._addresses.enter(address):
                 self._room.release()
                 accepted.close()
+                self._warn(address)
                 continue
-            self._addresses[address] += 1
             connections.start_soon(self._handle, accepted, address, tls)
 
     async def _handle(self, accepted: socket.socket, address: str, tls: SSLContext | None) -> None:
@@ -90,6 +92,9 @@ class Acceptor:
         finally:
             plain.socket.close()
             self._room.release()
-            self._addresses[address] -= 1
-            if not self._addresses[address]:
-                del self._addresses[address]
+            self._addresses.leave(address)
+
+    def _warn(self, address: str) -> None:
+        if trio.current_time() - self._warned_at >= _QUIET:
+            self._warned_at = trio.current_time()
+            _log.warning("%s has too many connections: more are closed", address)

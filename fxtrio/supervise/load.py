@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from functools import reduce
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -38,3 +40,15 @@ def load_application(options: ServeOptions) -> Any:
     if not callable(app):
         raise AppNotFound(target, f"{path!r} is a {type(app).__name__}")
     return app() if options.factory else app
+
+
+def own_lines(error: BaseException) -> list[str]:
+    """Return the traceback of what an application raised, without how it was imported."""
+    report = traceback.TracebackException.from_exception(error)
+    own = dropwhile(_is_importing, report.stack)
+    report.stack = traceback.StackSummary.from_list(list(own))
+    return list(report.format())
+
+
+def _is_importing(frame: traceback.FrameSummary) -> bool:
+    return frame.filename.startswith((str(Path(__file__).parent), importlib.__file__, "<frozen "))

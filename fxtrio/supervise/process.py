@@ -19,7 +19,7 @@ import trio
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.errors import FxtrioError
-from fxtrio.supervise.load import load_application
+from fxtrio.supervise.load import load_application, own_lines
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import ProxyHeaders
 from fxtrio.supervise.server import run_server
@@ -64,9 +64,14 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
     except FxtrioError as error:
         print(error, file=sys.stderr)
         return FAILED
+    except Exception as error:
+        print(f"{options.app}: it cannot be imported.", file=sys.stderr)
+        print(*own_lines(error), sep="", end="", file=sys.stderr)
+        return FAILED
+    config = make_config(options)
     if options.trusted_proxies:
-        app = ProxyHeaders(app, options.trusted_proxies)
-    process = _Process(options, around, hold_signals())
+        app = ProxyHeaders(app, config.proxies)
+    process = _Process(options, config, around, hold_signals())
     try:
         return trio.run(process.run, app, sockets)
     finally:
@@ -74,11 +79,13 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
 
 
 class _Process:
-    def __init__(self, options: ServeOptions, around: Surroundings, early: list[int]) -> None:
+    def __init__(
+        self, options: ServeOptions, config: ServerConfig, around: Surroundings, early: list[int]
+    ) -> None:
         self._options = options
         self._early = early
         self._around = around
-        self._config: ServerConfig = make_config(options)
+        self._config = config
         self._stop = trio.Event()
         self._serving = self._forced = self._late = False
         self._timer: threading.Timer | None = None
@@ -97,7 +104,7 @@ class _Process:
         except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
             failed = True
             for error in _leaves(group):
-                await self._config.log.critical("%s", error)
+                await self._config.log.critical("%s", _plain(error))
         except* Exception as group:
             failed = True
             await self._config.log.critical("The server failed", exc_info=group)
@@ -169,6 +176,14 @@ class _Process:
 def _end_at_once(code: int) -> None:
     print("The process is ended although it still works.", file=sys.stderr, flush=True)
     os._exit(code)
+
+
+def _plain(error: BaseException) -> str:
+    """Return the text of an error; Hypercorn puts an application's report into quotes."""
+    text = str(error)
+    if isinstance(error, LifespanFailureError):
+        text = text.replace(" '", " ", 1).removesuffix("'").rstrip()
+    return text
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:

@@ -11,31 +11,55 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from fxtrio.errors import ProxyUnknown
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Application = Callable[..., Awaitable[None]]
 
 _schemes = {"http": {"http": "http", "https": "https"}, "websocket": {"http": "ws", "https": "wss"}}
 
 
+class Proxies:
+    """The addresses whose word is taken.
+
+    ``names`` are addresses, networks, ``unix`` for unix sockets and ``*`` for everybody.
+    Raises ProxyUnknown when one of them is something else.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        others = set(names)
+        self._everybody = "*" in others
+        self.unix = self._everybody or "unix" in others
+        """Whether whoever comes over a unix socket is one of them."""
+        self._networks = [_network(name) for name in sorted(others - {"*", "unix"})]
+        self.has = lru_cache(maxsize=1024)(self._has)
+        """Return whether an address, as text, is one of them."""
+
+    def _has(self, address: str) -> bool:
+        if self._everybody:
+            return True
+        try:
+            parsed = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        # A client of a socket for both versions of IP: ::ffff:10.0.0.5 is 10.0.0.5.
+        plain = getattr(parsed, "ipv4_mapped", None) or parsed
+        return any(plain in network for network in self._networks)
+
+
 class ProxyHeaders:
     """Gives ``app`` the client and scheme that the nearest trusted proxies report."""
 
-    def __init__(self, app: Application, trusted: Iterable[str]) -> None:
-        names = set(trusted)
+    def __init__(self, app: Application, proxies: Proxies) -> None:
         self.state = getattr(app, "state", None)
         self._app = app
-        self._everybody = "*" in names
-        self._unix = self._everybody or "unix" in names
-        self._networks = [
-            ipaddress.ip_network(name, strict=False) for name in names - {"*", "unix"}
-        ]
-        self._trusts = lru_cache(maxsize=1024)(self._is_trusted)
+        self._proxies = proxies
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one scope."""
         if scope["type"] in _schemes:
             client = scope["client"]
-            if self._unix if client is None else self._trusts(client[0]):
+            if self._proxies.unix if client is None else self._proxies.has(client[0]):
                 self._believe(scope)
         await self._app(scope, receive, send)
 
@@ -51,20 +75,21 @@ class ProxyHeaders:
         # Each proxy appends whom it talked to: the last one that is no proxy is the client.
         client = None
         for address in reversed(addresses):
-            client = _parse(address.strip())
-            if client is None or not self._trusts(client[0]):
+            parsed = _parse(address.strip())
+            if parsed is None:
+                break  # whatever stands before it is not vouched for either
+            client = parsed
+            if not self._proxies.has(client[0]):
                 break
         if client is not None:
             scope["client"] = client
 
-    def _is_trusted(self, address: str) -> bool:
-        if self._everybody:
-            return True
-        try:
-            parsed = ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        return any(parsed in network for network in self._networks)
+
+def _network(name: str) -> Network:
+    try:
+        return ipaddress.ip_network(name, strict=False)
+    except ValueError:
+        raise ProxyUnknown(name) from None
 
 
 def _parse(text: str) -> tuple[str, int] | None:
@@ -76,6 +101,6 @@ def _parse(text: str) -> tuple[str, int] | None:
     elif text.count(":") == 1:
         host, _, port = text.partition(":")
     try:
-        return str(ipaddress.ip_address(host)), int(port) if port.isdigit() else 0
+        return str(ipaddress.ip_address(host)), int(port) if port.isdecimal() else 0
     except ValueError:
         return None

@@ -27,6 +27,7 @@ from fxtrio.http1.hub import Hub
 from fxtrio.http1.opening import Stream
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.supervise.access import ServerLogger
+from fxtrio.supervise.addresses import Addresses
 from fxtrio.supervise.listener import Acceptor
 from fxtrio.supervise.settings import ServerConfig, usable_connections
 
@@ -109,20 +110,21 @@ class _Intake:
     ) -> None:
         """Serve every connection with ``serve``; return once all of them have ended."""
         config = self._config
-        acceptor = Acceptor(config.limits, usable_connections(config.limits), serve)
+        addresses = Addresses(config.limits.connections_per_address, config.proxies)
+        acceptor = Acceptor(addresses, usable_connections(config.limits), serve)
         tls = config.create_ssl_context()
-        addresses = []
+        urls = []
         async with trio.open_nursery() as connections:
             async with trio.open_nursery() as accepting:
                 for listening in sockets.secure_sockets:
                     accepting.start_soon(acceptor.run, listening, tls, connections)
-                    addresses.append(_url("https", listening))
+                    urls.append(_url("https", listening))
                 for listening in sockets.insecure_sockets:
                     accepting.start_soon(acceptor.run, listening, None, connections)
-                    addresses.append(_url("http", listening))
-                for address in addresses:
-                    await config.log.info("Running on %s", address)
-                task_status.started(addresses)
+                    urls.append(_url("http", listening))
+                for url in urls:
+                    await config.log.info("Running on %s", url)
+                task_status.started(urls)
                 await self._wait_for_end(stop)
                 begin()
                 await _accept_the_rest(sockets)

@@ -6,9 +6,11 @@ import resource
 
 from hypercorn.config import Config
 
+from fxtrio.errors import CertificateUnusable
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.supervise.access import AccessLog, ServerLogger, ServerStatsdLogger
 from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.proxy import Proxies
 
 _SPARE_FILES = 128
 """Descriptors kept for everything that is no connection."""
@@ -25,18 +27,25 @@ class ServerConfig(Config):
     access_log: AccessLog | None = None
     """Gets a line per request."""
 
+    proxies = Proxies(())
+    """Whose word about clients is taken."""
+
 
 def make_config(options: ServeOptions) -> ServerConfig:
-    """Return the config for a server with these options."""
+    """Return the config for a server with these options.
+
+    Raises ProxyUnknown, and CertificateUnusable.
+    """
     config = ServerConfig()
     config.limits = limits = options.limits
     config.worker_class = "trio"
     config.bind = list(options.bind)
     config.backlog = options.backlog
     config.certfile = options.certfile
-    config.keyfile = options.keyfile
+    config.keyfile = options.keyfile or options.certfile  # one file may hold both
     config.keyfile_password = options.keyfile_password
     config.ca_certs = options.ca_certs
+    config.proxies = Proxies(options.trusted_proxies)
     config.root_path = options.root_path
     config.server_names = list(options.server_names)
     config.loglevel = options.log_level
@@ -56,7 +65,19 @@ def make_config(options: ServeOptions) -> ServerConfig:
     config.websocket_max_message_size = limits.websocket_message
     config.websocket_ping_interval = limits.websocket_ping
     config.ssl_handshake_timeout = limits.header_time
+    _check_certificates(config)
     return config
+
+
+def _check_certificates(config: Config) -> None:
+    given = dict.fromkeys((config.certfile, config.keyfile, config.ca_certs))
+    files = [name for name in given if name is not None]
+    if files and config.certfile is None:
+        raise CertificateUnusable(files, "there is no certificate")
+    try:
+        config.create_ssl_context()
+    except OSError as error:  # ssl.SSLError is one, too
+        raise CertificateUnusable(files, error.strerror or str(error)) from error
 
 
 def usable_connections(limits: ServerLimits) -> int:

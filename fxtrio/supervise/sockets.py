@@ -15,6 +15,7 @@ from fxtrio.errors import BindFailed
 from fxtrio.supervise.options import ServeOptions
 
 _FIRST_SYSTEMD_FD = 3  # sd_listen_fds(3)
+_LAST_PORT = 65535
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def grouped(sockets: list[socket.socket], *, tls: bool) -> Sockets:
 
 def _bind_tcp(bind: str) -> socket.socket:
     host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdigit():
+    if not colon or not port.isdecimal() or int(port) > _LAST_PORT:
         raise BindFailed(bind, "it has no port, such as '127.0.0.1:8000'")
     host = host.removeprefix("[").removesuffix("]")
     try:
@@ -80,8 +81,8 @@ def _bind_tcp(bind: str) -> socket.socket:
         except OSError:
             listening.close()
             raise
-    except (OSError, OverflowError) as error:
-        raise BindFailed(bind, getattr(error, "strerror", None) or str(error)) from error
+    except OSError as error:
+        raise BindFailed(bind, error.strerror or str(error)) from error
     return listening
 
 
@@ -128,8 +129,10 @@ def _remove_stale(bind: str, path: str) -> None:
 def _from_descriptor(bind: str) -> socket.socket:
     try:
         listening = socket.socket(fileno=int(bind[5:]))
-    except (ValueError, OSError) as error:
-        raise BindFailed(bind, str(error)) from error
+    except ValueError as error:
+        raise BindFailed(bind, "it has no number, such as 'fd://3'") from error
+    except OSError as error:
+        raise BindFailed(bind, error.strerror or str(error)) from error
     if listening.type != socket.SOCK_STREAM:
         raise BindFailed(bind, "it is no stream socket")
     return listening

@@ -19,6 +19,12 @@ SPENT = b"spent\n"
 """What it says when its requests are used up; it goes on until its successor is ready."""
 
 
+ALIVE = b"alive\n"
+"""What it says `BEATS` times in ``options.hang``, so long as its event loop turns."""
+
+BEATS = 12
+
+
 class Worker:
     """One process. Its events are set as it gets there; each is set once."""
 
@@ -34,6 +40,9 @@ class Worker:
         """The process has ended."""
         self.ready_at = trio.current_time()
         self.code: int | None = None
+        self.hung = False
+        """Whether it was killed because it gave no sign of life."""
+        self._silent = 0  # beats since the last sign of life
         self._process: trio.Process | None = None
         self._early: int | None = None  # a signal from before there was a process
 
@@ -46,6 +55,8 @@ class Worker:
     def fate(self) -> str:
         """How it ended, for the log."""
         pid = "?" if self._process is None else self._process.pid
+        if self.hung:
+            return f"process {pid} hung, and was killed"
         if self.code is None or self.code >= 0:
             return f"process {pid} ended with exit code {self.code}"
         return f"process {pid} was ended by {signal.Signals(-self.code).name}"
@@ -70,7 +81,10 @@ class Worker:
                     process = self._process = await nursery.start(run)
                 if self._early is not None:
                     process.send_signal(self._early)
+                nursery.start_soon(self._kill_when_hung, process, options.hang)
                 await self._converse(lifeline, options)
+                await process.wait()
+                nursery.cancel_scope.cancel()
             self.code = process.returncode
         finally:
             self.gone.set()
@@ -96,8 +110,22 @@ class Worker:
                     self.ready.set()
                 if SPENT in data:
                     self.wanted.set()
+                self._silent = 0
         except trio.BrokenResourceError:
             return  # it died; its exit code says how
+
+    async def _kill_when_hung(self, process: trio.Process, patience: float) -> None:
+        """Kill a worker that has been silent for ``patience`` seconds.
+
+        Beats of our own are counted: while the whole machine or the process group was
+        stopped, there was one.
+        """
+        await self.ready.wait()
+        while self._silent < BEATS:  # its silence sets no event
+            await trio.sleep(patience / BEATS)
+            self._silent += 1
+        self.hung = True
+        process.kill()
 
 
 async def first_of(*events: trio.Event) -> None:

@@ -2,7 +2,7 @@
 
 The lifeline is a socket to the supervisor. Its first line from there is the
 options; its end means that the supervisor is gone. The worker writes a line when
-it is ready, and when its requests are used up.
+it is ready, when its requests are used up, and every few seconds as a sign of life.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from functools import partial
-from socket import socket
+from socket import MSG_DONTWAIT, socket
 
 import trio
 
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import Surroundings, serve_here
 from fxtrio.supervise.sockets import adopt_sockets
-from fxtrio.supervise.spawn import READY, SPENT
+from fxtrio.supervise.spawn import ALIVE, BEATS, READY, SPENT
 
 
 def main(arguments: list[str]) -> int:
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         around = Surroundings(
             ready=lambda addresses: _tell(lifeline, READY),
             supervised=True,
-            until=partial(_wait_for_end, lifeline),
+            until=partial(_wait_for_end, lifeline, options.hang / BEATS),
             spent=partial(_tell, lifeline, SPENT),
         )
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
@@ -36,11 +36,16 @@ def main(arguments: list[str]) -> int:
 
 def _tell(lifeline: socket, line: bytes) -> None:
     with suppress(OSError):  # the supervisor is gone, which the reading end finds out
-        lifeline.send(line)
+        lifeline.send(line, MSG_DONTWAIT)  # a supervisor that is stopped must not stop us
 
 
-async def _wait_for_end(lifeline: socket) -> None:
-    await trio.lowlevel.wait_readable(lifeline)
+async def _wait_for_end(lifeline: socket, beat: float) -> None:
+    """Give signs of life until the supervisor is gone."""
+    while True:
+        with trio.move_on_after(beat):
+            await trio.lowlevel.wait_readable(lifeline)
+            return
+        _tell(lifeline, ALIVE)
 
 
 if __name__ == "__main__":

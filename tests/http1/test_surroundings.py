@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.supervise.proxy import ProxyHeaders
+from fxtrio.supervise.proxy import Proxies, ProxyHeaders
 
 from .support import PATIENCE, echo, open_server, response
 
@@ -34,6 +34,8 @@ GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         (["127.0.0.1"], [b"X-Forwarded-For: 1.2.3.4:99"], ("1.2.3.4", "http")),
         (["127.0.0.1"], [b"X-Forwarded-For: [2001:db8::1]:99"], ("2001:db8::1", "http")),
         (["127.0.0.1"], [b"X-Forwarded-For: nonsense"], ("127.0.0.1", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-For: 1.2.3.4, nonsense"], ("127.0.0.1", "http")),
+        (["*"], [b"X-Forwarded-For: nonsense, 1.2.3.4"], ("1.2.3.4", "http")),
         (["127.0.0.1"], [b"X-Forwarded-Proto: gopher"], ("127.0.0.1", "http")),
         (["127.0.0.1"], [b"X-Forwarded-Proto: https, http"], ("127.0.0.1", "http")),
         (["*"], [b"X-Forwarded-For: 1.2.3.4, 5.6.7.8"], ("1.2.3.4", "http")),
@@ -48,7 +50,8 @@ async def test_only_trusted_proxies_are_believed(
         told = f"{scope['client'][0]} {scope['scheme']}".encode()
         await response(200, told)(scope, receive, send)
 
-    async with open_server(ProxyHeaders(app, trusted)) as server, await server.connect() as client:
+    served = ProxyHeaders(app, Proxies(trusted))
+    async with open_server(served) as server, await server.connect() as client:
         await client.send(b"\r\n".join([b"GET / HTTP/1.1", b"Host: a", *headers, b"", b""]))
         assert (await client.reply()).body.decode() == " ".join(seen)
 

@@ -81,15 +81,16 @@ class Running:
 async def serve(
     app: str = "app",
     *,
+    module: str = "tests.supervise.apps",
     environment: Mapping[str, str] | None = None,
     ready: bool = True,
     fds: tuple[int, ...] = (),
     wrap: tuple[str, ...] = (),
     **options: Any,
 ) -> AsyncIterator[Running]:
-    """Serve an application of ``apps.py``; when the block ends it is killed if it still runs."""
+    """Serve an application of ``module``; when the block ends it is killed if it still runs."""
     options.setdefault("bind", ("127.0.0.1:0",))
-    settings = ServeOptions(app=f"tests.supervise.apps:{app}", app_dir=str(ROOT), **options)
+    settings = ServeOptions(app=f"{module}:{app}", app_dir=str(ROOT), **options)
     command = [*wrap, sys.executable, "-m", "tests.supervise.serve", settings.to_json()]
     async with trio.open_nursery() as nursery:
         process: trio.Process = await nursery.start(

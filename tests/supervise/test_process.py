@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -94,6 +95,15 @@ async def test_an_application_that_cannot_be_served_is_exit_code_1(app: str, wor
         await running.wait_for(words)
 
 
+async def test_an_application_that_cannot_be_imported_shows_its_own_lines_only() -> None:
+    async with serve(module="tests.supervise.broken", ready=False) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("tests.supervise.broken:app: it cannot be imported")
+        await running.wait_for("LookupError: no such table")
+    assert "fxtrio/supervise" not in running.log
+    assert "importlib" not in running.log
+
+
 async def test_an_application_without_a_lifespan_is_served() -> None:
     async with serve("without_lifespan") as running:
         assert (await running.get()).body == b"plain"
@@ -112,6 +122,25 @@ async def test_an_address_in_use_is_exit_code_1() -> None:
         async with serve(ready=False, bind=(bind,)) as running:
             assert await running.exit_code() == 1
             await running.wait_for("Address already in use. Choose another address")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"bind": ("127.0.0.1:99999",)}, "it has no port"),
+        ({"bind": ("fd://x",)}, "it has no number"),
+        ({"bind": ("fd://999",)}, "Bad file descriptor"),
+        ({"bind": ("unix:/nowhere/at/all",)}, "No such file or directory"),
+        ({"trusted_proxies": ("nowhere",), "workers": 2}, "proxy 'nowhere': it is no address"),
+        ({"certfile": __file__, "workers": 2}, "TLS, with .*test_process.py: "),
+        ({"keyfile": __file__}, "there is no certificate"),
+    ],
+)
+async def test_what_cannot_be_used_is_said_once(options: dict[str, Any], words: str) -> None:
+    async with serve(ready=False, **options) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for(words)
+    assert len(running.log.splitlines()) == 1
 
 
 async def _get_over_unix(path: Path) -> bytes:

@@ -57,6 +57,16 @@ async def test_workers_end_when_their_supervisor_is_killed() -> None:
         await running.wait_for("lifespan ended", 2)
 
 
+async def test_a_worker_whose_loop_stands_still_is_replaced() -> None:
+    async with serve(workers=2, hang=2.0) as running:
+        stopped = running.workers()[0]
+        os.kill(stopped, signal.SIGSTOP)
+        await running.wait_until(partial(_is_back, running, stopped))
+        await running.wait_for(f"process {stopped} hung, and was killed")
+        running.kill()
+        assert await running.exit_code() == 0
+
+
 async def test_a_rolling_restart_refuses_nobody() -> None:
     async with serve(workers=2) as running, trio.open_nursery() as nursery:
         before = set(running.workers())

@@ -1,0 +1,3 @@
+"""A module that raises when it is imported."""
+
+raise LookupError("no such table")
