@@ -78,7 +78,9 @@ class Connection:
             return await self._hand_over(b"")
         self.peer = peer
         self.hub = hub = hub_of(self.context, self.config)
-        self.wire = Wire(self._stream, peer.socket, hub.limits.write_stall)
+        self.wire = Wire(
+            self._stream, peer.socket, readiness=hub.readiness, stall=hub.limits.write_stall
+        )
         self.reader = RequestReader(hub.limits)
         self.deadline = hub.now + hub.limits.header_time
         handed: bytes | None = None
@@ -93,6 +95,7 @@ class Connection:
             if handed is None:
                 await self.wire.close(linger=self.linger)
         if handed is not None:
+            self.wire.release()
             await self._hand_over(handed)
         return None
 

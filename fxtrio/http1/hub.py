@@ -15,6 +15,7 @@ from hypercorn.config import Config
 from hypercorn.logging import Logger
 
 from fxtrio.http1.limits import ServerLimits
+from fxtrio.http1.readiness import Readiness
 
 if TYPE_CHECKING:
     from hypercorn.trio.worker_context import WorkerContext
@@ -61,6 +62,7 @@ class Hub:
         self.common = b""
         self.closing = False
         self.connections: set[Watched] = set()
+        self.readiness = Readiness()
         self.logs_access = _logs_access(config)
         # Our own log takes a request without a summary made for Hypercorn's, and without waiting.
         lines = getattr(config.log, "lines", None)
@@ -70,14 +72,16 @@ class Hub:
 
     async def run(self) -> None:
         """Watch over the connections. Ends when cancelled."""
-        while True:
-            await trio.sleep(TICK)
-            self._refresh()
-            for connection in tuple(self.connections):
-                if connection.deadline < self.now:
-                    connection.deadline = NEVER
-                    connection.expire()
-                connection.tick(self.now)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.readiness.run)
+            while True:
+                await trio.sleep(TICK)
+                self._refresh()
+                for connection in tuple(self.connections):
+                    if connection.deadline < self.now:
+                        connection.deadline = NEVER
+                        connection.expire()
+                    connection.tick(self.now)
 
     def enter(self, connection: Watched) -> None:
         """Count a connection in. It must `leave` whatever happens."""

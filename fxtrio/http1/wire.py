@@ -19,9 +19,11 @@ from typing import Protocol
 
 import trio
 
+from fxtrio.http1.readiness import Readiness, Watch
 from fxtrio.http1.request import READ_SIZE
 
 _DIRECT = sys.platform != "win32"  # there a socket is not a file descriptor
+_SHORT_READ = 16 * 1024  # until one is full: a smaller buffer is made in less time
 _VIEWS = 64  # given to the kernel at once; it takes up to 1024
 _LINGER = 1.0
 _LINGER_BYTES = 1024 * 1024
@@ -50,13 +52,25 @@ class Wire:
     what the next one brings. One task reads at a time.
     """
 
-    __slots__ = ("_flushing", "_pending", "_socket", "_stall", "broken", "ended", "fd", "stream")
+    __slots__ = (
+        *("_flushing", "_pending", "_size", "_socket", "_stall", "_watch"),
+        *("broken", "ended", "fd", "stream"),
+    )
 
-    def __init__(self, stream: ByteStream, socket: trio.socket.SocketType, stall: float) -> None:
+    def __init__(
+        self,
+        stream: ByteStream,
+        socket: trio.socket.SocketType,
+        *,
+        readiness: Readiness,
+        stall: float,
+    ) -> None:
         self.stream = stream
         self.broken = False
         self.ended = False  # the client has sent all it will
         self.fd = socket.fileno() if _DIRECT and isinstance(stream, trio.SocketStream) else -1
+        self._watch: Watch | None = readiness.watch(self.fd) if self.fd >= 0 else None
+        self._size = _SHORT_READ
         self._socket = socket
         self._stall = stall
         self._pending: deque[memoryview] = deque()  # views: what waits is not copied
@@ -64,16 +78,20 @@ class Wire:
 
     async def read(self) -> bytes:
         """Wait for bytes; b"" when there will be no more."""
-        if self.fd < 0:
+        watch = self._watch
+        if watch is None:
             return await self._read_stream()
         try:
             while True:
-                await trio.lowlevel.wait_readable(self.fd)
+                await watch.wait()
                 try:
-                    data = os.read(self.fd, READ_SIZE)
+                    data = os.read(self.fd, self._size)
                 except BlockingIOError:
                     continue
-                if not data:
+                if len(data) == self._size:
+                    self._size = READ_SIZE
+                    watch.more()
+                elif not data:
                     self.ended = True
                 return data
         except (OSError, trio.ClosedResourceError):
@@ -174,6 +192,12 @@ class Wire:
         with suppress(OSError):  # gone already
             self._socket.shutdown(trio.socket.SHUT_RDWR)
 
+    def release(self) -> None:
+        """Leave the stream to somebody else."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.close()
+
     async def close(self, *, linger: bool) -> None:
         """Close. With ``linger``, first end our side and read what still comes.
 
@@ -181,6 +205,7 @@ class Wire:
         last answer (RFC 9112, 9.6).
         """
         fd, self.fd = self.fd, -1
+        self.release()
         with trio.CancelScope(shield=True):
             if linger and fd >= 0 and not self.broken:
                 with trio.move_on_after(_LINGER):

@@ -40,7 +40,7 @@ async def test_a_client_that_sent_much_more_than_it_was_answered_may_leave_too()
 
     async with open_server(app) as server:
         async with await server.connect() as client:
-            await client.send(GET * 10_000)
+            await client.send(GET * 6_000)  # more than is read ahead, less than the kernel keeps
             await trio.sleep(0.1)
             assert not heard.is_set()
         with trio.fail_after(5):
