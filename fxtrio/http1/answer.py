@@ -116,9 +116,9 @@ def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
     """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
     config, peer = connection.config, connection.peer
     try:
-        path, raw_path, query = split_target(request)
+        path, raw_path, query = split_target(request, secure=peer.secure)
     except BadTarget as error:
-        return Refusal(400, str(error))
+        return Refusal(error.status, str(error))
     names = config.server_names
     if names and request.host.decode("latin-1") not in names:
         return Refusal(404, f"not one of our names: {request.host!r}")

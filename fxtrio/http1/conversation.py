@@ -107,7 +107,7 @@ class Conversation:
         """Return the bytes of a ``websocket.send``."""
         data, text = message.get("bytes"), message.get("text")
         if data is not None:
-            self._protocol.send_binary(bytes(data))
+            self._protocol.send_binary(data if type(data) is bytes else bytes(memoryview(data)))
         elif isinstance(text, str):
             self._protocol.send_text(text.encode())
         else:
@@ -150,6 +150,9 @@ class Conversation:
                 self._rest = _frame_size(raw)
                 if not self._rest:
                     break
+                if not _has_shortest_length(raw):
+                    self._protocol.fail(CloseCode.PROTOCOL_ERROR, "a length is not the shortest")
+                    return
                 self._held = raw[0] & 0x0F == CLOSE and bool(self.messages)
                 if self._held:
                     self._rest = 0
@@ -213,6 +216,14 @@ def _frame_size(raw: bytearray) -> int:
             return 0
         size = int.from_bytes(raw[2:head], "big")
     return head + size + (4 if raw[1] & 0x80 else 0)
+
+
+def _has_shortest_length(raw: bytearray) -> bool:
+    """Return whether a frame gives its length as RFC 6455, 5.2 demands: in the shortest form."""
+    size = raw[1] & 0x7F
+    if size == 126:
+        return raw[2] > 0 or raw[3] > 125
+    return size < 126 or (raw[2] < 0x80 and any(raw[2:8]))
 
 
 def _is_small_frame(data: bytes) -> bool:

@@ -13,12 +13,12 @@ import logging
 import attrs
 from websockets.datastructures import Headers
 from websockets.exceptions import InvalidHeader, InvalidHeaderFormat
-from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 from websockets.headers import parse_subprotocol
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 from websockets.utils import accept_key
 
+from fxtrio.http1.deflate import DeflateFactory
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.request import Refusal, Request
 from fxtrio.http1.response import BadResponse, Message, checked_name
@@ -64,7 +64,7 @@ class Offer:
             lines.append(b"sec-websocket-protocol: %b\r\n" % subprotocol.encode())
         if self.extensions is not None:
             lines.append(b"sec-websocket-extensions: %b\r\n" % self.extensions.encode())
-        for name, value in message.get("headers", ()):
+        for name, value in message.get("headers") or ():
             name = checked_name(name)
             if name in _ours:
                 raise BadResponse(f"{name!r} is not for websocket.accept to set.")
@@ -95,7 +95,7 @@ def read_offer(request: Request, limits: ServerLimits) -> Offer | Refusal:
     keys = headers.get_all("sec-websocket-key")
     if len(keys) != 1 or not _is_key(keys[0]):
         return Refusal(400, "the WebSocket key is not valid")
-    factories = [ServerPerMessageDeflateFactory()] if limits.websocket_compression else None
+    factories = [DeflateFactory()] if limits.websocket_compression else None
     protocol = ServerProtocol(
         state=OPEN, extensions=factories, max_size=limits.websocket_message, logger=_silent
     )

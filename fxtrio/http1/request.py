@@ -22,10 +22,14 @@ READ_SIZE = 64 * 1024
 
 Header = tuple[bytes, bytes]
 
+_QUOTED = 100  # bytes of a field that a refusal quotes in the log
+
 _host = re.compile(
-    rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?"
+    rb"(?:\[(?:[0-9A-Fa-f:.]+|v[0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+)\]"
+    rb"|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?",
+    re.IGNORECASE,
 )
-_unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32} ")
+_unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]+ ")
 _other_protocol = re.compile(rb" (?:RTSP|ICE)/[0-9.]+\r\n")
 _decisive = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
 # llhttp also knows the methods of RTSP and of Icecast.
@@ -91,7 +95,7 @@ class RequestReader:
         self.refusal: Refusal | None = None
         self.rest: bytearray | None = None
         self._limits = limits
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser = self._new_parser(self)
         self._request: Request | None = None
         self._data = b""
         self._overhead = 0  # bytes of the message being read that are not body
@@ -137,6 +141,12 @@ class RequestReader:
     def waiting(self) -> int:
         """Return how many requests came after the one being answered."""
         return len(self.requests) - 1
+
+    def _new_parser(self, target: object) -> httptools.HttpRequestParser:
+        parser = httptools.HttpRequestParser(target)
+        # Which versions are spoken is decided here: llhttp refuses 1.2, which is read like 1.1.
+        parser.set_dangerous_leniencies(lenient_version=True)
+        return parser
 
     def _count(self, last: Request | None, more: int) -> None:
         # Bounds what llhttp swallows without telling: empty lines, a header without end,
@@ -193,8 +203,8 @@ class RequestReader:
         request.keep_alive = parser.should_keep_alive()
         if request.hosts != 1 or version != "1.1":
             self._check_version(request)
-        if not _is_host(request.host):
-            raise _Refused(400, f"the Host header is not valid: {request.host!r}")
+        if not is_host(request.host):
+            raise _Refused(400, f"the Host header is not valid: {request.host[:_QUOTED]!r}")
         if len(request.headers) > self._limits.headers:
             raise _Refused(431, "too many header fields")
         if method in _foreign_methods:
@@ -225,15 +235,22 @@ class RequestReader:
         self._request.complete = True
 
     def _check_version(self, request: Request) -> None:
-        if request.version not in ("1.0", "1.1"):
+        if not request.version.startswith("1."):
             raise _Refused(505, f"HTTP/{request.version} is not spoken")
         if request.hosts > 1:
             raise _Refused(400, "more than one Host header")
-        if request.hosts == 0 and request.version == "1.1":
-            raise _Refused(400, "no Host header")
-        if request.version == "1.0":
+        if request.version != "1.0":
+            request.version = "1.1"  # RFC 9110, 2.5: a higher minor version is read like ours
+            if request.hosts == 0:
+                raise _Refused(400, "no Host header")
+        else:
             request.expects = False  # RFC 9110, 10.1.1 and 7.8: neither is for an old client
             request.upgrade = b""
+            if request.keep_alive:  # llhttp does not see a "close" next to it
+                request.keep_alive = not any(
+                    name == b"connection" and b"close" in _members(value)
+                    for name, value in request.headers
+                )
             if _other_protocol.search(self._data):
                 raise _Refused(400, "not HTTP")
 
@@ -254,7 +271,7 @@ class RequestReader:
         request, rest = self._request, self.rest
         assert request is not None and rest is not None
         self.rest = None
-        self._parser = httptools.HttpRequestParser(_Resumed(self) if request.has_body else self)
+        self._parser = self._new_parser(_Resumed(self) if request.has_body else self)
         if request.has_body:
             request.complete = False
             framing = (
@@ -304,16 +321,26 @@ def _note(request: Request, name: bytes, value: bytes) -> None:
         request.length = value
     elif name == b"transfer-encoding":
         if request.chunked or value.lower() != b"chunked":
-            raise _Refused(501, f"the transfer coding is not known: {value!r}")
+            # RFC 9112, 6.3: without chunked at its end, nobody knows where the body ends.
+            framed = not request.chunked and _members(value)[-1:] == [b"chunked"]
+            status = 501 if framed else 400
+            raise _Refused(status, f"the transfer coding is not known: {value[:_QUOTED]!r}")
         request.has_body = request.chunked = True
     elif name == b"upgrade":
-        request.upgrade = value.lower()
-    elif value.lower() == b"100-continue":
-        request.expects = True
+        request.upgrade = b",".join(filter(None, (request.upgrade, value.lower())))
     else:
-        raise _Refused(417, f"the expectation is not known: {value!r}")
+        members = _members(value)
+        if any(member != b"100-continue" for member in members):
+            raise _Refused(417, f"the expectation is not known: {value[:_QUOTED]!r}")
+        request.expects = request.expects or bool(members)
+
+
+def _members(value: bytes) -> list[bytes]:
+    """Return the members of a list (RFC 9110, 5.6.1) in lower case."""
+    return [member for part in value.lower().split(b",") if (member := part.strip(b" \t"))]
 
 
 @lru_cache(maxsize=256)
-def _is_host(value: bytes) -> bool:
+def is_host(value: bytes) -> bool:
+    """Return whether ``value`` is a host, maybe empty, and maybe a port (RFC 9110, 7.2)."""
     return _host.fullmatch(value) is not None

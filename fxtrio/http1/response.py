@@ -92,33 +92,32 @@ class Response:
 
         A large body is not copied: it comes as one of several parts.
 
-        Raises BadResponse when the application breaks what it promised. After a
-        last part that is too short, ``keep_alive`` is off and nothing is missing
-        but the rest of the body.
+        Raises BadResponse when the application breaks what it promised, and leaves
+        the response as it was: one whose head is not out can still become an error.
         """
+        if type(body) is not bytes:
+            body = _as_bytes(body)
         if self.stage == HEAD_SENT:
             head = b""
         elif self.stage == STARTED:
             head = self._head(body, more, method, version, common)
-            self.stage = HEAD_SENT
         elif self.stage == NOTHING:
             raise BadResponse("http.response.body was sent before http.response.start.")
         else:
             raise BadResponse("http.response.body was sent after the end of the response.")
-        if not more:
-            self.stage = DONE
+        size = len(body)
+        if self._left >= 0:
+            left = self._left - size
+            if left < 0:
+                raise BadResponse("the body is longer than its content-length.")
+            if left and not more:
+                raise BadResponse("the body is shorter than its content-length.")
+            self._left = left
+        # Nothing below fails: whoever sent something wrong is where he was before.
+        self.stage = HEAD_SENT if more else DONE
         if self._bodyless:
             return head
-        size = len(body)
         self.sent += size
-        if self._left >= 0:
-            self._left -= size
-            if self._left < 0:
-                self.stage, self.keep_alive = DONE, False
-                raise BadResponse("the body is longer than its content-length.")
-            if self._left and not more:
-                self.keep_alive = False
-                raise BadResponse("the body is shorter than its content-length.")
         before, after = head, b""
         if self._chunked:
             if size:
@@ -127,7 +126,7 @@ class Response:
             elif not more:
                 after = b"0\r\n\r\n"
         if size >= _LARGE:
-            return before, bytes(body), after
+            return before, body, after
         return b"%b%b%b" % (before, body, after)
 
     def _head(self, body: bytes, more: bool, method: str, version: str, common: bytes) -> bytes:
@@ -136,7 +135,8 @@ class Response:
         status = start["status"]
         lines = [status_line(status)]
         length: bytes | None = None
-        for name, value in start.get("headers", ()):
+        options: list[bytes] = []
+        for name, value in start.get("headers") or ():
             name = checked_name(name)
             if name in _framing:
                 if name == b"content-length":
@@ -145,16 +145,15 @@ class Response:
                 if name == b"transfer-encoding":
                     continue  # the framing is ours to choose
                 if name == b"connection":
-                    if b"close" in value.lower():
-                        self.keep_alive = False
+                    options += self._note_options(value)
                     continue
                 common = _without(common, name)
             lines.append(b"%b: %b\r\n" % (name, value))
-        if status in (204, 304) or method == "HEAD":
+        if status in (204, 205, 304) or method == "HEAD":
             self._bodyless = True
-            # RFC 9110, 8.6: none in a 204; otherwise what the body would have had.
-            if status == 204:
-                length = None
+            # RFC 9110, 8.6 and 15.3.6: none in a 204, 0 in a 205; else what the body would have.
+            if status in (204, 205):
+                length = None if status == 204 else b"0"
             elif length is None and body and not more:
                 length = b"%d" % len(body)
         elif length is not None:
@@ -169,9 +168,11 @@ class Response:
         if length is not None:
             lines.append(b"content-length: %b\r\n" % length)
         if not self.keep_alive:
-            lines.append(b"connection: close\r\n")
+            options.append(b"close")
         elif version == "1.0":
-            lines.append(b"connection: keep-alive\r\n")
+            options.append(b"keep-alive")
+        if options:
+            lines.append(b"connection: %b\r\n" % b", ".join(options))
         head = b"".join(lines)
         # Every line ends in one CR LF of ours: more of either came from the application.
         count = len(lines)
@@ -179,10 +180,23 @@ class Response:
             raise BadResponse("a response header has control characters.")
         return b"%b%b\r\n" % (head, common)
 
+    def _note_options(self, value: bytes) -> list[bytes]:
+        """Return the options of a Connection header but those that are ours to choose."""
+        options = [option for part in value.split(b",") if (option := part.strip())]
+        if any(option.lower() == b"close" for option in options):
+            self.keep_alive = False
+        return [option for option in options if option.lower() not in (b"close", b"keep-alive")]
+
     def _note_length(self, known: bytes | None, value: bytes) -> bytes:
         if not value.isdigit() or (known is not None and known != value):
             raise BadResponse(f"content-length: {value!r} is not one length.")
         return bytes(value)
+
+
+def _as_bytes(body: object) -> bytes:
+    if not isinstance(body, bytes | bytearray | memoryview):
+        raise BadResponse(f"the body is {type(body).__name__}, not bytes.")
+    return bytes(body)
 
 
 def _without(common: bytes, name: bytes) -> bytes:
@@ -194,9 +208,11 @@ def _without(common: bytes, name: bytes) -> bytes:
 
 def refuse(status: int, common: bytes) -> bytes:
     """Return a whole answer without a body, after which the connection closes."""
-    extra = b"sec-websocket-version: 13\r\n" if status == 426 else b""
-    return b"%bcontent-length: 0\r\nconnection: close\r\n%b%b\r\n" % (
+    options = b"close"
+    if status == 426:  # RFC 9110, 15.5.22: says to what; RFC 6455, 4.4: in which version
+        options = b"close, upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13"
+    return b"%bcontent-length: 0\r\nconnection: %b\r\n%b\r\n" % (
         status_line(status),
-        extra,
+        options,
         common,
     )

@@ -197,21 +197,22 @@ async def open_server(
         config.create_ssl_context = lambda: tls  # type: ignore[method-assign]
     stop = trio.Event()
     port = listening.getsockname()[1]
-    async with trio.open_nursery() as nursery:
-        await nursery.start(
-            partial(
-                run_server,
-                app if lifespan else Lasting(app),
-                config,
-                sockets=sockets,
-                stop=stop,
+    with listening:  # a test that fails ends the server before it has closed it
+        async with trio.open_nursery() as nursery:
+            await nursery.start(
+                partial(
+                    run_server,
+                    app if lifespan else Lasting(app),
+                    config,
+                    sockets=sockets,
+                    stop=stop,
+                )
             )
-        )
-        yield Server(port, stop, log, nursery)
-        stop.set()
-        with trio.fail_after(PATIENCE):
-            while nursery.child_tasks:  # noqa: ASYNC110  # a nursery tells nobody
-                await trio.sleep(0.002)
+            yield Server(port, stop, log, nursery)
+            stop.set()
+            with trio.fail_after(PATIENCE):
+                while nursery.child_tasks:  # noqa: ASYNC110  # a nursery tells nobody
+                    await trio.sleep(0.002)
     errors = [(record.getMessage(), record.exc_info) for record in log.take(logging.WARNING)]
     assert errors == []
 

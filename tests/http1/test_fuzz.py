@@ -33,7 +33,7 @@ def read(pieces: list[bytes]) -> list[Any]:
         if not request.head_done:
             continue
         try:
-            target: Any = split_target(request)
+            target: Any = split_target(request, secure=False)
         except BadTarget:
             target = "bad"
         body = b"".join(request.chunks)
