@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +15,8 @@ from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config
 from fxtrio.errors import SecretMissing
 from fxtrio.manifest import load_manifest
+from fxtrio.ssr.ahead import Ahead, start_ahead
+from fxtrio.ssr.launch import choose_launch
 
 if TYPE_CHECKING:
     from fxtrio.http1.limits import ServerLimits
@@ -91,28 +96,51 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     FX_SECRET_KEY must be set; 'fx secret' prints a key. At SIGTERM and Ctrl-C requests
     finish and jobs drain before the server ends.
     """
-    from fxtrio.supervise.serve import serve
-
     config = load_config(root)
-    if app is None or (root / BUILD_FOLDER).exists():  # else it is any ASGI application
+    build = root / BUILD_FOLDER
+    manifest = None
+    if app is None or build.exists():  # else it is any ASGI application
         if not config.secret_keys:
             raise SecretMissing
-        load_manifest(root / BUILD_FOLDER)
+        manifest = load_manifest(build)
     os.environ.setdefault("FX_PROJECT", str(root))
-    raise SystemExit(serve(serve_options(config, root, find_app(root, app), **given)))
+    with ExitStack() as stack:
+        gc.disable()  # until `_settle`: what imports make stays
+        stack.callback(gc.enable)
+        ahead = None
+        if manifest and app is None and given["workers"] == 1 and given["max_requests"] is None:
+            launch = choose_launch(build, manifest, config)
+            ahead = stack.enter_context(start_ahead(launch, config.ssr.workers))
+        # Heavy: the processes that render start in the meantime.
+        from fxtrio.supervise.serve import serve
+
+        options = serve_options(config, root, find_app(root, app), **given)
+        raise SystemExit(serve(options, ready=partial(_settle, ahead)))
 
 
-def _proxies(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+def _settle(ahead: Ahead | None) -> None:
+    """End what the start has left over, now that the server answers."""
+    if ahead is not None:
+        ahead.close()
+    gc.freeze()  # modules and the app are there for good: no collection looks at them again
+    gc.enable()
 
 
 def _count_workers(text: str) -> int:
+    if text == "1":
+        return 1
+    # Heavy: see `command`.
     from fxtrio.supervise.options import count_workers
 
     try:
         return count_workers(text)
     except ValueError as error:
         raise click.BadParameter(f"{text!r} is not above 0 and not 'auto'.") from error
+
+
+def _proxies(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of lists that are separated by commas."""
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 def serve_options(
@@ -129,6 +157,7 @@ def serve_options(
     **others: Any,
 ) -> ServeOptions:
     """Return what the server is told: the command's options, and below them the settings."""
+    # Heavy: see `command`.
     from fxtrio.supervise.options import ServeOptions
 
     shown = f"[{host}]" if ":" in host else host
@@ -155,6 +184,7 @@ def server_limits(config: Config) -> ServerLimits:
     The app answers bodies above `limits.body` itself, in the shape of the endpoint; the
     server's own limit is for what does not even reach it.
     """
+    # Heavy: see `command`.
     from fxtrio.http1.limits import ServerLimits
 
     limits, timeouts = config.limits, config.timeouts
