@@ -33,6 +33,7 @@ from fxtrio.serve.background import open_background
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.exchange import open_exchanges
 from fxtrio.serve.files import Folder
+from fxtrio.serve.flights import Keeper
 from fxtrio.serve.site import Hooks, Renderer, Running, Site, make_site
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
@@ -105,12 +106,21 @@ class Application(Starlette):
                     drain_timeout=config.tasks.drain_timeout,
                 )
             )
-            app = App(config=config, tasks=state.fx_tasks, broker=state.fx_broker, state=state)
+            keeper = Keeper(config) if config.cache.bytes and not site.development else None
+            app = App(
+                config=config,
+                tasks=state.fx_tasks,
+                broker=state.fx_broker,
+                state=state,
+                cache=keeper,
+            )
             state.fx = app
             await enter(open_plugins(self._plugins, app))
             background = await enter(open_background(capacity=config.tasks.capacity))
             exchanges = await enter(open_exchanges())
-            site.running = Running(app, exchanges, background, renderer)
+            if keeper is not None:
+                await enter(keeper.open())
+            site.running = Running(app, exchanges, background, renderer, keeper)
             site.ready = True
             try:
                 yield

@@ -24,6 +24,7 @@ import attrs
 if TYPE_CHECKING:
     from starlette.datastructures import State
 
+    from fxtrio.cache import Cache
     from fxtrio.config import Config
     from fxtrio.realtime import Broker
     from fxtrio.ssr.ahead import Ahead
@@ -45,6 +46,9 @@ class App:
 
     state: State
     """``app.state`` of the ASGI application."""
+
+    cache: Cache | None = None
+    """Kept responses of pages with ``CACHE``; None in development."""
 
     plugins: dict[str, Any] = attrs.field(factory=dict)
     """What each open plugin yielded, by plugin name, in the order they opened.

@@ -83,6 +83,19 @@ class SsrConfig:
 
 
 @attrs.frozen(kw_only=True)
+class CacheConfig:
+    """The ``cache`` section: whole responses of pages with ``CACHE``."""
+
+    bytes: int = attrs.field(
+        default=64 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
+    )
+    """Most that is kept for each server process; 0 keeps nothing (bytes)."""
+
+    stale: float = attrs.field(default=3600.0, validator=checks.at_least(0))
+    """How long a response that has had its time is sent until there is a new one (seconds)."""
+
+
+@attrs.frozen(kw_only=True)
 class TimeoutsConfig:
     """The ``timeouts`` section. All in seconds."""
 
@@ -237,6 +250,9 @@ class Config:
 
     ssr: SsrConfig = attrs.field(factory=SsrConfig)
     """Rendering in Node."""
+
+    cache: CacheConfig = attrs.field(factory=CacheConfig)
+    """Responses kept whole."""
 
     timeouts: TimeoutsConfig = attrs.field(factory=TimeoutsConfig)
     """Deadlines."""

@@ -112,6 +112,8 @@ class ActionVisit:
         if performed is None or isinstance(performed, Reply):
             return performed
         request, result = performed
+        if self.running.keeper is not None:
+            self.running.keeper.drop(*_invalidated(result))
         answer = await self._present(result, found, request)
         if background.tasks:
             self.visit.followers[:0] = background.tasks  # they may read files of the form
@@ -310,6 +312,13 @@ async def _typed(request: ActionRequest) -> Mapping[str, Any]:
         return shown_again(await request.json())
     except BadBody:
         return {}
+
+
+def _invalidated(result: Result) -> list[str]:
+    """Return the URLs that the action named in `invalidate_routes`."""
+    if isinstance(result, Response):
+        return result.headers.get(INVALIDATE_HEADER, "").split(", ")
+    return result.invalidated if isinstance(result, Succeeded) else []
 
 
 def _success(result: Mapping[str, Any], invalidated: list[str], place: str) -> Reply:

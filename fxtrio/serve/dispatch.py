@@ -96,6 +96,8 @@ class Dispatcher:
             named = visit.scope["method"], visit.scope["path"]
             log.error("%s %s failed", *named, exc_info=trimmed(error))
             answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
+        if visit.flight is not None:
+            answer = visit.flight.take(answer, visit)
         if answer is None:
             return
         await self._send(visit, answer)

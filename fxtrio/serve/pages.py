@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 from starlette.requests import Request
 
 from fxtrio.errors import DeadlinePassed, LoaderError, Redirect, SsrBusy, SsrDown
+from fxtrio.serve.anonymous import FORM_HTML, FORM_NAVIGATION
 from fxtrio.serve.exchange import Exchange
 from fxtrio.serve.failure import NOT_FOUND, log_failure, plain_problem, problem_of
+from fxtrio.serve.gather import gather_page
 from fxtrio.serve.guard import csrf_cookie, run_hooks
 from fxtrio.serve.load import Failed, Loaded, Values, load, unwrap
 from fxtrio.serve.reply import HTML, JSON, NO_STORE, PRIVATE, Answer, Header, Reply, redirected
@@ -20,6 +22,9 @@ from fxtrio.serve.state import Problem, ViewPlan, encode_params, encode_requeste
 from fxtrio.serve.stream import stream_page
 from fxtrio.serve.visit import Visit
 from fxtrio.ssr.frames import Rendered
+
+if TYPE_CHECKING:
+    from fxtrio.serve.flights import Keeper
 
 
 @attrs.frozen
@@ -45,6 +50,12 @@ class PageVisit:
 
     async def answer(self) -> Answer | None:
         """Return the page in the form the client asked for; None when the client has left."""
+        form = FORM_NAVIGATION if self.visit.navigation else FORM_HTML
+        keeper = self._keeper()
+        if keeper is not None and not self.site.hooks.pages:
+            kept = keeper.look(self, form)
+            if kept is not None:
+                return kept
         limit = self.site.config.timeouts.request
         passed = False
         with trio.CancelScope() as scope:
@@ -54,6 +65,10 @@ class PageVisit:
                 if refusal is not None:
                     return redirected(refusal, navigation=self.visit.navigation)
                 passed = True
+                if self.target.plan.revalidate is not None:
+                    made = await self.find_kept(form)
+                    if made is not None:
+                        return made
                 return await self.load_and_show(exchange=exchange)
             except LoaderError as error:  # raised by a hook
                 return await self.show_failure("", error, {}, guarded=False)
@@ -67,6 +82,26 @@ class PageVisit:
             return await self._show_late(late, loader.source)
         late = DeadlinePassed(self.target.plan.view.module, limit)
         return await self._show_late(late, guarded=passed)
+
+    def _keeper(self) -> Keeper | None:
+        """Return what keeps the responses of this page; None when nothing does."""
+        if self.target.plan.revalidate is None or self.visit.flight is not None:
+            return None
+        return self.running.keeper
+
+    async def find_kept(self, form: bytes) -> Reply | None:
+        """Return the page's kept response, or what is made now for all who ask.
+
+        None when the page is not kept, or has nothing that is the same for all.
+        Hooks must have let the visitor pass.
+        """
+        flight = self.visit.flight
+        if flight is not None:
+            flight.passed = True
+        keeper = self._keeper()
+        if keeper is None:
+            return None
+        return keeper.look(self, form) or await keeper.join(self, form)
 
     async def answer_not_found(self) -> Answer | None:
         """Return the target, a not-found view, for a URL that nothing answers."""
@@ -105,7 +140,7 @@ class PageVisit:
         """
         plan = self.target.plan
         if plan.view.streams and action_data is None and not self.visit.navigation:
-            return await stream_page(self)
+            return await (stream_page(self) if self.visit.flight is None else gather_page(self))
         outcome = await load(plan.loaders, self.request, page=plan.view.module, exchange=exchange)
         if isinstance(outcome, Redirect):
             return redirected(outcome, navigation=self.visit.navigation)
@@ -192,12 +227,16 @@ class PageVisit:
         if self.visit.navigation:
             return Reply(status, state, JSON, [NO_STORE, site.vary])
         frame = site.frames[plan.view.id]
-        nonce = site.entropy.hex().encode() if site.nonce else b""
+        flight = self.visit.flight
+        # Many get what a flight makes: the placeholder is replaced for each of them.
+        nonce = site.nonce if not site.nonce or flight is not None else site.entropy.hex().encode()
         try:
             rendered = await self._render(plan, state)
         except SsrDown as error:
             log.error("%s: %s The browser renders it.", plan.view.module, error)
             rendered = Rendered(b"", b"")
+            if flight is not None:
+                flight.degraded = True
         body = frame.whole(rendered, state, nonce)
         return Reply(status, body, HTML, self.html_headers(nonce))
 
@@ -219,6 +258,7 @@ class PageVisit:
             requested=encode_requested(self.visit.requested),
             params=encode_params(self.target.params),
             status=status,
+            ttl=self._time_to_live(),
             problem=problem,
             action_data=action_data,
             # The placeholder is this process's secret: it must not leave without being replaced.
@@ -226,13 +266,20 @@ class PageVisit:
             deferred=deferred,
         )
 
+    def _time_to_live(self) -> float:
+        """Return for how long the client router may use this page's payload again (seconds)."""
+        if self.visit.flight is None or not self.visit.navigation:
+            return 0
+        return self.target.plan.revalidate or 0
+
     def html_headers(self, nonce: bytes) -> list[Header]:
         """Return the headers of an HTML response, besides its type and length."""
         site = self.site
         headers = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
         if site.llms_link is not None:
             headers.append(site.llms_link)
-        if self.visit.draft.shared:  # one visitor's proof is nothing for the others
+        # One visitor's proof is nothing for the others.
+        if self.visit.draft.shared or self.visit.flight is not None:
             return headers
         return headers + csrf_cookie(site, self.visit, self.request)
 

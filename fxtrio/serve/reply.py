@@ -165,11 +165,13 @@ async def send_reply(
 ) -> None:
     """Send ``reply`` with the draft's and the standard headers; ``head`` leaves the body out."""
     body = reply.body
-    headers: list[Header] = [
-        (b"content-type", reply.media),
-        (b"content-length", b"%d" % len(body)),
-        *reply.headers,
-    ]
+    headers = reply.headers
+    if reply.status != 304:  # which tells of a body that the client has
+        headers = [
+            (b"content-type", reply.media),
+            (b"content-length", b"%d" % len(body)),
+            *headers,
+        ]
     headers = complete_headers(headers, draft=draft, request_id=request_id, standard=standard)
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if head else body})

@@ -29,6 +29,7 @@ from fxtrio.ssr.frames import Rendered
 
 if TYPE_CHECKING:
     from fxtrio.serve.agents import Agents
+    from fxtrio.serve.flights import Keeper
 
 log = logging.getLogger("fx.serve")
 
@@ -85,6 +86,8 @@ class Running:
     exchanges: Exchanges
     background: Background
     renderer: Renderer
+    keeper: Keeper | None = None
+    """Keeps the responses of pages with ``CACHE``; None in development."""
 
 
 @attrs.define(eq=False)

@@ -55,6 +55,9 @@ class ViewPlan:
     memo: bool
     """Whether equal states have equal HTML: no ``MEMO = False`` in the chain."""
 
+    revalidate: float | None = None
+    """For how long whole responses are kept (seconds); None when they are not."""
+
     @property
     def chain(self) -> tuple[PageCode, ...]:
         """The layouts, then the page."""
@@ -81,6 +84,7 @@ def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
         _safe({**view.client, "id": view.id}, view.module),
         static,
         all(code.module.memo for code in chain),
+        inner.module.revalidate,
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import attrs
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from fxtrio.serve.anonymous import FLIGHT, NAVIGATION, AnonymousRequest
 from fxtrio.serve.reply import Entropy, ResponseDraft
 
-NAVIGATION = b"x-fx-navigation"
+if TYPE_CHECKING:
+    from fxtrio.serve.flights import Flight
 
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
@@ -39,13 +42,22 @@ class Visit:
     followers: list[BackgroundTask] = attrs.field(factory=list)
     """Work that begins once the response is sent."""
 
+    flight: Flight | None = None
+    """What this visit is made for, when it is an anonymous one whose response may be kept."""
+
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
 
     @property
     def request(self) -> Request:
         """The request that loaders, hooks and Markdown functions get."""
-        return Request(self.scope, _nothing)
+        return self.connect(self.scope)
+
+    def connect(self, scope: Scope) -> Request:
+        """Return a request of a scope made from this one's."""
+        if self.flight is not None:
+            return AnonymousRequest(scope, _nothing, self.flight.reads)
+        return Request(scope, _nothing)
 
     @property
     def navigation(self) -> bool:
@@ -106,4 +118,4 @@ def open_visit(
         else:
             request_id = entropy.hex().encode()
         state["request_id"] = request_id.decode()
-    return Visit(scope, receive, send, headers, path, request_id, draft)
+    return Visit(scope, receive, send, headers, path, request_id, draft, flight=scope.get(FLIGHT))

@@ -1,0 +1,5 @@
+"""Kept responses: make pages with ``CACHE`` load anew."""
+
+from fxtrio.cache import revalidate
+
+__all__ = ["revalidate"]

@@ -1,0 +1,142 @@
+"""The visitor for whom a kept response is made: nobody in particular.
+
+Its request has the URL and the host, and nothing else of whoever asked first: no
+cookies, no other headers, no address. So what is kept can hold nothing of a visitor.
+What code reads of such a request all the same would have been different for others:
+it is written down, and then the response is not kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.datastructures import Address, Headers, State
+from starlette.requests import Request
+from starlette.types import Receive, Scope
+
+if TYPE_CHECKING:
+    from fxtrio.serve.flights import Flight
+    from fxtrio.serve.visit import Visit
+
+NAVIGATION = b"x-fx-navigation"
+
+FLIGHT = "fx.flight"
+"""Key of the ASGI scope that holds the `Flight` of an anonymous request."""
+
+FORM_HTML = b"html"
+FORM_NAVIGATION = b"navigation"
+FORM_MARKDOWN = b"markdown"
+
+_ASKING = {
+    FORM_HTML: (b"accept", b"text/html"),
+    FORM_NAVIGATION: (NAVIGATION, b"1"),
+    FORM_MARKDOWN: (b"accept", b"text/markdown"),
+}
+
+_PERSONAL = frozenset({"user", "session"})
+"""What middleware puts on ``request.state`` about a visitor."""
+
+
+def anonymous_scope(visit: Visit, flight: Flight, *, form: bytes, query: bytes) -> Scope:
+    """Return the scope of a request for the same URL by nobody in particular."""
+    scope = visit.scope
+    host = visit.headers.get(b"host")
+    return {
+        "type": "http",
+        "asgi": scope["asgi"],
+        "http_version": scope["http_version"],
+        "method": "GET",
+        "scheme": scope["scheme"],
+        "server": scope.get("server"),
+        "client": None,  # an address that some middleware trusts would be somebody
+        "root_path": scope.get("root_path", ""),
+        "path": scope["path"],
+        "raw_path": raw_path(scope),
+        "query_string": query,
+        "headers": [_ASKING[form], *([] if host is None else [(b"host", host)])],
+        "state": {},
+        FLIGHT: flight,
+    }
+
+
+def raw_path(scope: Scope) -> bytes:
+    """Return the path as it was sent, without the query."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.partition(b"?")[0]
+
+
+def canonical_query(query: bytes) -> bytes:
+    """Return a query sorted by name, without empty parts; values of one name keep their order."""
+    if not query:
+        return b""
+    parts = [part for part in query.split(b"&") if part]
+    parts.sort(key=lambda part: part.partition(b"=")[0])
+    return b"&".join(parts)
+
+
+class AnonymousRequest(Request):
+    """The request that hooks and loaders get when a response is to be kept.
+
+    ``reads`` takes the names of what they read of the visitor.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, reads: set[str]) -> None:
+        super().__init__(scope, receive)
+        self._reads = reads
+
+    @property
+    def headers(self) -> Headers:
+        """The headers: whichever is read, others may send another."""
+        self._reads.add("request.headers")
+        return super().headers
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """No cookies."""
+        self._reads.add("request.cookies")
+        return {}
+
+    @property
+    def client(self) -> Address | None:
+        """No address."""
+        self._reads.add("request.client")
+        return None
+
+    @property
+    def session(self) -> dict[Any, Any]:
+        """The session of nobody, if the app has sessions."""
+        self._reads.add("request.session")
+        return super().session
+
+    @property
+    def user(self) -> Any:
+        """The user that middleware gives to nobody."""
+        self._reads.add("request.user")
+        return super().user
+
+    @property
+    def auth(self) -> Any:
+        """What middleware allows to nobody."""
+        self._reads.add("request.auth")
+        return super().auth
+
+    @property
+    def state(self) -> State:
+        """The state, of which ``user`` and ``session`` are the visitor's."""
+        return _WatchedState(self.scope["state"], self._reads)
+
+
+class _WatchedState(State):
+    def __init__(self, state: dict[str, Any], reads: set[str]) -> None:
+        super().__init__(state)
+        object.__setattr__(self, "_reads", reads)
+
+    def __getattr__(self, key: Any) -> Any:
+        if key in _PERSONAL:
+            self._reads.add(f"request.state.{key}")
+        return super().__getattr__(key)
+
+    def __getitem__(self, key: str) -> Any:
+        if key in _PERSONAL:
+            self._reads.add(f"request.state.{key}")
+        return super().__getitem__(key)

@@ -1,0 +1,139 @@
+"""Kept responses by key, bounded in bytes. No clock, no I/O.
+
+Two queues, both by last use: what was asked for only once waits in the first one,
+what was asked for again moves to the second. So a flood of URLs that nobody asks for
+twice pushes out others of its kind, and leaves the pages that have visitors alone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import attrs
+
+from fxtrio.serve.copies import Copy, Pass
+
+Key = tuple[bytes, ...]
+"""All that a kept response depends on: form, scheme, host, path and query."""
+
+Entry = Copy | Pass
+
+_PROVEN = 0.8
+"""Share of the capacity that entries may have which were asked for again."""
+
+_LARGEST = 8
+"""An entry may take one part in so many: one huge page must not push out all others."""
+
+_OVERHEAD = 600
+"""Bytes of an entry besides its text: objects, links, key (measured roughly)."""
+
+
+@attrs.frozen
+class CacheStatistics:
+    """A snapshot of a `KeptResponses`."""
+
+    entries: int
+    size: int
+    """Bytes kept."""
+
+    capacity: int
+    """Bytes above which entries go."""
+
+    dropped: int
+    """Entries that had to go for others (count)."""
+
+
+class KeptResponses:
+    """At most ``capacity`` bytes of responses."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._new: OrderedDict[Key, Entry] = OrderedDict()
+        self._proven: OrderedDict[Key, Entry] = OrderedDict()
+        self._pages: dict[str, set[Key]] = {}
+        self._size = 0
+        self._proven_size = 0
+        self._dropped = 0
+
+    def find(self, key: Key) -> Entry | None:
+        """Return what is kept, and count it as used."""
+        proven = self._proven
+        entry = proven.get(key)
+        if entry is not None:
+            proven.move_to_end(key)
+            return entry
+        entry = self._new.pop(key, None)
+        if entry is not None:
+            self._prove(key, entry)
+        return entry
+
+    def peek(self, key: Key) -> Entry | None:
+        """Return what is kept, without counting it as used."""
+        return self._proven.get(key) or self._new.get(key)
+
+    def keep(self, key: Key, entry: Entry) -> None:
+        """Keep ``entry`` in place of what had this key; others may have to go."""
+        proven = key in self._proven
+        self.drop(key)
+        if _size_of(entry) > self._capacity // _LARGEST:
+            return
+        self._size += _size_of(entry)
+        self._pages.setdefault(entry.page, set()).add(key)
+        if proven:
+            self._prove(key, entry)
+        else:
+            self._new[key] = entry
+        while self._size > self._capacity:
+            self.drop(next(iter(self._new or self._proven)))
+            self._dropped += 1
+
+    def drop(self, key: Key) -> bool:
+        """Forget one entry; return whether there was one."""
+        entry = self._new.pop(key, None)
+        if entry is None:
+            entry = self._proven.pop(key, None)
+            if entry is None:
+                return False
+            self._proven_size -= _size_of(entry)
+        self._size -= _size_of(entry)
+        keys = self._pages[entry.page]
+        keys.remove(key)
+        if not keys:
+            del self._pages[entry.page]
+        return True
+
+    def drop_page(self, page: str) -> int:
+        """Forget all forms and queries of the page at the path ``page``; return how many."""
+        return sum(map(self.drop, tuple(self._pages.get(page, ()))))
+
+    def drop_route(self, route: bytes) -> int:
+        """Forget all pages of a route pattern; return how many entries went."""
+        found = [
+            key
+            for kept in (self._new, self._proven)
+            for key, entry in kept.items()
+            if entry.route == route
+        ]
+        return sum(map(self.drop, found))
+
+    def statistics(self) -> CacheStatistics:
+        """Return a snapshot."""
+        return CacheStatistics(
+            entries=len(self._new) + len(self._proven),
+            size=self._size,
+            capacity=self._capacity,
+            dropped=self._dropped,
+        )
+
+    def _prove(self, key: Key, entry: Entry) -> None:
+        """Put an entry among the proven ones; the longest unused of them may have to leave."""
+        self._proven[key] = entry
+        self._proven_size += _size_of(entry)
+        while self._proven_size > self._capacity * _PROVEN and len(self._proven) > 1:
+            oldest, other = self._proven.popitem(last=False)
+            self._proven_size -= _size_of(other)
+            self._new[oldest] = other
+
+
+def _size_of(entry: Entry) -> int:
+    return entry.size + _OVERHEAD
