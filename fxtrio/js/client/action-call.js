@@ -48,7 +48,8 @@ export function csrfToken(cookies) {
 }
 
 /**
- * Call an action.
+ * Call an action. When the token is not, or no longer, one of this session (somebody has signed
+ * in since), it is asked for and the action called once more.
  *
  * @param {object} options
  * @param {typeof globalThis.fetch} options.fetch
@@ -59,21 +60,51 @@ export function csrfToken(cookies) {
  * @returns {Promise<ActionResult>}
  */
 export async function callAction({ fetch, url, payload, cookies, invalidate }) {
-  /** @type {Record<string, string>} */
-  const headers = { accept: 'application/json' };
   const token = csrfToken(cookies);
-  if (token !== null) headers['x-csrf-token'] = token;
-  const body = encodeBody(payload, headers);
-  let response;
   try {
-    response = await fetch(url, { method: 'POST', headers, body });
+    const first = await send({ fetch, url, payload, invalidate, token });
+    if (!first.forged) return first.result;
+    const fresh = await freshToken(fetch, url);
+    if (fresh === null || fresh === token) return first.result;
+    return (await send({ fetch, url, payload, invalidate, token: fresh })).result;
   } catch {
     return { ok: false, error: UNREACHABLE, fields: {} };
   }
+}
+
+/**
+ * @param {object} options
+ * @param {typeof globalThis.fetch} options.fetch
+ * @param {string} options.url
+ * @param {unknown} options.payload
+ * @param {string | null} options.token
+ * @param {(url: string) => void} options.invalidate
+ * @returns {Promise<{ result: ActionResult, forged: boolean }>} `forged`: the token was refused
+ * @throws {TypeError} when the server cannot be reached
+ */
+async function send({ fetch, url, payload, token, invalidate }) {
+  /** @type {Record<string, string>} */
+  const headers = { accept: 'application/json' };
+  if (token !== null) headers['x-csrf-token'] = token;
+  const body = encodeBody(payload, headers);
+  const response = await fetch(url, { method: 'POST', headers, body });
   for (const invalid of (response.headers.get('x-fx-invalidate') ?? '').split(', ')) {
     if (invalid !== '') invalidate(invalid);
   }
-  return readResult(response);
+  const result = await readResult(response);
+  return { result, forged: response.status === 403 && /^CSRF .*token/.test(result.error ?? '') };
+}
+
+/**
+ * @param {typeof globalThis.fetch} fetch
+ * @param {string} url of an action or of an endpoint of the runtime
+ * @returns {Promise<string | null>}
+ */
+async function freshToken(fetch, url) {
+  const base = url.slice(0, url.indexOf('/api/__'));
+  const response = await fetch(`${base}/api/__csrf`, { headers: { accept: 'application/json' } });
+  const { token } = await response.json();
+  return typeof token === 'string' ? token : null;
 }
 
 /**

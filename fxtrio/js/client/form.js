@@ -1,13 +1,15 @@
 /** `Form`: a form that calls a server action, with JavaScript or without. */
 
 import { createElement, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 
 import { actionUrl } from './action-call.js';
 import { useRoute } from './contexts.js';
 import { stateOf, useActionCall } from './use-action.js';
 
 /**
- * @typedef {import('./use-action.js').ActionState} FormState
+ * @typedef {import('./types.js').ActionData} ActionData
+ * @typedef {import('./use-action.js').ActionState & { values: ActionData['values'] }} FormState
  * @typedef {Omit<import('react').ComponentProps<'form'>, 'action' | 'method' | 'onError' | 'children'> & {
  *   action: string,
  *   page?: string,
@@ -19,12 +21,18 @@ import { stateOf, useActionCall } from './use-action.js';
  * }} FormProps
  */
 
+/** @type {ActionData['values']} */
+const NO_VALUES = Object.freeze({});
+
 /**
  * A form whose submission calls the action named `action`.
  *
- * `children` may be a function of the state `{pending, data, error, fields}`. After success
- * the page's data is loaded anew unless there is an `onSuccess`; `refresh` decides otherwise.
- * `reset` empties the fields after success.
+ * `children` may be a function of the state `{pending, data, error, fields, values}`. After
+ * success the page's data is loaded anew unless there is an `onSuccess`; `refresh` decides
+ * otherwise. `reset` empties the fields after success.
+ *
+ * `values` has what was typed into a form that was sent without JavaScript and failed, for
+ * `defaultValue`; with JavaScript the fields keep it by themselves.
  *
  * @param {FormProps} props
  */
@@ -49,11 +57,13 @@ export function Form(props) {
     const result = await call(data);
     busy.current = false;
     const after = stateOf(result);
-    setState(after);
     if (!result.ok) {
+      setState(({ values }) => ({ ...after, values }));
       onError?.(result.error ?? '', result.fields);
       return;
     }
+    // At once: `reset` puts back the values that are the default by then.
+    flushSync(() => setState({ ...after, values: NO_VALUES }));
     if (reset) form.reset();
     onSuccess?.(after.data);
     const again = refresh ?? onSuccess === undefined;
@@ -82,6 +92,9 @@ export function Form(props) {
  * @returns {FormState}
  */
 export function initialState(actionData, action) {
-  if (actionData?.action !== action) return stateOf({ ok: true, fields: {} });
-  return stateOf(actionData);
+  if (actionData?.action !== action) {
+    return { ...stateOf({ ok: true, fields: {} }), values: NO_VALUES };
+  }
+  const { values, ...result } = actionData;
+  return { ...stateOf(result), values };
 }

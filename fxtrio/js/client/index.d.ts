@@ -25,7 +25,11 @@ export interface ActionData {
   error: string;
   fields: Fields;
   data: Record<string, any>;
+  values: Values;
 }
+
+/** Text that was typed, by the name of its field: a list where a name came more than once. */
+export type Values = Record<string, any>;
 
 /** Messages by the path of a field, such as `items.0.price`. */
 export type Fields = Record<string, string[]>;
@@ -87,6 +91,16 @@ export interface ActionState<Result = any> {
   fields: Fields;
 }
 
+/** What the children of a `<Form>` may be a function of. */
+export interface FormState<Result = any> extends ActionState<Result> {
+  /**
+   * What was typed, after a submission without JavaScript that failed: for `defaultValue`. Files
+   * are missing, and fields whose names contain `password`, `passphrase`, `secret` or `token` or
+   * begin with `_`.
+   */
+  values: Values;
+}
+
 export type FormProps<Result = any> = Omit<
   ComponentProps<'form'>,
   'action' | 'method' | 'onError' | 'children'
@@ -101,7 +115,7 @@ export type FormProps<Result = any> = Omit<
   refresh?: boolean;
   onSuccess?: (data: Result) => void;
   onError?: (message: string, fields: Fields) => void;
-  children?: ReactNode | ((state: ActionState<Result>) => ReactNode);
+  children?: ReactNode | ((state: FormState<Result>) => ReactNode);
 };
 
 /** A form that calls an action, with JavaScript or without. */

@@ -73,6 +73,8 @@ export interface ActionData {
   error: string;
   fields: Record<string, string[]>;
   data: Json;
+  /** The text that was typed, by field; no files and no passwords. */
+  values: Record<string, string | string[]>;
 }
 
 export interface User {

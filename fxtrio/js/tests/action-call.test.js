@@ -103,6 +103,47 @@ test('the token of the cookie is sent back', async () => {
   assert.equal((await call({ answer })).request.headers['x-csrf-token'], undefined);
 });
 
+/**
+ * Call an action of a server that takes one token.
+ *
+ * @param {{ good: string, fresh: unknown, cookies: string }} options
+ */
+async function callWithToken({ good, fresh, cookies }) {
+  /** @type {string[]} */
+  const asked = [];
+  const result = await callAction({
+    fetch: /** @type {any} */ (
+      async (/** @type {string} */ url, /** @type {any} */ { headers }) => {
+        asked.push(url);
+        if (url.endsWith('/__csrf')) return Response.json({ token: fresh });
+        if (headers['x-csrf-token'] === good) return Response.json({ ok: true });
+        const error = 'CSRF check failed: the token is not valid for this session.';
+        return Response.json({ ok: false, error }, { status: 403 });
+      }
+    ),
+    url: '/app/api/__actions/index/save',
+    payload: {},
+    cookies,
+    invalidate: () => {},
+  });
+  return { ok: result.ok, asked: asked.length, last: asked[1] };
+}
+
+test('a token of another session is replaced, and the action called once more', async () => {
+  const renewed = await callWithToken({ good: 'new', fresh: 'new', cookies: 'fx-csrf=old' });
+  assert.deepEqual(renewed, { ok: true, asked: 3, last: '/app/api/__csrf' });
+  assert.equal((await callWithToken({ good: 'new', fresh: 'new', cookies: '' })).ok, true);
+});
+
+test('a refusal that a new token does not change is final', async () => {
+  const refused = await callWithToken({ good: 'no', fresh: 'new', cookies: 'fx-csrf=old' });
+  assert.deepEqual([refused.ok, refused.asked], [false, 3]);
+  const same = await callWithToken({ good: 'no', fresh: 'old', cookies: 'fx-csrf=old' });
+  assert.deepEqual([same.ok, same.asked], [false, 2]);
+  const none = await callWithToken({ good: 'no', fresh: null, cookies: 'fx-csrf=old' });
+  assert.deepEqual([none.ok, none.asked], [false, 2]);
+});
+
 test('the cookie that is bound to the host comes first', () => {
   assert.equal(csrfToken('fx-csrf=old; __Host-fx-csrf=new'), 'new');
   assert.equal(csrfToken('not-fx-csrf=x'), null);

@@ -165,19 +165,28 @@ test('a form works without JavaScript', () => {
   );
 });
 
-test('a form shows why its submission without JavaScript failed', () => {
+test('a form shows why its submission without JavaScript failed, and what was typed', () => {
   const Page = () => {
-    const failed = (/** @type {any} */ { error, fields }) => `${error}: ${fields.n?.join()}`;
+    const shown = (/** @type {any} */ { error, fields, values }) =>
+      h('input', { title: `${error}: ${fields.n?.join()}`, defaultValue: values.n });
     return [
-      h(Form, { key: 1, action: 'save', children: failed }),
-      h(Form, { key: 2, action: 'b' }),
+      h(Form, { key: 1, action: 'save', children: shown }),
+      h(Form, { key: 2, action: 'b', children: shown }),
     ];
   };
   const fields = { n: ['Too short'] };
   const { html } = render(Page, {
-    actionData: { action: 'save', ok: false, error: 'Invalid', fields, data: {} },
+    actionData: {
+      action: 'save',
+      ok: false,
+      error: 'Invalid',
+      fields,
+      data: {},
+      values: { n: '"x"' },
+    },
   });
-  assert.match(html, />Invalid: Too short</);
+  assert.match(html, /<input title="Invalid: Too short" value="&quot;x&quot;"\/>/);
+  assert.match(html, /<input title="null: undefined"\/>/);
 });
 
 test('an action has a state before it is called', () => {

@@ -76,7 +76,7 @@ test('an error page is told of the error', () => {
 test('a page is told what a form’s action answered', () => {
   const state = makeState();
   assert.ok(!('actionData' in pageProps(state)));
-  state.actionData = { action: 'save', ok: false, error: 'No', fields: {}, data: {} };
+  state.actionData = { action: 'save', ok: false, error: 'No', fields: {}, data: {}, values: {} };
   assert.equal(pageProps(state).actionData, state.actionData);
 });
 
