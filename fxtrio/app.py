@@ -155,7 +155,8 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
 
     ``overrides`` are settings as keyword arguments (`load_config`). ``mode`` chooses
     the build: ``"production"`` (`fx build`) or ``"development"`` (`fx dev`); by default
-    the environment variable FX_MODE does, and without it, production. Raises
+    the environment variable FX_MODE does, and without it, production; ``"check"``
+    makes an app without pages, for `fx check`, which tries them one by one. Raises
     ManifestUnreadable when there is no such build, ConfigInvalid for wrong settings,
     and whatever the project's own modules raise on import.
     """
@@ -164,7 +165,8 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     root = Path(root).resolve()
     config = load_config(root, **overrides)
     build = root / (DEVELOPMENT_BUILD if mode == "development" else BUILD)
-    manifest = load_manifest(build)
+    checking = mode == "check"
+    manifest = Manifest(build_id="", mode="development") if checking else load_manifest(build)
 
     def open_renderer() -> AbstractAsyncContextManager[Renderer]:
         launch = choose_launch(build, manifest, config)

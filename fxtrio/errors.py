@@ -538,6 +538,18 @@ class BundlerCrashed(FxtrioError):
         self.output = output
 
 
+class TrialCrashed(FxtrioError):
+    """The process in which `fx check` imports a project ended before it began: a defect."""
+
+    def __init__(self, code: int | None, output: str) -> None:
+        super().__init__(
+            f"fx check: the process that imports the project ended with {code}. "
+            f"Report this with the lines below; --static does without it.\n{output}"
+        )
+        self.code = code
+        self.output = output
+
+
 class LifespanEnded(FxtrioError):
     """The application's lifespan ended although it was not told to shut down."""
 

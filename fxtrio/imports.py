@@ -52,12 +52,15 @@ class Imports:
         path = self._root / source
         return self._run(source, path.read_bytes(), path, {})
 
+    def page(self, module: PageModule, text: bytes) -> Mapping[str, Any]:
+        """Return the names of a page file, whose Python is ``text``."""
+        injected = {name: getattr(runtime, name) for name in module.inject}
+        return self._run(module.source, text, self._root / module.source, injected)
+
     def _page(self, module: PageModule) -> Mapping[str, Any] | None:
         if module.code is None:
             return None
-        injected = {name: getattr(runtime, name) for name in module.inject}
-        text = (self._build / module.code).read_bytes()
-        return self._run(module.source, text, self._root / module.source, injected)
+        return self.page(module, (self._build / module.code).read_bytes())
 
     def _run(
         self, source: str, text: bytes, path: Path, injected: Mapping[str, Any]

@@ -1,38 +1,109 @@
-"""`fx check`: find mistakes in settings, routes and page files without building."""
+"""`fx check`: find mistakes in settings, routes, page files and what they import."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import attrs
 import click
 
-from fxtrio.cli.output import json_option, print_done, root_option
-from fxtrio.config import load_config
+from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
+from fxtrio.cli.words import counted
+
+if TYPE_CHECKING:
+    from fxtrio.compile.problems import Problem
 
 
 @click.command
 @root_option
+@app_option
+@click.option("--static", is_flag=True, help="Do not import the project's Python code.")
 @json_option
-def command(root: Path, as_json: bool) -> None:
+def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
     """Find mistakes without building.
 
-    All problems of all files are reported, as ``path:line:column: message. Remedy.``
+    All problems of settings, routes and files are reported, as ``path:line:column:
+    message. Remedy.`` The project's Python code is imported, as its server would, in a
+    process of its own; nothing is opened or served.
     """
     import trio
 
     from fxtrio.compile.problems import format_json, format_text
-    from fxtrio.compile.syntax import check_all
 
     def report(line: str) -> None:
         if not as_json:
             click.echo(line, err=True)
 
-    project = trio.run(partial(check_all, root, load_config(root), report=report))
+    named = find_app(root, app)
+    checked = trio.run(partial(check, root, app=named, imports=not static, report=report))
     if as_json:
-        click.echo(format_json(project.problems), nl=False)
-    elif project.problems:
-        click.echo(format_text(project.problems), nl=False)
+        click.echo(format_json(checked.problems), nl=False)
+    elif checked.problems:
+        click.echo(format_text(checked.problems), nl=False)
+        files = len({problem.path for problem in checked.problems})
+        where = f" in {counted(files, 'file')}" if files > 1 else ""
+        report(f"{counted(len(checked.problems), 'problem')}{where}.")
     else:
-        print_done(f"{len(project.pages)} files are fine.")
-    raise SystemExit(1 if project.problems else 0)
+        print_done(
+            f"{counted(checked.files, 'file')} {'is' if checked.files == 1 else 'are'} fine."
+        )
+    raise SystemExit(1 if checked.problems else 0)
+
+
+@attrs.frozen
+class Checked:
+    """What `check` has found."""
+
+    files: int
+    """How many were looked at (count)."""
+
+    problems: tuple[Problem, ...]
+    """By place; their paths are as messages name them."""
+
+
+async def check(
+    root: Path, *, app: str, imports: bool = True, report: Callable[[str], None]
+) -> Checked:
+    """Check the project in ``root``.
+
+    ``app`` is its ASGI app, "" without one. With ``imports`` the project's code is
+    imported. ``report`` gets what is no problem of the project: that something takes time,
+    or is not checked.
+    """
+    import trio
+
+    from fxtrio.cli.trial.process import order_of, try_application
+    from fxtrio.compile.problems import config_problems, placed
+    from fxtrio.compile.project import check_project, check_python
+    from fxtrio.compile.syntax import check_ui
+    from fxtrio.config import locate, read_config
+    from fxtrio.errors import ConfigProblem
+
+    config, unusable = read_config(root)
+    if any(problem.key == "pagesDir" for problem in unusable):  # so there is nothing to look at
+        return Checked(0, tuple(config_problems(unusable)))
+    project = await trio.to_thread.run_sync(check_project, root, config)
+    module = f"{app.partition(':')[0].replace('.', '/')}.py"
+    broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
+    problems = [*project.problems, *broken]
+    settings = [*unusable]
+
+    async def look_at_ui() -> None:
+        problems.extend(await check_ui(project, report=report))
+
+    async def look_at_code() -> None:
+        order = order_of(root, project, config, app="" if broken else app)
+        found = await try_application(order)
+        problems.extend(found.problems)
+        mistaken = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
+        settings.extend(locate(mistaken, root))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look_at_ui)
+        if imports:
+            nursery.start_soon(look_at_code)
+    files = len(project.pages) + len(project.tree.api) + len(project.tree.llms) + bool(app)
+    return Checked(files, tuple(sorted([*config_problems(settings), *placed(problems, root)])))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import shown_path
+from fxtrio.errors import ConfigProblem, shown_path
 
 
 @attrs.frozen(order=True)
@@ -33,7 +33,19 @@ class Problem:
     def __str__(self) -> str:
         """Return ``path:line:column: message. Remedy.``"""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
-        return f"{place}: {self.message}. {self.remedy}."
+        end = "" if self.remedy.endswith("?") else "."
+        return f"{place}: {self.message}. {self.remedy}{end}"
+
+
+def config_problems(problems: Iterable[ConfigProblem]) -> list[Problem]:
+    """Return problems of settings in the same shape; their paths are already `placed`."""
+    found = []
+    for problem in problems:
+        cause, _, remedy = problem.cause.rstrip(".").partition(". ")
+        message = f"{problem.key} {cause}" if problem.key else cause
+        place = problem.place, problem.line, problem.column
+        found.append(Problem(*place, message, remedy or "Correct it"))
+    return found
 
 
 def placed(problems: Iterable[Problem], root: Path) -> tuple[Problem, ...]:

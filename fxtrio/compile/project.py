@@ -71,7 +71,7 @@ def check_project(root: Path, config: Config) -> CheckedProject:
         pages.append(page)
         problems += found
     for source in (*(api.source for api in tree.api), *tree.llms.values()):
-        problems += _check_python(root, source)
+        problems += check_python(root, source)
     return CheckedProject(tree, tuple(pages), tuple(sorted(problems)))
 
 
@@ -109,8 +109,8 @@ def _no_default_export(source: SourceText) -> Problem:
     )
 
 
-def _check_python(root: Path, path: str) -> list[Problem]:
-    """Return the problems of an endpoint or `llms.py`."""
+def check_python(root: Path, path: str) -> list[Problem]:
+    """Return what keeps a Python module of the project from running: syntax, undefined names."""
     source = _read(root, path)
     return [source] if isinstance(source, Problem) else _check_code(source, source.text, ())
 

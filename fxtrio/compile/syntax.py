@@ -10,47 +10,35 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import attrs
 import trio
 
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
+from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.toolchain import JS, ensure_toolchain
-from fxtrio.config import Config
 from fxtrio.errors import BundlerCrashed, NodeMissing, ToolchainFailed
 from fxtrio.node import find_node
 
 _TAIL = 4000  # Characters of Node's output that an error shows.
 
 
-async def check_all(root: Path, config: Config, *, report: Callable[[str], None]) -> CheckedProject:
-    """Check both halves of every page file of the project in ``root``.
+async def check_ui(project: CheckedProject, *, report: Callable[[str], None]) -> list[Problem]:
+    """Return the problems of the UI halves of the page files that divide into halves.
 
-    Without Node or the toolchain the syntax of the UI halves stays unchecked, and
-    ``report`` is told so; it also gets a line for each thing that takes time.
+    Without Node or the toolchain they stay unchecked, and ``report`` is told so; it also
+    gets a line for each thing that takes time. Raises BundlerCrashed for a defect.
     """
-    project = await trio.to_thread.run_sync(check_project, root, config)
-    if not any(page.whole for page in project.pages):
-        return project
+    pages = [page for page in project.pages if page.whole]
+    if not pages:
+        return []
     try:
         toolchain = await ensure_toolchain(report)
-        return await check_ui(project, toolchain=toolchain)
+        return await ui_problems(pages, toolchain)
     except (NodeMissing, ToolchainFailed) as error:
-        report(f"The syntax of UI code has not been checked. {error}")
-        return project
+        report(f"The UI code has not been checked. {error}")
+        return []
 
 
-async def check_ui(project: CheckedProject, *, toolchain: Path) -> CheckedProject:
-    """Return ``project`` with the syntax errors of its UI halves among the problems.
-
-    ``toolchain`` comes from `ensure_toolchain`. Files that did not divide into
-    halves are left out. Raises NodeMissing, and BundlerCrashed for a defect.
-    """
-    found = await syntax_problems((page for page in project.pages if page.whole), toolchain)
-    return attrs.evolve(project, problems=tuple(sorted([*project.problems, *found])))
-
-
-async def syntax_problems(pages: Iterable[CheckedPage], toolchain: Path) -> list[Problem]:
+async def ui_problems(pages: Iterable[CheckedPage], toolchain: Path) -> list[Problem]:
     """Return the syntax errors of the UI halves of ``pages``; cancelling it kills Node."""
     files = [{"path": page.module.source, "text": page.ui} for page in pages]
     node = await trio.to_thread.run_sync(find_node)

@@ -85,6 +85,9 @@ def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}, []
+    except NotADirectoryError:
+        cause = "is no folder. Name the project's folder, such as 'Path(__file__).parent'"
+        return {}, [ConfigProblem(place=shown_path(path.parent), key="", cause=cause)]
     except (OSError, UnicodeDecodeError) as error:
         return {}, [ConfigProblem(place=place, key="", cause=f"cannot be read: {error}")]
     try:

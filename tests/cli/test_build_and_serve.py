@@ -174,7 +174,10 @@ def test_a_build_can_be_described_as_json(built: Path) -> None:
     assert [page["pattern"] for page in described["pages"]] == ["/", "/about"]
 
 
-def test_check_reports_every_problem_with_its_place(tmp_path: Path) -> None:
+def test_check_reports_every_problem_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     pages = tmp_path / "pages"
     pages.mkdir()
     (pages / "index.fxl").write_text("@server\ndef load(request):\n    return {}\n")
@@ -202,7 +205,7 @@ def test_check_is_content_with_a_fresh_project(
     result = fx("check", "--root", "shop")
 
     assert result.exit_code == 0
-    assert "5 files are fine." in result.output
+    assert "6 files are fine." in result.output
 
 
 def test_the_server_is_told_the_settings_and_options_win(tmp_path: Path) -> None:

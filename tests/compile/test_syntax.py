@@ -11,8 +11,7 @@ from fxtrio.compile import syntax
 from fxtrio.compile.project import check_project
 from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
-from fxtrio.compile.syntax import check_all, check_ui
-from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.syntax import check_ui, ui_problems
 from fxtrio.config import Config
 from fxtrio.errors import BundlerCrashed, NodeMissing
 
@@ -26,9 +25,9 @@ async def check(root: Path, files: dict[str, str]) -> list[str]:
         (root / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "pages" / name).write_text(text)
     with trio.fail_after(120):
-        toolchain = await ensure_toolchain(lambda line: None)
-        project = await check_ui(check_project(root, Config()), toolchain=toolchain)
-    return [str(problem) for problem in project.problems]
+        project = check_project(root, Config())
+        found = await check_ui(project, report=lambda line: None)
+    return [str(problem) for problem in sorted([*project.problems, *found])]
 
 
 async def test_syntax_errors_of_both_halves_are_listed_together(tmp_path: Path) -> None:
@@ -54,7 +53,7 @@ async def test_a_parser_that_dies_is_no_empty_answer(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("export default 1\n")
     with pytest.raises(BundlerCrashed), trio.fail_after(60):
-        await check_ui(check_project(tmp_path, Config()), toolchain=tmp_path)
+        await ui_problems(check_project(tmp_path, Config()).pages, tmp_path)
 
 
 async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) -> None:
@@ -68,7 +67,7 @@ async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) 
     assert [line for line in found if "broken UI code" in line] == []
 
 
-async def test_without_node_the_python_is_checked_and_the_rest_is_named(
+async def test_without_node_it_is_said_what_is_not_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def missing(report: object) -> Path:
@@ -78,15 +77,13 @@ async def test_without_node_the_python_is_checked_and_the_rest_is_named(
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("x = y\nexport default +\n")
     lines: list[str] = []
-    project = await check_all(tmp_path, Config(), report=lines.append)
-    assert [problem.line for problem in project.problems] == [1]
-    assert lines[0].startswith("The syntax of UI code has not been checked.")
+    assert await check_ui(check_project(tmp_path, Config()), report=lines.append) == []
+    assert lines[0].startswith("The UI code has not been checked.")
 
 
 async def test_without_whole_pages_node_is_not_started(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("x = = 1\n")
     lines: list[str] = []
-    project = await check_all(tmp_path, Config(), report=lines.append)
-    assert [problem.line for problem in project.problems] == [1]
+    assert await check_ui(check_project(tmp_path, Config()), report=lines.append) == []
     assert lines == []
