@@ -23,6 +23,10 @@ export async function start({ base }) {
   if (data === null || root === null) return;
   const state = JSON.parse(data.textContent ?? '');
   if (!state.page) return;
+  if (state.actionData !== undefined) {
+    // A form without JavaScript has left its action's URL in the address bar.
+    history.replaceState(history.state, '', `${state.requestedPath}${location.hash}`);
+  }
   /** @param {string} url */
   const importModule = (url) => import(/* @vite-ignore */ url);
   const rendered = root.firstChild !== null;
