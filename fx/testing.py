@@ -1,23 +1,4 @@
 """A whole app in process, for tests."""
 
-from fxtrio.testing import (
-    ActionResult,
-    Client,
-    PageData,
-    SocketClosed,
-    SocketRefused,
-    TestResponse,
-    TestSocket,
-    open_app,
-)
-
-__all__ = [
-    "ActionResult",
-    "Client",
-    "PageData",
-    "SocketClosed",
-    "SocketRefused",
-    "TestResponse",
-    "TestSocket",
-    "open_app",
-]
+from fxtrio.testing import *  # noqa: F403  # its `__all__` is the list
+from fxtrio.testing import __all__ as __all__
