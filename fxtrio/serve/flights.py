@@ -103,14 +103,14 @@ class Flight:
 def _personal(reads: set[str], drafted: list[tuple[bytes, bytes]]) -> str:
     """Return why others may not have the response; "" when they may."""
     if reads:
-        return f"its code reads {', '.join(sorted(reads))}"
+        return f"its code, or a route hook, reads {', '.join(sorted(reads))}"
     for name, value in drafted:
         if name == b"set-cookie":
-            return "its code sets a cookie"
+            return "its code, or a route hook, sets a cookie"
         if name == b"vary":
-            return "its code sets the header Vary"
+            return "its code, or a route hook, sets the header Vary"
         if name == b"cache-control" and (b"private" in value or b"no-store" in value):
-            return f"its code sets Cache-Control: {value.decode('latin-1')}"
+            return f"its code, or a route hook, sets Cache-Control: {value.decode('latin-1')}"
     return ""
 
 

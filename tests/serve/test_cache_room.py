@@ -1,0 +1,109 @@
+"""The room for kept responses: bytes, order of going, floods of URLs; and queries as keys."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fxtrio.serve.anonymous import canonical_query
+from fxtrio.serve.copies import Pass
+from fxtrio.serve.kept import KeptResponses, Key
+
+KEYS = st.integers(0, 12)
+
+
+def key(number: int) -> Key:
+    return (b"html", b"%d" % number)
+
+
+def entry(number: int, size: int = 400) -> Pass:
+    """Return something of 1,000 bytes, the overhead included."""
+    return Pass(f"/{number % 3}", b'"/[id]"', 0.0, size)
+
+
+def held(kept: KeptResponses, numbers: range) -> list[int]:
+    return [number for number in numbers if kept.peek(key(number)) is not None]
+
+
+def test_what_was_not_used_for_longest_goes_first() -> None:
+    kept = KeptResponses(10_000)
+    for number in range(12):
+        kept.keep(key(number), entry(number))
+    assert held(kept, range(12)) == list(range(2, 12))
+    assert (kept.statistics().size, kept.statistics().dropped) == (10_000, 2)
+
+
+def test_a_flood_of_urls_that_come_once_leaves_what_has_visitors() -> None:
+    kept = KeptResponses(100_000)
+    for number in range(50):
+        kept.keep(key(number), entry(number))
+        assert kept.find(key(number)) is not None
+    for number in range(1000, 6000):
+        kept.keep(key(number), entry(number))
+    assert held(kept, range(50)) == list(range(50))
+    assert kept.statistics().size <= 100_000
+
+
+def test_what_has_visitors_no_more_makes_room_for_others_that_have() -> None:
+    kept = KeptResponses(10_000)
+    for number in range(30):
+        kept.keep(key(number), entry(number))
+        assert kept.find(key(number)) is not None
+    assert held(kept, range(30)) == list(range(20, 30))
+
+
+def test_one_huge_response_does_not_push_out_all_others() -> None:
+    kept = KeptResponses(10_000)
+    kept.keep(key(1), entry(1))
+    kept.keep(key(2), entry(2, size=5000))
+    assert held(kept, range(3)) == [1]
+
+
+def test_a_response_in_place_of_another_stays_proven() -> None:
+    kept = KeptResponses(10_000)
+    kept.keep(key(0), entry(0))
+    kept.find(key(0))
+    kept.keep(key(0), entry(0, size=500))
+    for number in range(1, 100):
+        kept.keep(key(number), entry(number))
+    assert kept.peek(key(0)) is not None
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("keep"), KEYS, st.integers(0, 900)),
+            st.tuples(st.sampled_from(["find", "drop", "drop_page"]), KEYS, st.just(0)),
+        )
+    )
+)
+def test_its_size_is_that_of_what_it_holds_and_never_above_the_capacity(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    kept = KeptResponses(8000)
+    for step, number, size in steps:
+        match step:
+            case "keep":
+                kept.keep(key(number), entry(number, size))
+            case "find":
+                kept.find(key(number))
+            case "drop":
+                kept.drop(key(number))
+            case _:
+                kept.drop_page(f"/{number}")
+        found = [e for n in range(13) if (e := kept.peek(key(n))) is not None]
+        statistics = kept.statistics()
+        assert statistics.entries == len(found)
+        assert statistics.size == sum(e.size + 600 for e in found) <= 8000
+    kept.drop_route(b'"/[id]"')
+    assert kept.statistics().entries == kept.statistics().size == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy%26", max_size=3))))
+def test_a_canonical_query_has_the_same_values_by_name(pairs: list[tuple[str, str]]) -> None:
+    query = "&".join(f"{name}={value}" for name, value in pairs).encode()
+    made = canonical_query(query)
+    assert canonical_query(made) == made
+    assert made == b"&".join(
+        f"{name}={value}".encode() for name, value in sorted(pairs, key=lambda pair: pair[0])
+    )
