@@ -37,6 +37,7 @@ class Conversation:
         self._raw = bytearray()  # read, not yet given to the protocol
         self._rest = 0  # bytes that the frame being given still lacks
         self._held = False  # a close frame waits until the messages before it are taken
+        self._farewell: bytes | None = None  # our close frame waits for the same
         self._ended = False
         self._joined = bytearray()  # fragments of a message that is not complete
         self._decoder: codecs.IncrementalDecoder | None = None  # when it is text
@@ -44,7 +45,7 @@ class Conversation:
     @property
     def is_open(self) -> bool:
         """Whether messages can be sent."""
-        return self._protocol.state is OPEN
+        return self._protocol.state is OPEN or self._farewell is not None
 
     @property
     def is_over(self) -> bool:
@@ -91,6 +92,9 @@ class Conversation:
 
         Return whether anything came of it.
         """
+        if self._farewell is not None and not self.messages:
+            self._say_farewell()
+            return True
         if not (self._raw or self._ended):
             return False
         before = len(self._raw), self.is_over
@@ -101,17 +105,26 @@ class Conversation:
         """Forget what waits for the application."""
         self.messages.clear()
         self.size = 0
+        self._say_farewell()
         self._parse()
 
     def send(self, message: Message) -> bytes:
         """Return the bytes of a ``websocket.send``."""
         data, text = message.get("bytes"), message.get("text")
-        if data is not None:
-            self._protocol.send_binary(data if type(data) is bytes else bytes(memoryview(data)))
-        elif isinstance(text, str):
-            self._protocol.send_text(text.encode())
+        opcode = TEXT if data is None else BINARY
+        if data is None:
+            if not isinstance(text, str):
+                raise BadResponse("websocket.send has neither bytes nor text.")
+            data = text.encode()
+        elif type(data) is not bytes:
+            data = bytes(memoryview(data))
+        if self._farewell is not None:  # the protocol thinks that it has been said
+            extensions = self._protocol.extensions
+            return bytes(Frame(opcode, data).serialize(mask=False, extensions=extensions))
+        if opcode is TEXT:
+            self._protocol.send_text(data)
         else:
-            raise BadResponse("websocket.send has neither bytes nor text.")
+            self._protocol.send_binary(data)
         return self.take_output()
 
     def ping(self) -> bytes:
@@ -124,6 +137,9 @@ class Conversation:
 
         Raises BadResponse for a code that must not be sent.
         """
+        if self._farewell is not None:
+            self._say_farewell()
+            return self.take_output()
         if not self.is_open:
             return b""
         short = reason.encode()[:_LONGEST_REASON].decode(errors="ignore")
@@ -142,7 +158,8 @@ class Conversation:
         """Give the protocol frame after frame, until enough waits to be received.
 
         It would answer a close frame at once, before the application could answer
-        the messages in front of it: so that one waits until they are taken.
+        the messages in front of it: so that one waits until they are taken. What
+        breaks the rules is not seen beforehand: there, what is answered waits.
         """
         raw = self._raw
         while raw and self.size < self._backlog and not self.is_over:
@@ -151,12 +168,14 @@ class Conversation:
                 if not self._rest:
                     break
                 if not _has_shortest_length(raw):
-                    self._protocol.fail(CloseCode.PROTOCOL_ERROR, "a length is not the shortest")
+                    self._fail(CloseCode.PROTOCOL_ERROR, "not the shortest length")
                     return
-                self._held = raw[0] & 0x0F == CLOSE and bool(self.messages)
-                if self._held:
-                    self._rest = 0
-                    return
+                if raw[0] & 0x0F == CLOSE:
+                    self._held = bool(self.messages)
+                    if self._held:
+                        self._rest = 0
+                        return
+                    self._protocol.current_size = None  # it may come inside of a message
             piece = bytes(raw[: self._rest])
             del raw[: self._rest]
             self._rest -= len(piece)
@@ -178,11 +197,26 @@ class Conversation:
                     self.pongs += 1
                 elif opcode in (TEXT, BINARY, CONT):
                     self._join(frame)
-            except UnicodeDecodeError as error:
+            except UnicodeDecodeError:
                 if self._protocol.state is OPEN:
-                    self._protocol.fail(CloseCode.INVALID_DATA, "not UTF-8")
-                    self._protocol.parser_exc = error
+                    self._fail(CloseCode.INVALID_DATA, "not UTF-8")
                 return
+        if self._protocol.parser_exc is not None:
+            self._delay_farewell()
+
+    def _fail(self, code: CloseCode, reason: str) -> None:
+        self._protocol.fail(code, reason)
+        self._protocol.parser_exc = ProtocolError(reason)
+        self._delay_farewell()
+
+    def _delay_farewell(self) -> None:
+        if self.messages and self._farewell is None:
+            self._farewell = self.take_output()
+
+    def _say_farewell(self) -> None:
+        if self._farewell is not None:
+            self._protocol.writes.insert(0, self._farewell)
+            self._farewell = None
 
     def _join(self, frame: Frame) -> None:
         if frame.opcode is not CONT:
