@@ -92,6 +92,31 @@ async def serve(
     options.setdefault("bind", ("127.0.0.1:0",))
     settings = ServeOptions(app=f"{module}:{app}", app_dir=str(ROOT), **options)
     command = [*wrap, sys.executable, "-m", "tests.supervise.serve", settings.to_json()]
+    ready_workers = settings.workers if ready else 0
+    async with _run(command, ROOT, environment or {}, ready_workers, fds) as running:
+        yield running
+
+
+@asynccontextmanager
+async def serve_project(
+    root: Path, *options: str, workers: int, environment: Mapping[str, str]
+) -> AsyncIterator[Running]:
+    """Serve a built project with the command ``fx serve``, like `serve`."""
+    command = [sys.executable, "-m", "fxtrio", "serve", "--port", "0"]
+    command += ["--workers", str(workers), *options]
+    key = {"FX_SECRET_KEY": "a key for tests that is long enough"}
+    async with _run(command, root, {**key, **environment}, workers) as running:
+        yield running
+
+
+@asynccontextmanager
+async def _run(
+    command: list[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    ready_workers: int,
+    fds: tuple[int, ...] = (),
+) -> AsyncIterator[Running]:
     async with trio.open_nursery() as nursery:
         process: trio.Process = await nursery.start(
             partial(
@@ -101,8 +126,8 @@ async def serve(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 check=False,
-                cwd=ROOT,
-                env={**os.environ, **(environment or {})},
+                cwd=folder,
+                env={**os.environ, **environment},
                 start_new_session=True,
                 pass_fds=fds,
                 deliver_cancel=_kill_all,
@@ -111,8 +136,8 @@ async def serve(
         running = Running(process)
         nursery.start_soon(_follow, running, process.stderr, "log")
         nursery.start_soon(_follow, running, process.stdout, "output")
-        if ready:
-            found = await running.wait_for(r"Running on https?://127.0.0.1:(\d+)", settings.workers)
+        if ready_workers:
+            found = await running.wait_for(r"Running on https?://127.0.0.1:(\d+)", ready_workers)
             running.port = int(found[0])
         try:
             yield running
