@@ -94,7 +94,7 @@ class Dispatcher:
             answer = await self._answer(running, visit)
         except Exception as error:  # a defect of ours, or of an application's route
             named = visit.scope["method"], visit.scope["path"]
-            log.error("%s %s failed", *named, exc_info=trimmed(error))
+            log.error("%s %r failed", *named, exc_info=trimmed(error))
             answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
         if visit.flight is not None:
             answer = visit.flight.take(answer, visit)

@@ -52,7 +52,7 @@ def problem_of(error: BaseException, *, development: bool) -> Problem:
 def log_failure(error: BaseException, place: str) -> None:
     """Write an unexpected failure to the log, with its traceback where it has one."""
     if isinstance(error, LoaderError):
-        log.info("%s: %s (%d)", place, error.message, error.status_code)
+        log.info("%s: %r (%d)", place, error.message, error.status_code)
     elif isinstance(error, RenderFailed):
         log.error("%s: the render failed\n%s", place, error.stack)
     elif isinstance(error, (DeadlinePassed, RenderTimeout, SsrBusy)):

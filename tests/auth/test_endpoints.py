@@ -122,6 +122,28 @@ async def test_links_change_nothing(auth: Auth, name: str) -> None:
     assert await user_of(client) == EMAIL
 
 
+@pytest.mark.parametrize(
+    "value", [None, 0, 1.5, True, [], [EMAIL], {"$ne": 1}, {}, "", "\0", "x" * 5000, "' OR 1=1 --"]
+)
+@pytest.mark.parametrize("field", ["email", "password"])
+async def test_values_of_other_kinds_are_no_credentials(
+    auth: Auth, field: str, value: object
+) -> None:
+    response = await auth.client().post("/api/__auth/login", json={**FORM, field: value})
+    assert response.status_code == 401
+    assert response.json()["code"] == "credentials"
+    assert "set-cookie" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "content", [b"null", b"[]", b'"x"', b"{", b"[" * 10_000, b"\xff", b'{"email":"\\ud800"}']
+)
+async def test_a_body_that_is_no_object_is_refused(auth: Auth, content: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    response = await auth.client().post("/api/__auth/login", content=content, headers=headers)
+    assert response.status_code == 400
+
+
 async def test_signing_out_without_a_session_is_fine_but_not_everywhere(auth: Auth) -> None:
     client = auth.client()
     assert (await client.post("/api/__auth/logout")).status_code == 200

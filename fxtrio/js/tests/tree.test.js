@@ -4,6 +4,7 @@ import test from 'node:test';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 
+import { initialState } from '../client/form.js';
 import { createTree, pageProps } from '../client/tree.js';
 import { makeState } from './states.js';
 
@@ -116,4 +117,17 @@ test('the loading fallback stands inside of the layouts of its folder', () => {
   const a = /** @type {any} */ (createTree(state, parts)).props.children;
   const suspense = a.props.children;
   assert.equal(suspense.props.fallback.props.children.type, parts.loading.default);
+});
+
+test('keys named __proto__ are data and change no prototype', () => {
+  const evil = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"polluted":1}}');
+  const state = makeState({ layouts: 2 });
+  state.params = JSON.parse('{"__proto__":"polluted"}');
+  state.props = { data: evil, layoutData: evil };
+  state.layouts = [evil, evil];
+  state.actionData = { action: 'a', ok: false, error: '', fields: evil, data: evil, values: evil };
+  propsOf(state);
+  assert.equal(/** @type {any} */ ({}).polluted, undefined);
+  assert.equal(/** @type {any} */ (pageProps(state).data).polluted, undefined);
+  assert.equal(/** @type {any} */ (initialState(state.actionData, 'a').values).polluted, undefined);
 });
