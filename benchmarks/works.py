@@ -93,3 +93,21 @@ def page_calls(*, navigation: Mapping[str, str]) -> dict[str, Call]:
         "nav-hello": Call(path="/hello", headers=navigation, contains=GREETING_DATA),
         "nav-table": Call(path="/table", headers=navigation, contains=LAST_ROW_DATA, least=13_000),
     }
+
+
+def runtime_calls(*, navigation: Mapping[str, str]) -> dict[str, Call]:
+    """Return the calls of a framework that has pages, actions below them, and Markdown."""
+    json = {"content-type": "application/json"}
+
+    def action(path: str, contains: tuple[str, ...], body: str = "") -> Call:
+        path = f"/api/__actions/{path}"
+        return Call(path=path, method="POST", headers=json, body=body, contains=contains)
+
+    return {
+        **page_calls(navigation=navigation),
+        "echo": action("actions/echo", ECHO_ANSWER, ECHO_BODY),
+        "enqueue": action("actions/jobs", ('"seconds"',)),
+        "websocket": action("room/begin", ('"ok":true',)),
+        "hello.md": Call(path="/hello.md", contains=("# Greeting", "Hello")),
+        "llms.txt": Call(path="/llms.txt", contains=("## Pages", "/hello.md")),
+    }

@@ -16,34 +16,11 @@ from urllib.parse import urlsplit
 
 from benchmarks import cache
 from benchmarks.contenders.model import Command, Contender
-from benchmarks.works import ECHO_ANSWER, ECHO_BODY, Call, page_calls
+from benchmarks.works import runtime_calls
 
 FAMILY = "pyxle"
 
-CALLS = {
-    **page_calls(navigation={"x-pyxle-navigation": "1"}),
-    "echo": Call(
-        path="/api/__actions/actions/echo",
-        method="POST",
-        headers={"content-type": "application/json"},
-        body=ECHO_BODY,
-        contains=ECHO_ANSWER,
-    ),
-    "enqueue": Call(
-        path="/api/__actions/actions/jobs",
-        method="POST",
-        headers={"content-type": "application/json"},
-        contains=('"seconds"',),
-    ),
-    "websocket": Call(
-        path="/api/__actions/room/begin",
-        method="POST",
-        headers={"content-type": "application/json"},
-        contains=('"ok":true',),
-    ),
-    "hello.md": Call(path="/hello.md", contains=("# Greeting", "Hello")),
-    "llms.txt": Call(path="/llms.txt", contains=("## Pages", "/hello.md")),
-}
+CALLS = runtime_calls(navigation={"x-pyxle-navigation": "1"})
 
 
 def contenders() -> tuple[Contender, ...]:

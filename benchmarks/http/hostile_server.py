@@ -45,12 +45,12 @@ app = Starlette(
 
 if __name__ == "__main__":
     limits = ServerLimits(
-        header_time=15,
-        idle_time=15,
-        body_grace=15,
-        write_stall=15,
-        websocket_ping=5,
-        websocket_pong=5,
+        header_time=25,
+        idle_time=25,
+        body_grace=25,
+        write_stall=25,
+        websocket_ping=10,
+        websocket_pong=15,
     )
     sys.exit(
         serve(
