@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import attrs
-import cattrs
+import msgspec
 
 from fxtrio.errors import ManifestUnreadable
 
@@ -165,12 +165,13 @@ class Manifest:
     assets: Assets = attrs.field(factory=Assets)
 
 
-_converter = cattrs.Converter(omit_if_default=True)
-
-
 def dump_manifest(manifest: Manifest) -> bytes:
     """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
-    raw = {**_converter.unstructure(manifest), "version": manifest.version}
+    # Heavy, and what serves does not need it.
+    import cattrs
+
+    converter = cattrs.Converter(omit_if_default=True)
+    raw = {**converter.unstructure(manifest), "version": manifest.version}
     text = json.dumps(raw, indent=1, sort_keys=True)
     return text.encode() + b"\n"
 
@@ -190,6 +191,6 @@ def load_manifest(build: Path) -> Manifest:
     if not isinstance(raw, dict) or raw.get("version") != VERSION:
         raise ManifestUnreadable(path, "it was written by another version of fxtrio")
     try:
-        return _converter.structure(raw, Manifest)
-    except cattrs.BaseValidationError as error:
-        raise ManifestUnreadable(path, "; ".join(cattrs.transform_error(error))) from error
+        return msgspec.convert(raw, Manifest)
+    except msgspec.ValidationError as error:
+        raise ManifestUnreadable(path, str(error)) from error

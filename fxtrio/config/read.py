@@ -9,11 +9,10 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 import attrs
-import cattrs
 
 from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
 from fxtrio.errors import ConfigProblem
@@ -23,6 +22,13 @@ Values = dict[str, Any]
 
 FILE_ONLY_KEYS = {"$schema"}
 _SWITCHES: tuple[type, ...] = (CsrfConfig, LlmsConfig)
+_KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    bool: ((bool,), "true or false"),
+    str: ((str,), "text"),
+    dict: ((dict,), "an object"),
+}
 
 
 def camel(name: str) -> str:
@@ -157,29 +163,23 @@ class _Reader:
 def _structure(attribute: attrs.Attribute[Any], raw: Any) -> Any:
     """Return ``raw`` as the attribute's type; raises ValueError with "must be …"."""
     if attribute.converter is None:
-        target: Any = attribute.type
-        return _converter().structure(raw, target)
+        return _checked(raw, attribute.type)
     if attribute.type is str and not isinstance(raw, str):
         raise ValueError(f"must be text, not {raw!r}")
     return attribute.converter(raw)  # type: ignore[operator]  # never a Converter object here
 
 
-@cache
-def _converter() -> cattrs.Converter:
-    """Make a converter that never turns one JSON type into another, except int to float."""
-    converter = cattrs.Converter(detailed_validation=False)
-    converter.register_structure_hook(int, partial(_exactly, (int,), "a whole number"))
-    converter.register_structure_hook(float, partial(_exactly, (int, float), "a number"))
-    converter.register_structure_hook(bool, partial(_exactly, (bool,), "true or false"))
-    converter.register_structure_hook(str, partial(_exactly, (str,), "text"))
-    converter.register_structure_hook_func(_is_mapping, partial(_exactly, (dict,), "an object"))
-    converter.register_structure_hook_func(_is_tuple, _text_list)
-    converter.register_structure_hook_func(_is_literal, _one_of)
-    return converter
-
-
-def _is_mapping(target: Any) -> bool:
-    return get_origin(target) is dict
+def _checked(raw: Any, target: Any) -> Any:
+    """Return ``raw`` as ``target``. Never turns one JSON type into another, except int to float."""
+    if _is_literal(target):
+        return _one_of(raw, target)
+    if _is_tuple(target):
+        return _text_list(raw)
+    accepted, words = _KINDS[get_origin(target) or target]
+    wrong_bool = isinstance(raw, bool) and bool not in accepted
+    if wrong_bool or not isinstance(raw, accepted):
+        raise ValueError(f"must be {words}, not {raw!r}")
+    return target(raw) if isinstance(target, type) else raw
 
 
 def _is_tuple(target: Any) -> bool:
@@ -190,14 +190,7 @@ def _is_literal(target: Any) -> bool:
     return get_origin(target) is Literal
 
 
-def _exactly(accepted: tuple[type, ...], words: str, value: Any, target: Any) -> Any:
-    wrong_bool = isinstance(value, bool) and bool not in accepted
-    if wrong_bool or not isinstance(value, accepted):
-        raise ValueError(f"must be {words}, not {value!r}")
-    return target(value) if isinstance(target, type) else value
-
-
-def _text_list(value: Any, _: Any) -> tuple[str, ...]:
+def _text_list(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise ValueError(f"must be a list of text, not {value!r}")
     return tuple(value)

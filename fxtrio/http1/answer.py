@@ -13,11 +13,9 @@ from hypercorn.typing import AppWrapper
 from fxtrio.asgi import RAW_FRAMES
 from fxtrio.errors import ClientDisconnected
 from fxtrio.http1.exchange import Exchange
-from fxtrio.http1.handshake import read_offer
 from fxtrio.http1.request import Refusal, Request
 from fxtrio.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.http1.target import BadTarget, split_target
-from fxtrio.http1.websocket import Session
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
@@ -78,6 +76,10 @@ async def answer(connection: Connection, request: Request) -> bool:
 
 async def converse(connection: Connection, request: Request) -> None:
     """Run the application for a request that offers a WebSocket, to the end of it."""
+    # Heavy, and many apps have no WebSockets.
+    from fxtrio.http1.handshake import read_offer
+    from fxtrio.http1.websocket import Session
+
     hub = connection.hub
     offer = read_offer(request, hub.limits)
     if isinstance(offer, Refusal):

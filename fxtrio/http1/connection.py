@@ -9,7 +9,7 @@ client sends, makes an exception leave this module.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 from hypercorn.config import Config
@@ -18,13 +18,14 @@ from hypercorn.typing import AppWrapper, LifespanState
 
 from fxtrio.http1.answer import answer, converse, plain_application
 from fxtrio.http1.handover import PREFACE, hand_over, replayed_head, wants_h2c
-from fxtrio.http1.handshake import wants_websocket
 from fxtrio.http1.hub import NEVER, hub_of
 from fxtrio.http1.opening import Peer, Stream, open_peer
 from fxtrio.http1.request import Refusal, Request, RequestReader
 from fxtrio.http1.response import refuse
-from fxtrio.http1.websocket import Session
 from fxtrio.http1.wire import Wire
+
+if TYPE_CHECKING:
+    from fxtrio.http1.websocket import Session
 
 _FIRST_CHANCE = 0.5
 """Seconds that a new connection has for its first bytes when the worker stops."""
@@ -151,6 +152,9 @@ class Connection:
                     await self.refuse(reader.refusal)
                     return None
                 if request.upgrading and reader.rest is not None and len(requests) == 1:
+                    # Heavy, and many apps have no WebSockets.
+                    from fxtrio.http1.handshake import wants_websocket
+
                     if wants_websocket(request):
                         await converse(self, request)
                         return None

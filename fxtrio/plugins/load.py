@@ -14,7 +14,6 @@ from typing import Any
 from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
 from fxtrio.errors import ConfigInvalid, ConfigProblem, DottedNameUnknown, PluginFailed
 from fxtrio.plugins.protocol import Plugin
-from fxtrio.plugins.settings import SettingsMistaken, read_settings
 
 Resolver = Callable[[str], object]
 """Returns what a dotted name of the application stands for; raises DottedNameUnknown."""
@@ -32,6 +31,11 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
     Raises ConfigInvalid with every problem of every plugin, and PluginFailed when a
     plugin's module or ``__init__`` raises.
     """
+    if not config.plugins:
+        return ()
+    # Heavy, and most apps have no plugins.
+    from fxtrio.plugins.settings import SettingsMistaken, read_settings
+
     plugins: list[Plugin[Any]] = []
     problems: list[ConfigProblem] = []
     taken: dict[str, int] = {}

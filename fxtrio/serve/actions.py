@@ -34,7 +34,6 @@ from fxtrio.serve.named import NamedAction, find_action, say_missing
 from fxtrio.serve.pages import PageVisit, Target
 from fxtrio.serve.reply import JSON, NO_STORE, Answer, Header, Reply
 from fxtrio.serve.site import Running, Site
-from fxtrio.serve.validate import ROOT, invalid
 from fxtrio.serve.visit import Visit
 from fxtrio.tracebacks import trimmed
 
@@ -100,9 +99,7 @@ class ActionVisit:
         if self.visit.scope["method"] != "POST":
             return self._not_posted(found)
         if found is None:
-            hint = self.site.development
-            said = say_missing(self.site, self.visit.path) if hint else "Action not found"
-            return refusal_reply(Refused(said, 404))
+            return refusal_reply(Refused("Action not found", 404, self._hint()))
         verdict = csrf_refusal(self.site, self.visit, self.visit.request, None)
         if verdict:
             return _forbidden(verdict)
@@ -118,6 +115,14 @@ class ActionVisit:
         if background.tasks:
             self.visit.followers[:0] = background.tasks  # they may read files of the form
         return answer
+
+    def _hint(self) -> dict[str, str]:
+        """Return what the author of a wrong URL should know, in development; also log it."""
+        if not self.site.development:
+            return {}
+        hint = say_missing(self.site, self.visit.path)
+        log.warning("%s", hint)
+        return {"hint": hint}
 
     def _not_posted(self, found: NamedAction | None) -> Answer:
         """Answer another method. A browser that reloads after a form goes back to its page."""
@@ -221,6 +226,9 @@ class ActionVisit:
         model = action.body
         if model is None:
             return ()
+        # Heavy, and loaded by now, since there is a model.
+        from fxtrio.serve.validate import ROOT, invalid
+
         if not request.has_body:
             if model.optional:
                 return (None,)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from fxtrio.errors import PageCodeInvalid
 from fxtrio.manifest import PageModule
-from fxtrio.serve.validate import BodyModel, body_model
+
+if TYPE_CHECKING:
+    from fxtrio.serve.validate import BodyModel
 
 
 @attrs.frozen(eq=False)
@@ -109,6 +111,9 @@ def _typed_body(function: Any, place: str) -> BodyModel | None:
     parameters = list(inspect.signature(function).parameters.values())[1:]
     if not parameters:
         return None
+    # Heavy, and many apps have no typed actions.
+    from fxtrio.serve.validate import body_model
+
     parameter = parameters[0]
     try:
         annotation = typing.get_type_hints(function).get(parameter.name)

@@ -13,7 +13,6 @@ from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import FAILED, Surroundings, serve_here
 from fxtrio.supervise.settings import make_config
 from fxtrio.supervise.sockets import open_sockets
-from fxtrio.supervise.supervisor import Supervisor
 
 
 def serve(options: ServeOptions, *, ready: Callable[[], object] = lambda: None) -> int:
@@ -29,6 +28,9 @@ def serve(options: ServeOptions, *, ready: Callable[[], object] = lambda: None) 
         make_config(options)  # before anything is opened: to say what cannot be used once, and here
         with open_sockets(options) as sockets:
             if options.supervised:
+                # Heavy, and a single process has no supervisor.
+                from fxtrio.supervise.supervisor import Supervisor
+
                 return trio.run(Supervisor(options, sockets).run)
 
             def announce(addresses: list[str]) -> None:

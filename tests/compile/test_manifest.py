@@ -57,7 +57,7 @@ def test_the_version_is_always_written() -> None:
         (b"[]", "another version"),
         (b'{"build_id": "a"}', "another version"),
         (b'{"version": 2}', "another version"),
-        (b'{"version": 1}', "required field missing"),
+        (b'{"version": 1}', "missing required field `build_id`"),
     ],
 )
 def test_what_is_no_manifest_is_refused(tmp_path: Path, content: bytes | None, cause: str) -> None:
