@@ -73,6 +73,7 @@ class RedisLink:
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep the connection until cancelled. Raises BrokerUnreachable if the first one fails."""
         delay = _FIRST_DELAY
+        away = False  # whether its absence has been told: once, however long it lasts
         while True:
             failure: BaseException | None = None
             try:
@@ -82,6 +83,9 @@ class RedisLink:
                     self._connected.set()
                     task_status.started()
                     task_status, delay = trio.TASK_STATUS_IGNORED, _FIRST_DELAY
+                    if away:
+                        log.warning("The broker is reachable again")
+                        away = False
                     await self._take_messages(pubsub)
             except* (*UNREACHABLE, BrokerUnreachable) as errors:
                 failure = errors.exceptions[-1]
@@ -92,7 +96,9 @@ class RedisLink:
                     self._connected = trio.Event()
             if task_status is not trio.TASK_STATUS_IGNORED:
                 raise BrokerUnreachable("realtime", "be connected to") from failure
-            log.warning("The broker is unreachable, trying again: %s", repr(failure))
+            if not away:
+                log.warning("The broker is unreachable, trying again: %s", repr(failure))
+                away = True
             await trio.sleep(delay * random.uniform(0.5, 1))
             delay = min(2 * delay, _LONGEST_DELAY)
 
