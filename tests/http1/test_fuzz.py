@@ -1,11 +1,18 @@
-"""Input that nobody thought of: it ends a connection at most, and is read in one way only."""
+"""Input that nobody thought of: it ends a connection at most, and is read in one way only.
+
+Also a tool: ``python -m tests.http1.test_fuzz --seconds 600`` looks for examples for that
+long, instead of the few hundred of a test run.
+"""
 
 from __future__ import annotations
 
+import argparse
 import random
+import time
 from itertools import pairwise
 from typing import Any
 
+import h11
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.protocol import OPEN
@@ -62,6 +69,49 @@ def test_any_bytes_are_requests_or_refused(data: bytes, places: list[int]) -> No
     assert read(cut(data, places)) == read([data])
 
 
+def read_by_h11(data: bytes) -> list[Any]:
+    """Return what h11 makes of it: method, target and body of each request that is whole."""
+    server = h11.Connection(h11.SERVER, max_incomplete_event_size=200_000)
+    server.receive_data(data)
+    found: list[Any] = []
+    try:
+        while True:
+            event = server.next_event()
+            if isinstance(event, h11.Request):
+                head, body = (event.method, event.target), b""
+            elif isinstance(event, h11.Data):
+                body += bytes(event.data)
+            elif isinstance(event, h11.EndOfMessage):
+                found.append((*head, body))
+                server.send(h11.Response(status_code=200, headers=[("content-length", "0")]))
+                server.send(h11.EndOfMessage())
+                server.start_next_cycle()
+            else:
+                return found
+    except h11.ProtocolError:
+        return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(min_value=0))
+def test_whole_requests_are_those_that_another_parser_reads(seed: int) -> None:
+    data = damaged(random.Random(seed))
+    reader = RequestReader(ServerLimits())
+    reader.feed(data)
+    if reader.rest is not None:
+        return  # h11 does not go on behind an offer to upgrade
+    ours = [
+        (request.method.encode(), request.target, b"".join(request.chunks))
+        for request in reader.requests
+        if request.complete
+    ]
+    reader.close()
+    theirs = read_by_h11(data)
+    # Either may refuse earlier, but both must see the same requests up to there.
+    for one, other in zip(ours, theirs, strict=False):
+        assert one == other
+
+
 def converse(pieces: list[bytes]) -> list[Any]:
     """Return the messages, the output and the end of a WebSocket that gets these pieces."""
     conversation = Conversation(ServerProtocol(state=OPEN, max_size=20_000), 1_000_000)
@@ -115,3 +165,26 @@ async def test_the_samples_are_taken_when_they_are_not_damaged() -> None:
     async with open_server(response(200, b"")) as server:
         for sample in HTTP[:-1]:
             assert b"HTTP/1.1 200 " in await server.ask(sample)
+
+
+def main() -> None:
+    """Run every property in turn, again and again, until the time is over."""
+    parser = argparse.ArgumentParser(description="Look for input that breaks a rule.")
+    parser.add_argument("--seconds", type=float, default=600)
+    until = time.monotonic() + parser.parse_args().seconds
+    rounds = 0
+    while time.monotonic() < until:
+        rounds += 1
+        for check in (
+            test_requests_do_not_depend_on_where_reads_cut_them,
+            test_any_bytes_are_requests_or_refused,
+            test_whole_requests_are_those_that_another_parser_reads,
+            test_messages_do_not_depend_on_where_reads_cut_them,
+            test_nothing_a_client_sends_leaves_its_line_of_the_access_log,
+        ):
+            check()
+    print(f"{rounds} rounds of up to 300 examples of 5 properties, no error")
+
+
+if __name__ == "__main__":
+    main()
