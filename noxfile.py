@@ -79,9 +79,21 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure against other frameworks; needs wrk. See benchmarks/README.md."""
+    """Measure against other frameworks and servers; needs wrk. See benchmarks/README.md.
+
+    Arguments after -- go to the comparison of frameworks, and the servers are left out then.
+    """
     session.install("-e", ".[dev]")
     session.run("python", "-m", "benchmarks", *session.posargs)
+    if not session.posargs:
+        session.run("python", "-m", "benchmarks.http")
+
+
+@nox.session(name="bench-http")
+def bench_http(session: nox.Session) -> None:
+    """Measure the HTTP server alone; arguments after -- go to it."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "benchmarks.http", *session.posargs)
 
 
 @nox.session
