@@ -111,10 +111,13 @@ async def test_whoever_asks_for_no_page_learns_that_actions_are_posted(
     ],
 )
 async def test_in_development_a_missing_action_names_those_that_there_are(
-    tmp_path: Path, url: str, message: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, url: str, message: str
 ) -> None:
     write_tree(tmp_path, {"pages/notes/[id].fxl": page(PAGE), "pages/still.fxl": page("")})
     async with open_app(tmp_path, mode="development") as client:
         response = await client.post(f"/api/__actions/{url}", json={})
     assert response.status == 404
-    assert response.json()["error"].startswith(f"Action not found: {message}")
+    assert response.json()["error"] == "Action not found"
+    hint = response.json()["data"]["hint"]
+    assert hint.startswith(f"Action not found: {message}")
+    assert hint in caplog.text
