@@ -146,6 +146,7 @@ def test_messages_do_not_depend_on_where_reads_cut_them(
     assert converse(cut(data, places)) == converse([data])
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_nothing_a_client_sends_leaves_its_line_of_the_access_log(data: bytes) -> None:
     line = escape(data)

@@ -106,7 +106,7 @@ async def opened(server: Server, offer: str = PLAIN) -> tuple[WebSocket, str | N
     reply = await client.reply()
     assert reply.status == 101
     agreed = reply.get(b"sec-websocket-extensions")
-    return client, agreed and agreed.decode()
+    return client, None if agreed is None else agreed.decode()
 
 
 class Inflater:
