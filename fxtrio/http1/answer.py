@@ -108,6 +108,7 @@ async def converse(connection: Connection, request: Request) -> None:
             failed = await _explain(connection, request, error, left=session.left)
         await session.finish(failed=failed)
         nursery.cancel_scope.cancel()
+    connection.session = None  # they refer to each other
     if hub.logs_access:
         await hub.note(scope, session.status, 0, time.perf_counter() - began)
     if connection.context.max_requests is not None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
+import pytest
 import trio
 
 from fxtrio.errors import ClientDisconnected
+from fxtrio.http1 import Connection
 
-from .support import open_server, read_body, response
+from . import talkers
+from .frames import upgrade
+from .support import App, echo, open_server, read_body, response
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -176,3 +181,22 @@ async def test_a_slow_reader_gets_everything_and_holds_nobody_up() -> None:
             await client.send(GET)
             assert (await client.reply()).body == b"small"
         assert (await slow.reply()).body == big
+
+
+@pytest.mark.parametrize(("app", "data"), [(echo, GET), (talkers.echo, upgrade())])
+async def test_a_connection_that_has_ended_needs_no_garbage_collector(
+    app: App, data: bytes
+) -> None:
+    def connections() -> int:
+        return sum(type(thing) is Connection for thing in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = connections()
+        async with open_server(app) as server, await server.connect() as client:
+            await client.send(data)
+            assert await client.more()
+        assert connections() == before
+    finally:
+        gc.enable()
