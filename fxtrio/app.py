@@ -33,7 +33,8 @@ from fxtrio.serve.background import open_background
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.exchange import open_exchanges
 from fxtrio.serve.files import Folder
-from fxtrio.serve.flights import Keeper
+from fxtrio.serve.flights import make_keeper
+from fxtrio.serve.hearsay import open_keeping
 from fxtrio.serve.site import Hooks, Renderer, Running, Site, make_site
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
@@ -106,7 +107,7 @@ class Application(Starlette):
                     drain_timeout=config.tasks.drain_timeout,
                 )
             )
-            keeper = Keeper(config) if config.cache.bytes and not site.development else None
+            keeper = make_keeper(site)
             app = App(
                 config=config,
                 tasks=state.fx_tasks,
@@ -119,7 +120,7 @@ class Application(Starlette):
             background = await enter(open_background(capacity=config.tasks.capacity))
             exchanges = await enter(open_exchanges())
             if keeper is not None:
-                await enter(keeper.open())
+                await enter(open_keeping(keeper, config, state.fx_broker))
             site.running = Running(app, exchanges, background, renderer, keeper)
             site.ready = True
             try:

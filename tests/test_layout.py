@@ -16,7 +16,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "tracebacks"}),
     frozenset({"config", "manifest", "runtime", "node", "secret", "hypercorn_guard"}),
     frozenset({"asgi", "head", "encode", "routes", "context"}),
-    frozenset({"http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"cache", "http1", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"serve", "compile"}),
     frozenset({"plugins", "imports"}),
     frozenset({"app"}),

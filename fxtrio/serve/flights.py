@@ -9,7 +9,7 @@ flight in the background makes it anew.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from typing import TYPE_CHECKING
@@ -114,6 +114,12 @@ def _personal(reads: set[str], drafted: list[tuple[bytes, bytes]]) -> str:
     return ""
 
 
+def make_keeper(site: Site) -> Keeper | None:
+    """Return what keeps responses; None in development, and without a page that asks for it."""
+    wanted = site.config.cache.bytes and any(plan.revalidate for plan in site.plans)
+    return Keeper(site.config) if wanted and not site.development else None
+
+
 class Keeper:
     """Keeps the responses of one app's pages with ``CACHE``, in this process."""
 
@@ -125,6 +131,8 @@ class Keeper:
         self._flights: dict[Key, Flight] = {}
         self._refreshes = 0
         self._warned: set[str] = set()
+        self.tell: Callable[..., None] | None = None
+        """Called with the URLs of each `drop`, for other processes (`hearsay.py`)."""
         self._nursery: trio.Nursery | None = None
         self._context = Context()
 
@@ -193,9 +201,17 @@ class Keeper:
         """Forget all forms and queries of each URL's page, and the pages of a route pattern.
 
         What is loaded at this moment will not be kept either: it may be out of date.
+        Returns how many went in this process; other processes hear of it.
         """
+        urls = tuple(filter(None, urls))
+        if urls and self.tell is not None:
+            self.tell(*urls)
+        return self.forget(*urls)
+
+    def forget(self, *urls: str) -> int:
+        """Do what `drop` does, in this process alone."""
         count = 0
-        for url in filter(None, urls):
+        for url in urls:
             path = self._page_of(url)
             route = encode_requested(path)
             count += self._kept.drop_page(path)
@@ -205,6 +221,11 @@ class Keeper:
                 if flight.page == path or flight.route == route:
                     self._forget(flight)
         return count
+
+    def forget_all(self) -> None:
+        """Forget everything, in this process alone."""
+        self._kept.clear()
+        self._flights.clear()
 
     def _page_of(self, url: str) -> str:
         path = unquote(urlsplit(url).path)

@@ -116,6 +116,13 @@ class KeptResponses:
         ]
         return sum(map(self.drop, found))
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self._new.clear()
+        self._proven.clear()
+        self._pages.clear()
+        self._size = self._proven_size = 0
+
     def statistics(self) -> CacheStatistics:
         """Return a snapshot."""
         return CacheStatistics(

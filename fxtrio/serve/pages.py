@@ -50,11 +50,11 @@ class PageVisit:
 
     async def answer(self) -> Answer | None:
         """Return the page in the form the client asked for; None when the client has left."""
-        form = FORM_NAVIGATION if self.visit.navigation else FORM_HTML
-        keeper = self._keeper()
-        if keeper is not None and not self.site.hooks.pages:
-            kept = keeper.look(self, form)
-            if kept is not None:
+        may_be_kept = self.target.plan.revalidate is not None
+        if may_be_kept and not self.site.hooks.pages:
+            keeper = self._keeper()
+            kept = None if keeper is None else keeper.look(self, self._form)
+            if kept is not None:  # without a scope or a task
                 return kept
         limit = self.site.config.timeouts.request
         passed = False
@@ -65,8 +65,8 @@ class PageVisit:
                 if refusal is not None:
                     return redirected(refusal, navigation=self.visit.navigation)
                 passed = True
-                if self.target.plan.revalidate is not None:
-                    made = await self.find_kept(form)
+                if may_be_kept:
+                    made = await self.find_kept(self._form)
                     if made is not None:
                         return made
                 return await self.load_and_show(exchange=exchange)
@@ -82,6 +82,10 @@ class PageVisit:
             return await self._show_late(late, loader.source)
         late = DeadlinePassed(self.target.plan.view.module, limit)
         return await self._show_late(late, guarded=passed)
+
+    @property
+    def _form(self) -> bytes:
+        return FORM_NAVIGATION if self.visit.navigation else FORM_HTML
 
     def _keeper(self) -> Keeper | None:
         """Return what keeps the responses of this page; None when nothing does."""

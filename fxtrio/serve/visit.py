@@ -51,6 +51,8 @@ class Visit:
     @property
     def request(self) -> Request:
         """The request that loaders, hooks and Markdown functions get."""
+        if self.flight is None:
+            return Request(self.scope, _nothing)
         return self.connect(self.scope)
 
     def connect(self, scope: Scope) -> Request:

@@ -1,0 +1,138 @@
+"""What one process forgets, the app's other processes forget too, over the broker.
+
+Only a Redis broker reaches them. What is to be told waits in one set, so it is bounded
+and never held up: past its capacity all is told in two words, "forget everything".
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from hashlib import blake2b
+
+import attrs
+import trio
+
+from fxtrio.config import Config
+from fxtrio.errors import BrokerUnreachable
+from fxtrio.realtime import Broker, Frame, Member, Message, PresenceEvent
+from fxtrio.serve.flights import Keeper
+
+log = logging.getLogger("fx.serve")
+
+CAPACITY = 1000
+"""URLs that may wait to be told (count)."""
+
+PAUSE = 1.0
+"""Between two tries to reach the broker (seconds)."""
+
+
+@asynccontextmanager
+async def open_keeping(keeper: Keeper, config: Config, broker: Broker) -> AsyncIterator[None]:
+    """Let ``keeper`` keep for as long as the block lasts, together with other processes.
+
+    Raises BrokerUnreachable when there is a broker for several processes, and it is away.
+    """
+    async with keeper.open():
+        if config.realtime.broker == "memory":
+            yield
+        else:
+            async with open_hearsay(keeper, broker, channel_of(config)):
+                yield
+
+
+def channel_of(config: Config) -> str:
+    """Return the channel of an app's processes, which no visitor can name."""
+    key = config.secret_keys[0].encode()
+    return f"fx-cache-{blake2b(key, digest_size=12, person=b'fx-cache').hexdigest()}"
+
+
+@asynccontextmanager
+async def open_hearsay(keeper: Keeper, broker: Broker, name: str) -> AsyncIterator[None]:
+    """Tell what ``keeper`` drops on the channel ``name``, and drop what others tell there."""
+    hearsay = Hearsay(keeper, broker, name)
+    async with trio.open_nursery() as nursery:
+        await broker.subscribe(name, hearsay)
+        nursery.start_soon(hearsay.run, name="serve.hearsay")
+        keeper.tell = hearsay.tell
+        try:
+            yield
+        finally:
+            keeper.tell = None
+            nursery.cancel_scope.cancel("the app shuts down")
+            with trio.move_on_after(PAUSE) as scope:
+                scope.shield = True
+                await broker.unsubscribe(name, hearsay)
+
+
+@attrs.define(eq=False)
+class Hearsay:
+    """One process among those of an app: a `Subscriber` that listens, and tells."""
+
+    _keeper: Keeper
+    _broker: Broker
+    _name: str
+    member: Member = attrs.field(factory=Member)
+    _id: str = attrs.field(factory=lambda: secrets.token_hex(8))
+    _untold: dict[str, None] = attrs.field(factory=dict)
+    _overflown: bool = False
+    _wake: trio.Event = attrs.field(factory=trio.Event)
+
+    def tell(self, *urls: str) -> None:
+        """Let the other processes drop ``urls``. Never waits."""
+        self._untold.update(dict.fromkeys(urls))
+        if len(self._untold) > CAPACITY:
+            self._untold.clear()
+            self._overflown = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Tell the others, again and again while the broker is away; runs until cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake = trio.Event()
+            urls, everything = list(self._untold), self._overflown
+            self._untold.clear()
+            self._overflown = False
+            news = {"from": self._id, "urls": None if everything else urls}
+            try:
+                await self._broker.publish(self._name, json.dumps(news))
+            except BrokerUnreachable as error:
+                log.warning("kept responses: %s", error)
+                self.tell(*urls)
+                self._overflown |= everything
+                await trio.sleep(PAUSE)
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything was taken: always, for nothing is waited for."""
+        return True
+
+    def deliver(self, message: Message | Frame) -> None:
+        """Drop what another process tells."""
+        text = message.payload if isinstance(message, Frame) else message
+        if not isinstance(text, str | bytes):
+            return
+        news = json.loads(text)
+        if news["from"] == self._id:
+            return
+        if news["urls"] is None:
+            self._keeper.forget_all()
+        else:
+            self._keeper.forget(*news["urls"])
+
+    def offer(self, frame: Frame, *, urgent: bool = False) -> bool:
+        """Take a frame at once."""
+        self.deliver(frame)
+        return True
+
+    async def make_room(self, patience: float) -> bool:
+        """Say that there is room."""
+        await trio.lowlevel.checkpoint()
+        return True
+
+    def notice(self, event: PresenceEvent) -> None:
+        """Take no notice of who comes and goes."""

@@ -1,0 +1,112 @@
+"""What one process forgets, the others forget: over a broker that reaches them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from fxtrio.config import Config
+from fxtrio.errors import BrokerUnreachable
+from fxtrio.realtime import MemoryBroker, Message
+from fxtrio.serve.flights import Keeper
+from fxtrio.serve.hearsay import CAPACITY, channel_of, open_hearsay
+from tests.realtime.redis_server import RedisServer
+from tests.serve.test_cache_flights import SHOP, opened
+from tests.trees import page
+
+
+class Recorder(Keeper):
+    """Writes down what it is told to forget."""
+
+    def __init__(self) -> None:
+        super().__init__(Config())
+        self.forgotten: list[str] = []
+
+    def forget(self, *urls: str) -> int:
+        self.forgotten += urls
+        return 0
+
+    def forget_all(self) -> None:
+        self.forgotten.append("all")
+
+
+async def test_what_one_process_drops_the_others_forget_and_it_does_so_once() -> None:
+    broker = MemoryBroker()
+    here, there = Recorder(), Recorder()
+    async with open_hearsay(here, broker, "name"), open_hearsay(there, broker, "name"):
+        here.drop("/a", "", "/b")
+        assert here.forgotten == ["/a", "/b"]
+        await wait_all_tasks_blocked()
+    assert here.forgotten == there.forgotten == ["/a", "/b"]
+    assert broker.statistics().channels == 0
+
+
+async def test_too_much_to_tell_is_told_in_two_words() -> None:
+    broker = MemoryBroker()
+    here, there = Recorder(), Recorder()
+    async with open_hearsay(here, broker, "name"), open_hearsay(there, broker, "name"):
+        for number in range(CAPACITY + 1):
+            here.drop(f"/{number}")
+        await wait_all_tasks_blocked()
+    assert there.forgotten == ["all"]
+
+
+async def test_what_could_not_be_told_is_told_when_the_broker_is_back(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Away(MemoryBroker):
+        away = True
+
+        async def publish(self, name: str, message: Message) -> None:
+            if self.away:
+                raise BrokerUnreachable(name, "publish")
+            await super().publish(name, message)
+
+    broker = Away()
+    here, there = Recorder(), Recorder()
+    async with open_hearsay(here, broker, "name"), open_hearsay(there, broker, "name"):
+        here.drop("/a")
+        await trio.sleep(3)
+        here.drop("/b")
+        broker.away = False
+        await trio.sleep(2)
+    assert there.forgotten == ["/a", "/b"]
+    assert "could not publish" in caplog.text
+
+
+def test_apps_with_different_secrets_do_not_hear_each_other() -> None:
+    names = {channel_of(Config(secret_keys=(key * 20,))) for key in ("a", "b")}
+    assert len(names) == 2
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+async def test_two_apps_on_one_redis_forget_together(
+    tmp_path: Path, server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FX_SECRET_KEY", "k" * 32)
+    files = {"pages/index.fxl": page(SHOP)}
+    realtime = {"broker": server.url}
+    with trio.fail_after(30):
+        async with (
+            opened(tmp_path / "a", files, realtime=realtime) as one,
+            opened(tmp_path / "b", files, realtime=realtime) as two,
+        ):
+            for client in (one, two):
+                await client.get("/")
+                assert (await client.get("/")).headers["x-fx-cache"] == "hit"
+            await one.action("/", "sell", {"urls": ["/"]})
+            while (await two.get("/")).headers["x-fx-cache"] == "hit":  # noqa: ASYNC110  # the network tells nobody
+                await trio.sleep(0.005)
