@@ -136,7 +136,7 @@ class ServerLogger(Logger):
             status, sent = None, 0
             if response is not None:
                 status = response["status"]
-                for name, value in response["headers"]:
+                for name, value in response.get("headers") or ():
                     if name.lower() == b"content-length" and value.isdigit():
                         sent = int(value)
             self.lines.note(request, status, sent, request_time)
@@ -168,11 +168,19 @@ def _universal_time(second: int) -> str:
 
 def _console(request: _Request) -> str:
     at, client, verb, path, query, version, status, sent, seconds, _ = request
-    who = "-" if client is None else f"{client[0]}:{client[1]}"
     return (
-        f'[{_local_time(int(at))}] {who} "{verb} {_target(path, query)} HTTP/{version}" '
+        f'[{_local_time(int(at))}] {_who(client)} "{verb} {_target(path, query)} HTTP/{version}" '
         f"{'-' if status is None else status} {sent} {seconds * 1000:.1f}ms\n"
     )
+
+
+def _who(client: tuple[str, int] | None) -> str:
+    if client is None:
+        return "-"
+    host, port = client
+    if not port:  # a proxy told of it
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _json(request: _Request) -> str:

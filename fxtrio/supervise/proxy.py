@@ -100,6 +100,8 @@ def _parse(text: str) -> tuple[str, int] | None:
         port = port.removeprefix(":")
     elif text.count(":") == 1:
         host, _, port = text.partition(":")
+    if "%" in host:
+        return None  # a zone: what follows is any text, and means nothing on other machines
     try:
         return str(ipaddress.ip_address(host)), int(port) if port.isdecimal() else 0
     except ValueError:

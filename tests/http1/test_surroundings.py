@@ -36,6 +36,7 @@ GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         (["127.0.0.1"], [b"X-Forwarded-For: nonsense"], ("127.0.0.1", "http")),
         (["127.0.0.1"], [b"X-Forwarded-For: 1.2.3.4, nonsense"], ("127.0.0.1", "http")),
         (["*"], [b"X-Forwarded-For: nonsense, 1.2.3.4"], ("1.2.3.4", "http")),
+        (["127.0.0.1"], [b"X-Forwarded-For: fe80::1%\x9b31m"], ("127.0.0.1", "http")),
         (["127.0.0.1"], [b"X-Forwarded-Proto: gopher"], ("127.0.0.1", "http")),
         (["127.0.0.1"], [b"X-Forwarded-Proto: https, http"], ("127.0.0.1", "http")),
         (["*"], [b"X-Forwarded-For: 1.2.3.4, 5.6.7.8"], ("1.2.3.4", "http")),

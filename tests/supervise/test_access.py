@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 import trio
 
+from fxtrio.supervise.access import AccessLog
+from fxtrio.supervise.proxy import Proxies, ProxyHeaders
+
 from ..http1.frames import upgrade
-from ..http1.support import App, open_server, read_body
+from ..http1.support import App, open_server, read_body, response
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -71,3 +74,49 @@ async def test_an_application_that_does_not_answer_is_500(log: Lines) -> None:
     line = await log.after(app, GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
 
     assert line["status"] == 500
+
+
+HOSTILE = b'a\tb"\\\x80\x9b31m\xff'
+
+
+async def test_what_a_websocket_was_asked_with_stays_inside_its_line(log: Lines) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.close"})
+
+    line = await log.after(app, upgrade(b'/%0a"?q="%1b\\', b"User-Agent: " + HOSTILE))
+
+    assert (line["method"], line["status"]) == ("WEBSOCKET", 403)
+    assert line["target"] == "/%0a\\x22?q=\\x22%1b\\x5c"
+    assert line["agent"] == "a\\x09b\\x22\\x5c\\x80\\x9b31mÿ"
+
+
+async def test_what_a_proxy_tells_stays_inside_its_line(log: Lines) -> None:
+    app = ProxyHeaders(response(200, b"hi"), Proxies(["127.0.0.1"]))
+    head = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: "
+
+    assert (await log.after(app, head + b"1.2.3.4\r\n\r\n"))["client"] == "1.2.3.4"
+    assert (await log.after(app, head + HOSTILE + b"\r\n\r\n"))["client"] == "127.0.0.1"
+    assert (await log.after(app, head + b"fe80::1%\x9b\r\n\r\n"))["client"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("client", "shown"),
+    [
+        (("1.2.3.4", 99), "1.2.3.4:99"),
+        (("1.2.3.4", 0), "1.2.3.4"),
+        (("::1", 99), "[::1]:99"),
+        (("2001:db8::1", 0), "2001:db8::1"),
+        (None, "-"),
+    ],
+)
+def test_the_console_shows_who_asked(
+    client: tuple[str, int] | None, shown: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scope = {"client": client, "raw_path": b"/", "query_string": b"", "http_version": "1.1"}
+    log = AccessLog("console", 1)
+
+    log.note({**scope, "method": "GET", "headers": []}, 200, 5, 0.0021)
+    log.flush()
+
+    assert capfd.readouterr().out.endswith(f'] {shown} "GET / HTTP/1.1" 200 5 2.1ms\n')
