@@ -259,7 +259,9 @@ class RequestReader:
             # RFC 9112, 6.1: such a message cannot be framed safely.
             raise _Refused(400, "Transfer-Encoding in HTTP/1.0")
         limit = self._limits.body
-        if request.length is not None and limit is not None and int(request.length) > limit:
+        # llhttp has seen to it that it is a number of 64 bits, but not how many zeros begin it:
+        # int() refuses thousands.
+        if limit is not None and int((request.length or b"").lstrip(b"0") or b"0") > limit:
             raise _Refused(413, "the body is too long")
 
     def decline_upgrade(self) -> None:

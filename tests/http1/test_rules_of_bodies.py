@@ -28,6 +28,11 @@ def coding(value: bytes, *fields: bytes) -> bytes:
 LENGTHS = {
     "6.2 a length is digits": (length(b"3"), WITH_NEXT),
     "6.2 a length may have zeros before it": (length(b" 000000000000000000000000003"), WITH_NEXT),
+    "6.2 a length may have thousands of zeros": (length(b"0" * 9000 + b"3"), WITH_NEXT),
+    "6.2 a length may be thousands of zeros": (
+        post(b"", b"Content-Length: " + b"0" * 9000),
+        WITH_NEXT,
+    ),
     "6.2 a length may be 0": (post(b"", b"Content-Length: 0"), WITH_NEXT),
     "6.3 without framing there is no body": (post(b""), WITH_NEXT),
     "6.3 a GET may have a body": (

@@ -72,3 +72,28 @@ async def test_a_handshake_is_taken_only_by_the_rules(rule: str) -> None:
         if reply.status == 101:
             await client.send(frame(TEXT, b"Hello") + close_frame(1000))
             assert b"Hello" in await client.read_all()
+
+
+@pytest.mark.parametrize("kind", [b"Protocol", b"Extensions", b"Key"])
+async def test_a_bad_header_is_a_short_line_in_the_log(kind: bytes) -> None:
+    async with open_server(echo, limits=ServerLimits(websocket_compression=True)) as server:
+        answer = await server.ask(upgrade(b"/", b"Sec-WebSocket-%b: %b" % (kind, b'"/' * 9000)))
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        lines = [record.getMessage() for record in server.log.take(0)]
+        (line,) = [line for line in lines if "refused" in line]
+        assert len(line) < 600
+
+
+async def test_a_websocket_may_follow_other_requests() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await (echo if scope["type"] == "websocket" else response(200, b"plain"))(
+            scope, receive, send
+        )
+
+    get = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    offered = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
+    async with open_server(app) as server, await server.connect() as client:
+        await client.send(get + offered + upgrade() + frame(TEXT, b"Hello") + close_frame(1000))
+        assert [(await client.reply()).body for _ in range(2)] == [b"plain"] * 2
+        assert (await client.reply()).status == 101
+        assert b"Hello" in await client.read_all()
