@@ -78,7 +78,7 @@ async def check(
     from fxtrio.cli.trial.process import order_of, try_application
     from fxtrio.compile.problems import config_problems, placed
     from fxtrio.compile.project import check_project, check_python
-    from fxtrio.compile.syntax import check_ui
+    from fxtrio.compile.ui import check_ui
     from fxtrio.config import locate, read_config
     from fxtrio.errors import ConfigProblem
 
@@ -92,7 +92,7 @@ async def check(
     settings = [*unusable]
 
     async def look_at_ui() -> None:
-        problems.extend(await check_ui(project, report=report))
+        problems.extend(await check_ui(root, project, report=report))
 
     async def look_at_code() -> None:
         order = order_of(root, project, config, app="" if broken else app)

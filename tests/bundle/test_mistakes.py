@@ -79,8 +79,51 @@ def test_a_name_that_fx_client_does_not_have_is_reported(tmp_path: Path) -> None
         "pages/index.fxl", "import { Lnk } from 'fx/client';\nexport default Lnk;\n", PYTHON
     )
     [problem] = project.problems()
-    assert "Lnk" in problem.message
+    assert problem.message == "'fx/client' has no export 'Lnk'. Did you mean 'Link'?"
     assert (problem.path, problem.line) == ("pages/index.fxl", 4)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            "import { Crad as x } from '../components/card';",
+            "components/card.tsx has no export 'Crad'. Did you mean 'Card'?",
+        ),
+        (
+            "import { Other as x } from '../components/card';",
+            "components/card.tsx has no export 'Other'. It has Card, Deck.",
+        ),
+        (
+            "import x from '../components/card';",
+            "components/card.tsx has no default export. Write import { Card } in braces.",
+        ),
+        (
+            "import { x } from './other.fxl';",
+            "pages/other.fxl has no export 'x'. Its default is imported without braces.",
+        ),
+    ],
+)
+def test_a_name_that_a_module_lacks_is_reported_with_those_it_has(
+    tmp_path: Path, statement: str, message: str
+) -> None:
+    project = Project(tmp_path)
+    project.write(
+        "components/card.tsx",
+        "export const Card = () => null;\nexport function Deck() {}\nexport type T = 1;\n",
+    )
+    project.page("pages/other.fxl", PAGE)
+    project.page("pages/index.fxl", f"{statement}\nexport default () => x;\n")
+    [problem] = project.problems()
+    assert problem.message == message
+
+
+def test_lines_around_a_problem_are_indented(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "export default function P() {\n  retrn <p/>;\n}\n")
+    first, *others = str(project.problems()[0]).splitlines()
+    assert first.startswith("pages/index.fxl:2:")
+    assert others and all(line.startswith("  ") for line in others)
 
 
 def test_a_mistake_in_a_stylesheet_is_shown(tmp_path: Path) -> None:

@@ -41,11 +41,13 @@ async function build(plan) {
     const { client: browser, ssr } = builder.environments;
     const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
     const failures = built.filter((one) => one.status === 'rejected').map((one) => one.reason);
-    if (failures.length > 0) return { ok: false, problems: problemsOf({ errors: failures }, plan) };
+    if (failures.length > 0) {
+      return { ok: false, problems: problemsOf({ errors: failures }, plan, vite.parseSync) };
+    }
     const [written] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));
     return await finish(plan, /** @type {any} */ (written).output, [...warnings]);
   } catch (error) {
-    return { ok: false, problems: problemsOf(error, plan) };
+    return { ok: false, problems: problemsOf(error, plan, vite.parseSync) };
   }
 }
 

@@ -3,6 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { missingExport } from './exports.js';
+
+/** @typedef {import('./exports.js').Parse} Parse */
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Problem} Problem */
 
@@ -30,10 +33,11 @@ const UNRESOLVED =
  *
  * @param {unknown} error
  * @param {Plan} plan
+ * @param {Parse} parse
  * @returns {Problem[]}
  */
-export function problemsOf(error, plan) {
-  const all = flatten(error).map((one) => problemOf(one, plan));
+export function problemsOf(error, plan, parse) {
+  const all = flatten(error).map((one) => problemOf(one, plan, parse));
   const unique = new Map(all.map((problem) => [JSON.stringify(problem), problem]));
   return [...unique.values()].sort(
     (one, other) =>
@@ -53,11 +57,13 @@ function flatten(error) {
 /**
  * @param {any} error
  * @param {Plan} plan
+ * @param {Parse} parse
  * @returns {Problem}
  */
-function problemOf(error, plan) {
+function problemOf(error, plan, parse) {
   const raw = String(error?.message ?? error).replace(COLOURS, '');
-  const told = { message: messageOf(raw, plan), path: '', line: 0, column: 0 };
+  const message = missingExport(error, plan, parse) ?? messageOf(raw, plan);
+  const told = { message, path: '', line: 0, column: 0 };
   const place = placeOf(error, raw, plan);
   const text = place === null ? null : textOf(place.path, plan);
   if (place === null || text === null) return { ...told, frame: String(error?.frame ?? '') };

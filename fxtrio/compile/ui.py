@@ -1,6 +1,6 @@
-"""Syntax errors of UI halves, found by the parser of the bundler. Called by `fx check`.
+"""Mistakes in UI halves: syntax, undefined names, imports. Called by `fx check`.
 
-A build needs none of this: the bundler reports the same errors.
+Node does the work (`fxtrio/js/vite/check.js`), with the parser of the bundler.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 
 import trio
 
+from fxtrio.compile.bindings import names_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.statements import Broken, parse_module
 from fxtrio.compile.toolchain import JS, ensure_toolchain
 from fxtrio.errors import BundlerCrashed, NodeMissing, ToolchainFailed
 from fxtrio.node import find_node
@@ -21,30 +23,37 @@ from fxtrio.node import find_node
 _TAIL = 4000  # Characters of Node's output that an error shows.
 
 
-async def check_ui(project: CheckedProject, *, report: Callable[[str], None]) -> list[Problem]:
+async def check_ui(
+    root: Path, project: CheckedProject, *, report: Callable[[str], None]
+) -> list[Problem]:
     """Return the problems of the UI halves of the page files that divide into halves.
 
-    Without Node or the toolchain they stay unchecked, and ``report`` is told so; it also
-    gets a line for each thing that takes time. Raises BundlerCrashed for a defect.
+    ``root`` is the project folder. Without Node or the toolchain they stay unchecked, and
+    ``report`` is told so; it also gets a line for each thing that takes time. Raises
+    BundlerCrashed for a defect.
     """
     pages = [page for page in project.pages if page.whole]
     if not pages:
         return []
     try:
         toolchain = await ensure_toolchain(report)
-        return await ui_problems(pages, toolchain)
+        return await ui_problems(root, pages, toolchain)
     except (NodeMissing, ToolchainFailed) as error:
         report(f"The UI code has not been checked. {error}")
         return []
 
 
-async def ui_problems(pages: Iterable[CheckedPage], toolchain: Path) -> list[Problem]:
-    """Return the syntax errors of the UI halves of ``pages``; cancelling it kills Node."""
-    files = [{"path": page.module.source, "text": page.ui} for page in pages]
+async def ui_problems(root: Path, pages: Iterable[CheckedPage], toolchain: Path) -> list[Problem]:
+    """Return the problems of the UI halves of ``pages``; cancelling it kills Node."""
+    files = [
+        {"path": page.module.source, "text": page.ui, "python": _python_names(page)}
+        for page in pages
+    ]
+    order = {"toolchain": toolchain.as_posix(), "root": root.as_posix(), "files": files}
     node = await trio.to_thread.run_sync(find_node)
     done = await trio.run_process(
-        [str(node.node), str(JS / "vite" / "syntax.js")],
-        stdin=json.dumps({"toolchain": toolchain.as_posix(), "files": files}).encode(),
+        [str(node.node), str(JS / "vite" / "check.js")],
+        stdin=json.dumps(order).encode(),
         capture_stdout=True,
         capture_stderr=True,
         check=False,
@@ -56,15 +65,19 @@ async def ui_problems(pages: Iterable[CheckedPage], toolchain: Path) -> list[Pro
     return [_problem(found) for found in json.loads(lines[-1])["problems"]]
 
 
+def _python_names(page: CheckedPage) -> list[str]:
+    """Return the names that the Python half defines: using them in the UI is a mistake."""
+    module = parse_module(page.python)
+    return [] if isinstance(module, Broken) else sorted(names_of(module.body).bound)
+
+
 def _problem(found: dict[str, Any]) -> Problem:
-    message = found["message"].rstrip(".")
-    remedy = found["help"].rstrip(".") or "Correct the UI code here"
     place = found["path"], found["line"], found["column"]
-    return Problem(*place, f"broken UI code: {_one_line(message)}", _one_line(remedy))
+    return Problem(*place, _one_line(found["message"]), _one_line(found["remedy"]))
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text.split()).rstrip(".")
 
 
 async def _kill(process: trio.Process) -> None:

@@ -1,4 +1,4 @@
-"""Syntax errors of UI halves, as `fx check` lists them."""
+"""Mistakes in UI halves, as `fx check` lists them; more cases are in `names.test.js`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile import syntax
+from fxtrio.compile import ui
 from fxtrio.compile.project import check_project
 from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
-from fxtrio.compile.syntax import check_ui, ui_problems
+from fxtrio.compile.ui import check_ui, ui_problems
 from fxtrio.config import Config
 from fxtrio.errors import BundlerCrashed, NodeMissing
 
@@ -26,7 +26,7 @@ async def check(root: Path, files: dict[str, str]) -> list[str]:
         (root / "pages" / name).write_text(text)
     with trio.fail_after(120):
         project = check_project(root, Config())
-        found = await check_ui(project, report=lambda line: None)
+        found = await check_ui(root, project, report=lambda line: None)
     return [str(problem) for problem in sorted([*project.problems, *found])]
 
 
@@ -49,11 +49,31 @@ async def test_syntax_errors_of_both_halves_are_listed_together(tmp_path: Path) 
     assert found[0].startswith("pages/b.fxl:1:11: broken UI code: Unexpected token. ")
 
 
+async def test_undefined_names_and_imports_have_the_lines_of_the_page_file(tmp_path: Path) -> None:
+    found = await check(
+        tmp_path,
+        {
+            "index.fxl": "TITLE = 'x'\n\n@server\nasync def load(request):\n    return {}\n\n"
+            "import { Lnik } from 'fx/client'\nimport './nothing.css'\n"
+            "export default function P({ data }: { data: Missing }) {\n"
+            "  return <p title={TITLE}>é😀{dat}<Lnik /></p>\n}\n",
+        },
+    )
+    assert found == [
+        "pages/index.fxl:7:10: 'fx/client' has no 'Lnik'. Did you mean 'Link'?",
+        "pages/index.fxl:8:8: './nothing.css' cannot be found. Check the path.",
+        "pages/index.fxl:10:20: undefined name 'TITLE' in UI code. It is a name of the Python "
+        "half: return it from the loader, and write 'data.TITLE'.",
+        "pages/index.fxl:10:30: undefined name 'dat' in UI code. Define or import it, or write "
+        "'data'.",
+    ]
+
+
 async def test_a_parser_that_dies_is_no_empty_answer(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("export default 1\n")
     with pytest.raises(BundlerCrashed), trio.fail_after(60):
-        await ui_problems(check_project(tmp_path, Config()).pages, tmp_path)
+        await ui_problems(tmp_path, check_project(tmp_path, Config()).pages, tmp_path)
 
 
 async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) -> None:
@@ -73,11 +93,11 @@ async def test_without_node_it_is_said_what_is_not_checked(
     async def missing(report: object) -> Path:
         raise NodeMissing("20.19", ())
 
-    monkeypatch.setattr(syntax, "ensure_toolchain", missing)
+    monkeypatch.setattr(ui, "ensure_toolchain", missing)
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("x = y\nexport default +\n")
     lines: list[str] = []
-    assert await check_ui(check_project(tmp_path, Config()), report=lines.append) == []
+    assert await check_ui(tmp_path, check_project(tmp_path, Config()), report=lines.append) == []
     assert lines[0].startswith("The UI code has not been checked.")
 
 
@@ -85,5 +105,5 @@ async def test_without_whole_pages_node_is_not_started(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("x = = 1\n")
     lines: list[str] = []
-    assert await check_ui(check_project(tmp_path, Config()), report=lines.append) == []
+    assert await check_ui(tmp_path, check_project(tmp_path, Config()), report=lines.append) == []
     assert lines == []

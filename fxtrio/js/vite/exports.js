@@ -1,0 +1,60 @@
+/** What a module lacks that another one imports: in words, with what may be meant. */
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { similar } from './similar.js';
+
+/** @typedef {import('./plan.js').Plan} Plan */
+/** @typedef {(file: string, text: string) => import('rolldown/utils').ParseResult} Parse */
+
+const CLIENT = fileURLToPath(new URL('../client/index.js', import.meta.url));
+const MOST = 12;
+
+/**
+ * Return what is wrong with an import of a name that its module does not export, undefined
+ * for other errors.
+ *
+ * @param {any} error of the bundler
+ * @param {Plan} plan
+ * @param {Parse} parse
+ * @returns {string | undefined}
+ */
+export function missingExport(error, plan, parse) {
+  const name = error?.code === 'MISSING_EXPORT' ? error.message.match(/"([^"]+)" is not/)?.[1] : '';
+  if (!name || typeof error.exporter !== 'string') return undefined;
+  const file = path.resolve(plan.root, error.exporter);
+  const known = exportsOf(file, plan, parse);
+  const shown = file === CLIENT ? "'fx/client'" : path.relative(plan.root, file);
+  if (name === 'default') {
+    return `${shown} has no default export. Write import { ${known[0] ?? '…'} } in braces.`;
+  }
+  const cause = `${shown} has no export '${name}'`;
+  const near = similar(name, known);
+  if (near !== undefined) return `${cause}. Did you mean '${near}'?`;
+  if (known.includes('default')) return `${cause}. Its default is imported without braces.`;
+  const listed = known.slice(0, MOST).join(', ');
+  return known.length > 0 ? `${cause}. It has ${listed}.` : `${cause}. It exports nothing.`;
+}
+
+/**
+ * Return the names that a module exports, as far as its own text tells.
+ *
+ * @param {string} file
+ * @param {Plan} plan
+ * @param {Parse} parse
+ * @returns {string[]}
+ */
+function exportsOf(file, plan, parse) {
+  const source = path.relative(plan.root, file);
+  const isPage = file.endsWith('.fxl');
+  const written = isPage ? path.join(plan.staging, 'ui', `${source}.tsx`) : file;
+  if (!fs.existsSync(written)) return []; // a module that is no file
+  const { module } = parse(written, fs.readFileSync(written, 'utf8'));
+  return module.staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ isType, exportName: { kind, name } }) =>
+      isType ? [] : kind === 'Default' ? ['default'] : (name ?? []),
+    ),
+  );
+}

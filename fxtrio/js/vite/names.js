@@ -1,0 +1,134 @@
+/**
+ * Names in the UI half of a page file that nothing defines.
+ *
+ * Types are taken away by the bundler's own transform, so what is left is what runs; scopes
+ * are told by `eslint-scope`. Called by `check.js`.
+ */
+
+import { SourceMap } from 'node:module';
+
+import { ambientNames } from './ambient.js';
+import { similar } from './similar.js';
+
+/** @typedef {import('./tree.js').Node} Node */
+/** @typedef {{ name: string, offset: number, remedy: string }} UndefinedName */
+
+/**
+ * What comes with the toolchain.
+ *
+ * @typedef {object} Tools
+ * @property {typeof import('rolldown/utils').parseSync} parse
+ * @property {typeof import('rolldown/utils').transformSync} transform
+ * @property {typeof import('eslint-scope').analyze} analyze
+ * @property {Set<string>} globals what browsers, Node and the language define
+ * @property {Map<string, string[]>} modules what `fx/client` and `react` export
+ */
+
+/** What the bundler replaces or wraps. */
+const REPLACED = ['require', 'module', 'exports'];
+
+/**
+ * What is left of a file without its types.
+ *
+ * @typedef {object} Plain
+ * @property {Node} program its tree
+ * @property {(node: Node) => number} offsetOf leads from its nodes to offsets in the file
+ */
+
+/**
+ * Return what of a file runs.
+ *
+ * @param {Tools} tools
+ * @param {{ path: string, text: string }} file TSX without syntax errors
+ * @returns {Plain}
+ */
+export function withoutTypes({ parse, transform }, { path, text }) {
+  const done = transform(`${path}.tsx`, text, { lang: 'tsx', jsx: 'preserve', sourcemap: true });
+  const { program } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
+  const map = new SourceMap(JSON.parse(JSON.stringify(done.map)));
+  const starts = lineStarts(text);
+  return {
+    program: /** @type {any} */ (program),
+    offsetOf: (node) => {
+      const before = done.code.slice(0, node.start).split('\n');
+      const found = map.findEntry(before.length - 1, before[before.length - 1].length);
+      if (!('originalLine' in found)) return 0;
+      return starts[found.originalLine] + found.originalColumn;
+    },
+  };
+}
+
+/**
+ * Return the undefined names of a file, by place.
+ *
+ * @param {Tools} tools
+ * @param {Plain} plain
+ * @param {object} file
+ * @param {Node} file.program its tree, with types
+ * @param {readonly { value: string }[]} file.comments
+ * @param {string[]} file.python names that the Python half defines
+ * @param {Set<string>} file.declared names that declaration files make known
+ * @returns {UndefinedName[]}
+ */
+export function undefinedNames(tools, plain, file) {
+  const scopes = tools.analyze(/** @type {any} */ (plain.program), {
+    ecmaVersion: 2025,
+    sourceType: 'module',
+    jsx: true,
+    fallback: 'iteration',
+  });
+  const known = ambientNames(file.program, file.comments);
+  for (const name of REPLACED) known.add(name);
+  /** @type {UndefinedName[]} */
+  const found = [];
+  const references = /** @type {any[]} */ (scopes.globalScope?.through ?? []);
+  for (const { identifier, from } of references) {
+    const { name } = identifier;
+    if (known.has(name) || tools.globals.has(name) || file.declared.has(name)) continue;
+    const remedy = remedyFor(name, namesIn(from), tools.modules, file.python);
+    found.push({ name, offset: plain.offsetOf(identifier), remedy });
+  }
+  return found.sort((one, other) => one.offset - other.offset);
+}
+
+/** @param {string} text */
+function lineStarts(text) {
+  return [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+}
+
+/**
+ * Return all names that can be used where a scope is, the innermost first.
+ *
+ * @param {any} from
+ */
+function namesIn(from) {
+  /** @type {string[]} */
+  const names = [];
+  for (let scope = from; scope !== null; scope = scope.upper) names.push(...scope.set.keys());
+  return names.filter((name) => name !== 'arguments');
+}
+
+/**
+ * Return what to do about an undefined name, without a full stop.
+ *
+ * @param {string} name
+ * @param {string[]} inScope
+ * @param {Map<string, string[]>} modules
+ * @param {string[]} python
+ */
+function remedyFor(name, inScope, modules, python) {
+  if (python.includes(name)) {
+    return `It is a name of the Python half: return it from the loader, and write 'data.${name}'`;
+  }
+  for (const [module, names] of modules) {
+    if (names.includes(name)) return `Write import { ${name} } from '${module}'`;
+  }
+  const near = similar(name, inScope);
+  if (near !== undefined) return `Define or import it, or write '${near}'`;
+  for (const [module, names] of modules) {
+    const exported = similar(name, names);
+    if (exported !== undefined) return `Define it, or import { ${exported} } from '${module}'`;
+  }
+  if (name === 'React') return "Write import * as React from 'react'";
+  return `Define or import it; a global of another script is 'window.${name}'`;
+}
