@@ -83,7 +83,10 @@ class Copy:
         """Return it for one visitor; 304 without a body for who has it already."""
         headers = [*self.headers, state]
         if self.drafted:
-            visit.draft.raw_headers = [*self.drafted, *visit.draft.raw_headers]
+            own = visit.draft.raw_headers
+            # A hook that sets a header has set it for the copy, too.
+            names = {name for name, _ in own}
+            own[:0] = [header for header in self.drafted if header[0] not in names]
         personal = self.media == HTML and not self.shared and not visit.draft.shared
         if personal:  # the proof is the visitor's: it is never kept
             headers += csrf_cookie(site, visit, visit.request)

@@ -395,6 +395,10 @@ HOOK = """
         if b"banned" in dict(connection.scope["headers"]).get(b"cookie", b""):
             return PlainTextResponse("no", 403)
 
+    async def counting(connection):
+        headers = connection.state.response.headers
+        headers["x-name"] = dict(connection.scope["headers"]).get(b"x-name", b"nobody").decode()
+
     async def members(connection):
         if "member" not in connection.cookies:
             return PlainTextResponse("members only", 401)
@@ -416,6 +420,26 @@ async def test_hooks_guard_what_is_kept_for_each_visitor(tmp_path: Path) -> None
             assert (refused.status, refused.text) == (403, "no")
         client.cookies.clear()
         assert await states(client, "/") == ["hit"]
+
+
+async def test_what_a_hook_sets_on_the_response_is_each_visitor_s_own(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"cache_hook_d.py": HOOK})
+    python = """
+        CACHE = {"revalidate": 60}
+
+        @server
+        async def load(request):
+            request.state.response.headers["cache-control"] = "public, max-age=5"
+            return {}
+        """
+    hooks = {"pages": ["cache_hook_d.counting"]}
+    async with opened(tmp_path, python, route_middleware=hooks) as client:
+        for name, state in (("ann", "miss"), ("bob", "hit")):
+            answer = await client.get("/", headers={"x-name": name})
+            assert answer.headers["x-fx-cache"] == state
+            assert answer.headers.getlist("x-name") == [name]
+            assert answer.headers.getlist("cache-control") == ["public, max-age=5"]
+            assert "set-cookie" not in answer.headers
 
 
 @pytest.mark.parametrize("hook", ["members", "closed"])
