@@ -729,7 +729,8 @@ class SecretMissing(FxtrioError):
     def __init__(self) -> None:
         super().__init__(
             "FX_SECRET_KEY is not set. Set it to a key that all processes and machines of "
-            "this app share; 'fx secret' prints a new one."
+            "this app share; 'fx secret' prints a new one. To try it here: "
+            'FX_SECRET_KEY="$(fx secret)" fx serve'
         )
 
 

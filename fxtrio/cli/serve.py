@@ -13,8 +13,8 @@ import click
 
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config
-from fxtrio.errors import SecretMissing
-from fxtrio.manifest import load_manifest
+from fxtrio.errors import ManifestUnreadable, SecretMissing
+from fxtrio.manifest import Manifest, load_manifest
 from fxtrio.ssr.ahead import Ahead, start_ahead
 from fxtrio.ssr.launch import choose_launch
 
@@ -100,9 +100,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     build = root / BUILD_FOLDER
     manifest = None
     if app is None or build.exists():  # else it is any ASGI application
-        if not config.secret_keys:
-            raise SecretMissing
-        manifest = load_manifest(build)
+        manifest = _load_build(build, config)
     os.environ.setdefault("FX_PROJECT", str(root))
     with ExitStack() as stack:
         gc.disable()  # until `_settle`: what imports make stays
@@ -124,6 +122,19 @@ def _settle(ahead: Ahead | None) -> None:
         ahead.close()
     gc.freeze()  # modules and the app are there for good: no collection looks at them again
     gc.enable()
+
+
+def _load_build(build: Path, config: Config) -> Manifest:
+    """Return the manifest of what is to be served; raise all that is missing for it, together."""
+    missing: list[Exception] = [] if config.secret_keys else [SecretMissing()]
+    manifest = None
+    try:
+        manifest = load_manifest(build)
+    except ManifestUnreadable as error:
+        missing.insert(0, error)
+    if manifest is None or missing:
+        raise ExceptionGroup("the app cannot be served yet", missing)
+    return manifest
 
 
 def _count_workers(text: str) -> int:

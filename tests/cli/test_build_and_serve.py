@@ -138,6 +138,19 @@ def test_serving_needs_a_secret(built: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert result.stderr.startswith("error FX_SECRET_KEY is not set. ")
 
 
+def test_what_is_missing_for_serving_is_said_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FX_SECRET_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    lines = fx("serve").stderr.splitlines()
+
+    assert lines[0] == "error .fx/build/manifest.json: there is no build. Run 'fx build'."
+    assert lines[1].startswith("error FX_SECRET_KEY is not set. ")
+    assert len(lines) == 2
+
+
 def test_serving_needs_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FX_SECRET_KEY", SECRET["FX_SECRET_KEY"])
 
