@@ -21,6 +21,9 @@ from fxtrio.errors import BadBody, BodyTooLarge
 _MOST_FIELDS = 1000
 """Fields of an urlencoded form, empty ones included: the parser does not count those."""
 
+MOST_SHOWN = 256 * 1024
+"""Text of a form that goes back into its page (characters): there a ``<`` takes up to 10 bytes."""
+
 _PRIVATE = ("password", "passphrase", "secret", "token")
 _JSON = re.compile(r"(?:application|text)/(?:[a-z0-9.-]+\+)?json")
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -141,14 +144,20 @@ def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
     That is text. Files stay away, and what nobody should find in a page: fields whose
     name contains ``password``, ``passphrase``, ``secret`` or ``token``, in any case, or
-    begins with ``_``.
+    begins with ``_``. So does what does not fit into `MOST_SHOWN`.
     """
     shown: dict[str, str | list[str]] = {}
+    left = MOST_SHOWN
     for name, value in values.items():
         if name.startswith("_") or any(word in name.lower() for word in _PRIVATE):
             continue
-        if isinstance(value, str):
-            shown[name] = value
-        elif isinstance(value, list):
-            shown[name] = [item for item in value if isinstance(item, str)]
+        texts = [item for item in _listed(value) if isinstance(item, str)]
+        size = len(name) + sum(map(len, texts))
+        if size <= left and (texts or isinstance(value, list)):
+            shown[name] = texts if isinstance(value, list) else texts[0]
+            left -= size
     return shown
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, TestResponse, open_app
-from fxtrio.serve.body import shown_again
+from fxtrio.serve.body import MOST_SHOWN, shown_again
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -78,6 +78,13 @@ def test_no_field_with_a_private_name_is_shown_again(values: dict[str, str | lis
         name.startswith("_") or any(word in name.lower() for word in words) for name in shown
     )
     assert shown.items() <= values.items()
+
+
+def test_a_form_that_is_too_large_for_a_page_comes_back_in_part() -> None:
+    long = "<" * (MOST_SHOWN - 10)
+    values = {"first": "a", "long": long, "longer": long, "last": ["b"]}
+    assert shown_again(values) == {"first": "a", "long": long}
+    assert shown_again({"long": "<" * MOST_SHOWN, "last": ["b", "c"]}) == {"last": ["b", "c"]}
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
