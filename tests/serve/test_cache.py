@@ -452,3 +452,55 @@ async def test_a_page_that_is_not_open_to_all_is_not_kept(tmp_path: Path, hook: 
         client.cookies.clear()
         stranger = await client.get("/")
     assert (stranger.status, "x-fx-cache" in stranger.headers) == (401, False)
+
+
+PUBLIC = """
+    CACHE = {"revalidate": 60}
+
+    @server
+    async def load(request):
+        return {"n": 1}
+    """
+MINE = """
+    CACHE = {"revalidate": 60}
+
+    @server
+    async def load(request):
+        user = request.state.user
+        return {"email": "" if user is None else user.email}
+    """
+
+
+async def test_who_is_signed_in_gets_what_is_kept_and_leaves_nothing_in_it(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "pages/news.fxl": page(PUBLIC),
+            "pages/open/mine.fxl": page(MINE),
+            "pages/closed.fxl": page(PUBLIC),
+        },
+    )
+    cheap = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}
+    auth = {"argon2": cheap, "publicPaths": ["/news", "/open"]}
+    async with opened(
+        tmp_path,
+        plugins=[{"name": "auth", "settings": auth}],
+        route_middleware={"pages": ["fxtrio.plugins.auth.require_user"]},
+    ) as client:
+        stranger = await client.load_page("/open/mine")
+        assert (await client.get("/closed")).status == 303
+        service = client.app.state.fx.plugins["auth"]
+        await service.add_user("ann@example.org", "correct horse battery")
+        signed = await client.post(
+            "/api/__auth/login",
+            json={"email": "ann@example.org", "password": "correct horse battery"},
+        )
+        assert signed.status == 200
+        assert await states(client, "/news", "/news") == ["miss", "hit"]
+        assert await states(client, "/closed", "/closed") == ["pass", "pass"]
+        mine = await client.load_page("/open/mine")
+        client.cookies.clear()
+        assert await states(client, "/news", "/open/mine") == ["hit", "pass"]
+        assert (await client.get("/closed")).status == 303
+        again = await client.load_page("/open/mine")
+    assert [each.data["email"] for each in (stranger, mine, again)] == ["", "ann@example.org", ""]
