@@ -10,6 +10,7 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -35,6 +36,9 @@ Application = Callable[..., Awaitable[None]]
 
 _LAST_CALL = 0.5
 """Seconds for which connections that wait in the kernel are still accepted at the end."""
+
+_LAST_WORDS = 1.0
+"""Seconds that a lifespan has to return after it said that its shutdown is complete."""
 
 
 async def run_server(
@@ -65,7 +69,7 @@ async def run_server(
     hub = Hub(config, config.limits)
     context.fx_hub = hub  # type: ignore[attr-defined]  # see hub_of
     async with trio.open_nursery() as lifespan_nursery:
-        await _start_lifespan(lifespan, lifespan_nursery)
+        returned = await _start_lifespan(lifespan, lifespan_nursery)
         async with trio.open_nursery() as watching:
             watching.start_soon(hub.run)
             if config.access_log is not None:
@@ -79,6 +83,8 @@ async def run_server(
             watching.cancel_scope.cancel()
         if lifespan.supported and not lifespan.shutdown.is_set():
             await lifespan.wait_for_shutdown()
+            with trio.move_on_after(_LAST_WORDS):  # a failure is on its way to the nursery
+                await returned.wait()
         lifespan_nursery.cancel_scope.cancel()
     log = config.log
     if isinstance(log, ServerLogger):
@@ -166,8 +172,8 @@ async def _accept_the_rest(sockets: Sockets) -> None:
             await trio.sleep(0.001)
 
 
-async def _start_lifespan(lifespan: Lifespan, nursery: trio.Nursery) -> None:
-    """Run the lifespan in ``nursery``; return once it has started.
+async def _start_lifespan(lifespan: Lifespan, nursery: trio.Nursery) -> trio.Event:
+    """Run the lifespan in ``nursery``; once it has started, return what its end will set.
 
     Hypercorn reports a failed start as started for a moment, before the error
     reaches the nursery: by then it has ended, so wait for the way it did.
@@ -179,9 +185,11 @@ async def _start_lifespan(lifespan: Lifespan, nursery: trio.Nursery) -> None:
         returned.set()
 
     await nursery.start(run)
-    await lifespan.wait_for_startup()
+    with suppress(trio.ClosedResourceError):  # it returned at once: it wants to hear of nothing
+        await lifespan.wait_for_startup()
     if lifespan.shutdown.is_set():
         await returned.wait()
+    return returned
 
 
 async def _watch_lifespan(lifespan: Lifespan) -> None:

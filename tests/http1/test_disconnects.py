@@ -184,9 +184,7 @@ async def test_a_slow_reader_gets_everything_and_holds_nobody_up() -> None:
 
 
 @pytest.mark.parametrize(("app", "data"), [(echo, GET), (talkers.echo, upgrade())])
-async def test_an_ended_connection_needs_no_garbage_collector(
-    app: App, data: bytes
-) -> None:
+async def test_an_ended_connection_needs_no_garbage_collector(app: App, data: bytes) -> None:
     def connections() -> int:
         return sum(type(thing) is Connection for thing in gc.get_objects())
 
