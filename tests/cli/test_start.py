@@ -1,0 +1,173 @@
+"""The start of `fx serve`: what it imports, and the Node processes that start beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.manifest import FILE_NAME, Manifest, dump_manifest
+from tests.ssr.pools import PAGES, is_running, read_command, read_status, wait_until
+
+BEFORE_NODE = "fxtrio.cli.group", "fxtrio.cli.serve"
+"""What `fx serve` imports before it starts Node, which then starts at the same time as …"""
+
+BESIDE_NODE = "fxtrio.supervise.serve", "fxtrio.cli.standalone"
+"""… what it imports to serve."""
+
+HEAVY = {
+    "cattrs",
+    "coredis",
+    "html_to_markdown",
+    "importlib.metadata",
+    "importlib.resources",
+    "pydantic",
+    "pyflakes",
+    "rich",
+    "watchfiles",
+    "websockets",
+}
+"""What takes milliseconds each, and is not needed to serve."""
+
+HEAVY_TO_SERVE = {"asyncio", "h2", "hypercorn", "multiprocessing", "starlette", "trio"}
+"""What is needed, but not before Node has been started."""
+
+ENDED = 10.0  # seconds after which a process counts as left over
+
+
+def imported(*modules: str) -> set[str]:
+    """Return the names of all modules that a new interpreter has after importing some."""
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_nothing_heavy_is_imported_that_a_server_does_not_need() -> None:
+    assert imported(*BEFORE_NODE, *BESIDE_NODE) & HEAVY == set()
+
+
+def test_node_is_started_before_anything_heavy_is_imported() -> None:
+    assert imported(*BEFORE_NODE) & (HEAVY | HEAVY_TO_SERVE) == set()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project that is built and has no pages; its bundle is one for tests."""
+    build = tmp_path / ".fx/build"
+    (build / "ssr").mkdir(parents=True)
+    (build / "client").mkdir()
+    (build / FILE_NAME).write_bytes(dump_manifest(Manifest(build_id="x", mode="production")))
+    (build / "ssr/server.mjs").write_text(PAGES.read_text())
+    return tmp_path
+
+
+@asynccontextmanager
+async def starting(project: Path) -> AsyncIterator[trio.Process]:
+    """Run `fx serve` from its start, with what it prints to stderr readable."""
+    command = [sys.executable, "-m", "fxtrio", "serve", "--port", "0"]
+    env = {**os.environ, "FX_SECRET_KEY": "a key for tests that is long enough"}
+    with trio.fail_after(60):
+        process = await trio.lowlevel.open_process(
+            command, cwd=project, env=env, stderr=subprocess.PIPE
+        )
+        assert process.stderr is not None
+        async with process.stderr:
+            try:
+                yield process
+            finally:
+                process.kill()
+                await process.wait()
+
+
+async def read_until(process: trio.Process, text: bytes) -> bytes:
+    """Return what a process has printed once ``text`` is in it, or it has ended."""
+    assert process.stderr is not None
+    said = b""
+    while text not in said and (data := await process.stderr.receive_some()):
+        said += data
+    return said
+
+
+def nodes(parent: int) -> list[int]:
+    """Return the SSR workers of a process."""
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [
+        pid
+        for pid in pids
+        if read_status(pid)[1] == parent and is_running(pid) and b"worker.mjs" in read_command(pid)
+    ]
+
+
+async def ended(pid: int) -> None:
+    with trio.fail_after(ENDED):
+        await wait_until(lambda: not is_running(pid))
+
+
+@pytest.mark.node
+async def test_the_processes_that_start_beside_the_app_are_the_ones_it_uses(project: Path) -> None:
+    (project / "app.py").write_text(
+        "from fxtrio.app import create_app\n"
+        "import sys\n"
+        "print('importing', file=sys.stderr, flush=True)\n"
+        "app = create_app('.')\n"
+    )
+    async with starting(project) as process:
+        await read_until(process, b"importing")
+        early = nodes(process.pid)
+        assert b"Running on" in await read_until(process, b"Running on")
+        assert len(early) == 1
+        assert nodes(process.pid) == early
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+        await ended(early[0])
+
+
+@pytest.mark.node
+async def test_an_app_with_other_settings_gets_its_own_processes_and_no_other_stays(
+    project: Path,
+) -> None:
+    (project / "app.py").write_text(
+        "from fxtrio.app import create_app\napp = create_app('.', ssr={'heap_mb': 77})\n"
+    )
+    async with starting(project) as process:
+        assert b"Running on" in await read_until(process, b"Running on")
+        with trio.fail_after(ENDED):
+            await wait_until(lambda: len(nodes(process.pid)) == 1)
+        [pid] = nodes(process.pid)
+        assert b"--max-old-space-size=77" in read_command(pid)
+
+
+@pytest.mark.node
+async def test_an_app_that_cannot_be_imported_leaves_no_process(project: Path) -> None:
+    (project / "app.py").write_text("raise RuntimeError('nothing works')\n")
+    async with starting(project) as process:
+        await wait_until(lambda: nodes(process.pid) or process.returncode is not None)
+        started = nodes(process.pid)
+        said = await read_until(process, b"nothing works")
+        assert b"nothing works" in said
+        assert await process.wait() == 1
+        for pid in started:
+            await ended(pid)
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+async def test_a_signal_while_the_app_is_imported_ends_what_starts_beside_it(
+    project: Path, number: signal.Signals
+) -> None:
+    (project / "app.py").write_text(
+        "import sys, time\nprint('importing', file=sys.stderr, flush=True)\ntime.sleep(60)\n"
+    )
+    async with starting(project) as process:
+        await read_until(process, b"importing")
+        [pid] = nodes(process.pid)
+        process.send_signal(number)
+        await process.wait()
+        await ended(pid)
