@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import fxtrio
 from benchmarks import cache
 from benchmarks.contenders.model import Command, Contender
 from benchmarks.works import Call, runtime_calls
@@ -49,6 +51,8 @@ def _fx() -> str:
 
 def _install() -> None:
     cache.copy_app(FAMILY)
+    # As pip does with what it installs, and has done with the other frameworks.
+    compileall.compile_dir(Path(fxtrio.__file__).parent, quiet=1)
 
 
 def _version() -> str:
