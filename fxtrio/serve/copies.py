@@ -77,7 +77,7 @@ class Copy:
     """When, at the earliest, it may be made anew: later after a failure."""
 
     size: int = 0
-    """Bytes of its body."""
+    """Bytes of its body and headers."""
 
     def reply(self, site: Site, visit: Visit, now: float, state: Header) -> Reply:
         """Return it for one visitor; 304 without a body for who has it already."""
@@ -154,7 +154,7 @@ def make_copy(
         shared=kept and shared,
         since=since,
         revalidate=revalidate,
-        size=len(body),
+        size=len(body) + sum(len(name) + len(value) for name, value in reply.headers),
     )
 
 

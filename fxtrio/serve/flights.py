@@ -264,7 +264,7 @@ class Keeper:
         try:
             with flight.scope:
                 await app(scope, _stay, _discard)
-        except Exception:  # the application's middleware
+        except (Exception, SystemExit):  # the application's middleware
             log.exception("%s: the page could not be made to be kept", flight.source)
             failed = True
         finally:

@@ -24,7 +24,7 @@ _PROVEN = 0.8
 _LARGEST = 8
 """An entry may take one part in so many: one huge page must not push out all others."""
 
-_OVERHEAD = 600
+_OVERHEAD = 1500
 """Bytes of an entry besides its text: objects, links, key (measured roughly)."""
 
 
@@ -75,9 +75,10 @@ class KeptResponses:
         """Keep ``entry`` in place of what had this key; others may have to go."""
         proven = key in self._proven
         self.drop(key)
-        if _size_of(entry) > self._capacity // _LARGEST:
+        size = _size_of(key, entry)
+        if size > self._capacity // _LARGEST:
             return
-        self._size += _size_of(entry)
+        self._size += size
         self._pages.setdefault(entry.page, set()).add(key)
         if proven:
             self._prove(key, entry)
@@ -94,8 +95,8 @@ class KeptResponses:
             entry = self._proven.pop(key, None)
             if entry is None:
                 return False
-            self._proven_size -= _size_of(entry)
-        self._size -= _size_of(entry)
+            self._proven_size -= _size_of(key, entry)
+        self._size -= _size_of(key, entry)
         keys = self._pages[entry.page]
         keys.remove(key)
         if not keys:
@@ -135,12 +136,13 @@ class KeptResponses:
     def _prove(self, key: Key, entry: Entry) -> None:
         """Put an entry among the proven ones; the longest unused of them may have to leave."""
         self._proven[key] = entry
-        self._proven_size += _size_of(entry)
+        self._proven_size += _size_of(key, entry)
         while self._proven_size > self._capacity * _PROVEN and len(self._proven) > 1:
             oldest, other = self._proven.popitem(last=False)
-            self._proven_size -= _size_of(other)
+            self._proven_size -= _size_of(oldest, other)
             self._new[oldest] = other
 
 
-def _size_of(entry: Entry) -> int:
-    return entry.size + _OVERHEAD
+def _size_of(key: Key, entry: Entry) -> int:
+    # The path is in the key, and by itself.
+    return entry.size + sum(map(len, key)) + len(entry.page) + _OVERHEAD

@@ -16,9 +16,11 @@ def key(number: int) -> Key:
     return (b"html", b"%d" % number)
 
 
-def entry(number: int, size: int = 400) -> Pass:
-    """Return something of 1,000 bytes, the overhead included."""
-    return Pass(f"/{number % 3}", b'"/[id]"', 0.0, size)
+def entry(number: int, size: int = 1000) -> Pass:
+    """Return something of ``size`` bytes, what is counted besides its text included."""
+    page = f"/{number % 3}"
+    besides = 1500 + sum(map(len, key(number))) + len(page)
+    return Pass(page, b'"/[id]"', 0.0, size - besides)
 
 
 def held(kept: KeptResponses, numbers: range) -> list[int]:
@@ -52,6 +54,13 @@ def test_what_has_visitors_no_more_makes_room_for_others_that_have() -> None:
     assert held(kept, range(30)) == list(range(20, 30))
 
 
+def test_a_long_url_counts_as_much_as_what_it_leads_to() -> None:
+    kept = KeptResponses(100_000)
+    for number in range(100):
+        kept.keep((b"%d" % number, b"q" * 8000), entry(number, size=1500))
+    assert kept.statistics().entries <= 100_000 // 8000
+
+
 def test_one_huge_response_does_not_push_out_all_others() -> None:
     kept = KeptResponses(10_000)
     kept.keep(key(1), entry(1))
@@ -72,7 +81,7 @@ def test_a_response_in_place_of_another_stays_proven() -> None:
 @given(
     st.lists(
         st.one_of(
-            st.tuples(st.just("keep"), KEYS, st.integers(0, 900)),
+            st.tuples(st.just("keep"), KEYS, st.integers(0, 1500)),
             st.tuples(st.sampled_from(["find", "drop", "drop_page"]), KEYS, st.just(0)),
         )
     )
@@ -81,9 +90,11 @@ def test_its_size_is_that_of_what_it_holds_and_never_above_the_capacity(
     steps: list[tuple[str, int, int]],
 ) -> None:
     kept = KeptResponses(8000)
+    sizes: dict[int, int] = {}
     for step, number, size in steps:
         match step:
             case "keep":
+                sizes[number] = size
                 kept.keep(key(number), entry(number, size))
             case "find":
                 kept.find(key(number))
@@ -91,10 +102,10 @@ def test_its_size_is_that_of_what_it_holds_and_never_above_the_capacity(
                 kept.drop(key(number))
             case _:
                 kept.drop_page(f"/{number}")
-        found = [e for n in range(13) if (e := kept.peek(key(n))) is not None]
+        found = held(kept, range(13))
         statistics = kept.statistics()
         assert statistics.entries == len(found)
-        assert statistics.size == sum(e.size + 600 for e in found) <= 8000
+        assert statistics.size == sum(sizes[n] for n in found) <= 8000
     kept.drop_route(b'"/[id]"')
     assert kept.statistics().entries == kept.statistics().size == 0
 
