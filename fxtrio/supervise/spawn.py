@@ -81,7 +81,7 @@ class Worker:
                     process = self._process = await nursery.start(run)
                 if self._early is not None:
                     process.send_signal(self._early)
-                nursery.start_soon(self._kill_when_hung, process, options.hang)
+                nursery.start_soon(self._kill_when_hung, process, options)
                 await self._converse(lifeline, options)
                 await process.wait()
                 nursery.cancel_scope.cancel()
@@ -114,15 +114,18 @@ class Worker:
         except trio.BrokenResourceError:
             return  # it died; its exit code says how
 
-    async def _kill_when_hung(self, process: trio.Process, patience: float) -> None:
-        """Kill a worker that has been silent for ``patience`` seconds.
+    async def _kill_when_hung(self, process: trio.Process, options: ServeOptions) -> None:
+        """Kill a worker that has been silent for ``options.hang`` seconds.
 
         Beats of our own are counted: while the whole machine or the process group was
-        stopped, there was one.
+        stopped, there was one. Until the worker is ready it has time to start besides.
         """
-        await self.ready.wait()
+        with trio.move_on_after(options.startup + options.hang):
+            await self.ready.wait()
+        if not self.ready.is_set():
+            self._silent = BEATS
         while self._silent < BEATS:  # its silence sets no event
-            await trio.sleep(patience / BEATS)
+            await trio.sleep(options.hang / BEATS)
             self._silent += 1
         self.hung = True
         process.kill()

@@ -112,6 +112,15 @@ async def test_workers_that_cannot_start_end_the_supervisor_with_an_error(app: s
         assert running.process.returncode == 1
 
 
+async def test_workers_that_hang_while_they_start_end_the_supervisor_with_an_error() -> None:
+    async with serve(
+        module="tests.supervise.endless", workers=2, startup=0.5, hang=0.5, ready=False
+    ) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("hung, and was killed before it served", 3)
+        await running.wait_for("failed to start 3 times in a row: giving up")
+
+
 async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:
     async with serve("refuses_to_end", workers=2, shutdown=1.0, graceful=0.5) as running:
         running.kill()
