@@ -5,7 +5,8 @@
 /**
  * Ask the server for a page's payload.
  *
- * A response that is no payload of this build means that the browser must load the document.
+ * A response that is no payload of this build, or of another site, means that the browser must
+ * load the document.
  *
  * @param {URL} url
  * @param {object} options
@@ -17,11 +18,15 @@
  * @throws {TypeError} when the server cannot be reached
  */
 export async function requestVisit(url, { fetch, build, signal, fresh = false }) {
-  const response = await fetch(`${url.pathname}${url.search}`, {
+  // The whole URL: a path that begins with two slashes would be another host.
+  const response = await fetch(`${url.origin}${url.pathname}${url.search}`, {
     headers: { 'x-fx-navigation': '1', accept: 'application/json' },
     cache: fresh ? 'reload' : 'default',
     signal,
   });
+  if (response.redirected && new URL(response.url).origin !== url.origin) {
+    return { kind: 'document' }; // what another site sends is no payload: it names code to run
+  }
   const served = response.headers.get('x-fx-build');
   const type = response.headers.get('content-type') ?? '';
   if ((served !== null && served !== build) || !/^application\/json\b/i.test(type)) {

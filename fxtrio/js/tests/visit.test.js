@@ -11,8 +11,9 @@ const PAGE = { ok: true, page: { module: '/_fx/a.js', build: 'b1' } };
  * @param {Record<string, string>} [options.headers]
  * @param {number} [options.status]
  * @param {string} [options.redirectedTo]
+ * @param {string} [options.path]
  */
-async function visit(body, { headers = {}, status = 200, redirectedTo } = {}) {
+async function visit(body, { headers = {}, status = 200, redirectedTo, path = '/a?x=1' } = {}) {
   /** @type {any[]} */
   const requests = [];
   const fetch = /** @type {any} */ (
@@ -32,15 +33,25 @@ async function visit(body, { headers = {}, status = 200, redirectedTo } = {}) {
       return response;
     }
   );
-  const url = new URL('https://app.test/a?x=1#y');
+  const url = new URL(`https://app.test${path}#y`);
   return { result: await requestVisit(url, { fetch, build: 'b1' }), requests };
 }
 
 test('the page’s own URL is asked for, as a navigation', async () => {
   const { result, requests } = await visit(PAGE);
   assert.deepEqual(result, { kind: 'view', state: PAGE, url: 'https://app.test/a?x=1#y' });
-  assert.equal(requests[0].path, '/a?x=1');
+  assert.equal(requests[0].path, 'https://app.test/a?x=1');
   assert.equal(requests[0].headers['x-fx-navigation'], '1');
+});
+
+test('a path that looks like another host is asked of this one', async () => {
+  const { requests } = await visit(PAGE, { path: '/..//evil.test/x' });
+  assert.equal(requests[0].path, 'https://app.test//evil.test/x');
+});
+
+test('what another site answers after a redirect is no payload', async () => {
+  const { result } = await visit(PAGE, { redirectedTo: 'https://evil.test/a' });
+  assert.deepEqual(result, { kind: 'document' });
 });
 
 test('an error page is a page', async () => {
