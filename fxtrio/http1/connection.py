@@ -194,7 +194,9 @@ class Connection:
                 else:
                     reader.feed(data)
                 if fresh and not (requests and requests[0].head_done):
-                    self.deadline = hub.now + limits.header_time
+                    deadline = hub.now + limits.header_time
+                    # Empty lines are not the beginning of a request: they prolong nothing.
+                    self.deadline = deadline if requests else min(self.deadline, deadline)
 
     def _upgrade(self, request: Request) -> bytes | None:
         """Return what Hypercorn needs to take over; None to go on in HTTP/1.1."""

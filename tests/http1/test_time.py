@@ -54,6 +54,23 @@ async def test_an_idle_connection_is_let_go_without_a_word() -> None:
         assert await client.is_closed()
 
 
+async def test_empty_lines_do_not_keep_a_connection_open() -> None:
+    limits = ServerLimits(header_time=0.3, idle_time=60)
+    async with open_server(echo, limits=limits) as server, await server.connect() as client:
+        await client.send(GET)
+        assert (await client.reply()).status == 200
+        async with trio.open_nursery() as nursery:
+
+            @nursery.start_soon
+            async def drip() -> None:
+                for _ in range(1000):
+                    await client.send(b"\r\n")
+                    await trio.sleep(0.05)
+
+            assert await client.is_closed()
+            nursery.cancel_scope.cancel()
+
+
 async def test_time_between_requests_does_not_count_for_the_head() -> None:
     limits = ServerLimits(header_time=0.3)
     async with open_server(echo, limits=limits) as server, await server.connect() as client:
