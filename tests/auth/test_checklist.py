@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/security.md"
-LINK = re.compile(r"\[`(test_\w+)`\]\((\S+?)\)")
+LINK = re.compile(r"\[`([^`]+)`\]\((\S+?/test_\w+\.py|\S+?\.test\.js)\)")
+JS_TEST = re.compile(r"^test\('([^']+)'", re.MULTILINE)
 UNSHOWN = "What is left to you"
 
 
@@ -20,6 +21,8 @@ def lines() -> list[str]:
 
 
 def names_in(path: Path) -> set[str]:
+    if path.suffix == ".js":
+        return set(JS_TEST.findall(path.read_text(encoding="utf-8")))
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     return {node.name for node in tree.body if isinstance(node, functions)}
