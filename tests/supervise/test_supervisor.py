@@ -22,12 +22,13 @@ async def test_workers_share_one_socket_and_stop_together() -> None:
         await running.wait_for("lifespan ended", 2)
 
 
-async def test_a_signal_to_the_whole_group_stops_in_order() -> None:
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGTERM, 3), (signal.SIGINT, 1)])
+async def test_a_signal_to_the_whole_group_stops_in_order(number: int, times: int) -> None:
     async with serve(workers=2) as running, await running.connect() as client:
         await client.send(b"GET /slow?seconds=0.5 HTTP/1.1\r\nHost: a\r\n\r\n")
         await running.wait_for("slow request")
-        for _ in range(3):
-            running.kill(signal.SIGTERM, group=True)
+        for _ in range(times):
+            running.kill(number, group=True)
         assert (await client.reply()).body == b"done"
         assert await running.exit_code() == 0
         await running.wait_for("lifespan ended", 2)
@@ -78,6 +79,18 @@ async def test_a_rolling_restart_refuses_nobody() -> None:
         )
         nursery.cancel_scope.cancel()
         assert failures == []
+
+
+async def test_a_signal_to_stop_ends_a_rolling_restart() -> None:
+    async with serve(workers=2) as running, await running.connect() as client:
+        await client.send(b"GET /slow?seconds=0.5 HTTP/1.1\r\nHost: a\r\n\r\n")
+        await running.wait_for("slow request")
+        for _ in range(2):
+            running.kill(signal.SIGHUP)
+        await running.wait_for("Replacing the workers on SIGHUP")
+        running.kill()
+        assert (await client.reply()).body == b"done"
+        assert await running.exit_code() == 0
 
 
 async def test_a_worker_that_has_served_its_share_is_replaced_and_refuses_nobody() -> None:
