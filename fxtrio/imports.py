@@ -22,6 +22,9 @@ from fxtrio.errors import DottedNameUnknown
 from fxtrio.manifest import Manifest, PageModule
 from fxtrio.serve.code import PageCode, page_code
 
+PREFIX = "fxpages_"
+"""What the module names of page files begin with."""
+
 
 class Imports:
     """Imports the files of one build. Several apps in one process keep apart."""
@@ -31,7 +34,7 @@ class Imports:
         root = root.resolve()
         self._root = root
         self._build = build
-        self._prefix = "fxpages_" + hashlib.sha256(str(root).encode()).hexdigest()[:12]
+        self._prefix = PREFIX + hashlib.sha256(str(root).encode()).hexdigest()[:12]
         if str(root) not in sys.path:
             sys.path.insert(0, str(root))
 

@@ -306,6 +306,15 @@ def test_a_path_that_does_not_begin_with_a_slash_is_quoted_as_it_was_written(
     assert refusals(tmp_path) == [("baseUrl", cause)]
 
 
+def test_what_is_set_elsewhere_is_said_to_be(tmp_path: Path) -> None:
+    write(tmp_path, {"secretKey": "x", "port": 3000, "ssr": {"port": 1}})
+
+    found = dict(refusals(tmp_path))
+    assert found["secretKey"] == "is not read from a file. Set FX_SECRET_KEY instead"
+    assert found["port"] == "is no setting of the app. Write 'fx serve --port'"
+    assert found["ssr.port"].startswith("is not a setting. Known here:")
+
+
 def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:
     write(tmp_path, '{"ssr": {"workers": 2},\n "csp": }')
 

@@ -95,7 +95,8 @@ async def check(
         problems.extend(await check_ui(root, project, report=report))
 
     async def look_at_code() -> None:
-        order = order_of(root, project, config, app="" if broken else app)
+        # An app that cannot be read, or has no settings, is known not to start.
+        order = order_of(root, project, config, app="" if broken or unusable else app)
         found = await try_application(order)
         problems.extend(found.problems)
         mistaken = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 @root_option
 @app_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, help="The port; 0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port; 0 takes a free one.",
+)
 def command(root: Path, app: str | None, host: str, port: int) -> None:
     """Serve the project while you work on it.
 

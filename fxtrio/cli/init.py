@@ -26,6 +26,7 @@ def command(name: str) -> None:
     With '.' the current folder becomes the project, and gives it its name. Files that
     exist are never overwritten.
     """
+    name = name.rstrip("/") or name
     folder = Path(name).resolve()
     if not _NAME.fullmatch(name if name != "." else folder.name):
         raise click.BadParameter(

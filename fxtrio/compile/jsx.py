@@ -102,7 +102,9 @@ class JsxReader(Brackets):
             self.offset = end.end()
             self.leave_with_value()
         elif not self.enter_element(self.offset):
-            self.give_up(self.offset, "'<' in JSX text starts no element", "Write {'<'}")
+            comment = text.startswith("<!--", self.offset)
+            remedy = "Write a comment as {/* … */}" if comment else "Write {'<'}"
+            self.give_up(self.offset, "'<' in JSX text starts no element", remedy)
 
     def _is_type_parameter(self, offset: int) -> bool:
         text = self.source.text

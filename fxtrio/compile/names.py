@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from pyflakes import messages
 from pyflakes.checker import Checker
 
 from fxtrio.compile.bindings import names_of
-from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.hints import asyncio_uses, undefined_remedy
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 
-_RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect")
 _MOST_GUESSES = 50  # names for which a similar one is looked for: 0.2 ms each
 _UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
 
@@ -39,7 +37,7 @@ def undefined_names(
         if isinstance(message, _UNDEFINED)
     ]
     names = list(dict.fromkeys(name for _, name in undefined))
-    remedies = {name: _remedy(name, known) for name in names[:_MOST_GUESSES]}
+    remedies = {name: undefined_remedy(name, known) for name in names[:_MOST_GUESSES]}
     return [
         source.node_problem(
             message.lineno,
@@ -51,8 +49,14 @@ def undefined_names(
     ]
 
 
-def _remedy(name: str, known: Collection[str]) -> str:
-    if name in _RUNTIME:
-        return f"Write 'from fx.runtime import {name}'"
-    close = [other for other in difflib.get_close_matches(name, known, n=2) if other != name]
-    return f"Define or import it, or write {close[0]!r}" if close else "Define or import it"
+def foreign_calls(source: SourceText, module: ast.Module) -> list[Problem]:
+    """Return a problem for every use of asyncio that fails on trio."""
+    return [
+        source.node_problem(
+            node.lineno,
+            node.col_offset,
+            f"'asyncio.{node.attr}' does not work here: the server runs on trio",
+            f"Write {instead}",
+        )
+        for node, instead in asyncio_uses(module)
+    ]

@@ -9,8 +9,9 @@ from pathlib import Path
 import attrs
 
 from fxtrio.compile.facts import Facts, kind_of, read_facts
+from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.inject import injected_names
-from fxtrio.compile.names import undefined_names
+from fxtrio.compile.names import foreign_calls, undefined_names
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
@@ -132,12 +133,13 @@ def _check_code(source: SourceText, python: str, injected: Iterable[str]) -> lis
     broken = compile_error(python)
     if broken is not None:
         return [_broken_python(source, broken)]
-    return undefined_names(source, module, injected)
+    return [*undefined_names(source, module, injected), *foreign_calls(source, module)]
 
 
 def _broken_python(source: SourceText, broken: Broken) -> Problem:
-    message = f"broken Python: {broken.message}"
-    remedy = "Correct the statement around it"
+    message = f"broken Python: {broken.message.rstrip('.?')}"
+    hint = broken_remedy(source.line_text(broken.line), broken.message)
+    remedy = hint or "Correct the statement around it"
     return Problem(source.path, broken.line, broken.column, message, remedy)
 
 

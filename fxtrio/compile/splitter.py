@@ -14,6 +14,7 @@ from enum import Enum
 
 from fxtrio.compile import bindings, signs
 from fxtrio.compile.bindings import Names
+from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.scanner import Scanner
 from fxtrio.compile.signs import Sign
@@ -297,12 +298,14 @@ class Splitter:
         message = _LINE_IN_MESSAGE.sub(
             lambda found: f"line {int(found[1]) + first - 1}", broken.message
         )
+        line = first + broken.line - 1
+        hint = broken_remedy(self._source.line_text(line), message)
         problem = Problem(
             self._source.path,
-            first + broken.line - 1,
+            line,
             broken.column,
-            f"broken Python: {message}",
-            f"Correct the statement that starts in line {first}",
+            f"broken Python: {message.rstrip('.?')}",
+            hint or f"Correct the statement that starts in line {first}",
         )
         self._problems.append(problem)
         self._give(self._past_indented(extent.end), _Half.NEITHER)

@@ -21,6 +21,10 @@ Values = dict[str, Any]
 """Checked values by attribute name; a section is a dict of its own."""
 
 FILE_ONLY_KEYS = {"$schema"}
+_SECRETS = {"secretkeys", "secretkey", "secret", "secret_key"}
+_OPTIONS = {"port", "host", "workers"}
+"""What people look for in the file and is told on the command line."""
+
 _SWITCHES: tuple[type, ...] = (CsrfConfig, LlmsConfig)
 _KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
     int: ((int,), "a whole number"),
@@ -145,8 +149,11 @@ class _Reader:
         return plugins
 
     def _unknown(self, path: str, key: str, known: Mapping[str, Any]) -> None:
-        if key == "secretKeys":
+        if key.lower() in _SECRETS:
             self._report(path, "is not read from a file. Set FX_SECRET_KEY instead")
+            return
+        if key in _OPTIONS and not path.endswith(f".{key}"):
+            self._report(path, f"is no setting of the app. Write 'fx serve --{key}'")
             return
         near = difflib.get_close_matches(key.lower(), {k.lower() for k in known}, n=1)
         hint = next((f" Did you mean {k!r}?" for k in known if [k.lower()] == near), "")

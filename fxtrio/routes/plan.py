@@ -25,6 +25,7 @@ from fxtrio.routes.pattern import (
 from fxtrio.routes.tree import ApiFile, BoundaryFile, LayoutFile, PageFile, PageTree
 
 PAGE_SUFFIX = ".fxl"
+_NEARLY = {".fx", ".flx", ".fxlx", ".xfl"}
 SPECIAL_NAMES = ("layout", "template", "error", "not-found", "loading")
 _NOT_HIDDEN = ".well-known"
 
@@ -96,6 +97,8 @@ class _Planner:
             pattern = self._claim(source, folder, stem)
             if pattern is not None:
                 self._api.append(ApiFile(source, pattern))
+        elif suffix in _NEARLY or suffix.lower() == PAGE_SUFFIX:
+            self._refuse(source, name, f"is no page file. Let its name end in {PAGE_SUFFIX!r}")
         elif name == "llms.py":
             self._llms["/".join((self.pages_dir, *folder))] = source
         elif suffix == ".md":

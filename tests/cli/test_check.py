@@ -120,6 +120,28 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
     ]
 
 
+async def test_modules_that_cannot_be_found_are_looked_for(root: Path) -> None:
+    write(
+        {
+            "pages/a.fxl": "from . import helper\n" + UI,
+            "pages/b.fxl": "import helper\n" + UI,
+            "pages/c.fxl": "from fx import server\n" + UI,
+            "pages/d.fxl": "import fx.server\n" + UI,
+            "pages/helper.py": "",
+        }
+    )
+
+    assert [line.partition("importing it fails: ")[2] for line in await problems(root)] == [
+        "a page has no package, so it can import nothing relative to it. Write 'import name' "
+        "for a module of the project folder.",
+        "there is no module 'helper'. Modules are found from the project folder: write "
+        "'pages.helper'.",
+        "'fx' has no 'server'. Write 'from fx.runtime import server'.",
+        "there is no module 'fx.server'. The framework has fx.runtime, fx.tasks, fx.realtime, "
+        "fx.cache, fx.testing.",
+    ]
+
+
 async def test_the_bodies_of_actions_are_tried_each_for_itself(root: Path) -> None:
     write(
         {

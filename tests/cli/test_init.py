@@ -85,7 +85,7 @@ def test_files_that_exist_are_named_and_left_alone(working_folder: Path) -> None
     result = init("shop")
 
     assert result.exit_code == 1
-    assert f"{root}: app.py, pages/index.fxl exist already." in result.stderr
+    assert "error shop: app.py, pages/index.fxl exist already." in result.stderr
     assert sorted(file.name for file in root.rglob("*") if file.is_file()) == [
         "app.py",
         "index.fxl",

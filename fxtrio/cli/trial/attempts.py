@@ -21,13 +21,16 @@ from typing import TypeVar
 
 import attrs
 
+from fxtrio import runtime
 from fxtrio.compile.problems import Problem
 from fxtrio.errors import FxtrioError
+from fxtrio.imports import PREFIX
 from fxtrio.tracebacks import is_application
 
 Result = TypeVar("Result")
 
 _START = "Start what it needs, or connect when the app starts and not on import: in a plugin"
+_FRAMEWORK = ("fx.runtime", "fx.tasks", "fx.realtime", "fx.cache", "fx.testing")
 _MOST_NAMED = 3
 _NO_NAME = re.compile(
     r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'"
@@ -69,6 +72,8 @@ class Attempts:
         """Note that importing ``source`` has raised ``error``."""
         path, line, column = self._place(error, source)
         message, remedy = explain(error)
+        if isinstance(error, ModuleNotFoundError) and (beside := self._beside(source, error.name)):
+            remedy = f"Modules are found from the project folder: write {beside!r}"
         problem = Problem(path, line, column, f"importing it fails: {message}", remedy)
         self._failed.setdefault(problem, []).append(source)
 
@@ -86,6 +91,13 @@ class Attempts:
         is_file = (self.root / source).is_file()
         return (source, 1, 1) if is_file else (source, 0, 0)
 
+    def _beside(self, source: str, name: str | None) -> str:
+        """Return the dotted name of a module that stands beside ``source``; "" without one."""
+        folder = Path(source).parent
+        parts = (*folder.parts, name or "")
+        is_there = (self.root / folder / f"{name}.py").is_file()
+        return ".".join(parts) if is_there and all(map(str.isidentifier, parts)) else ""
+
     def _is_own(self, file: str) -> bool:
         return Path(file).is_relative_to(self.root) and is_application(file)
 
@@ -96,7 +108,7 @@ class Attempts:
 def explain(error: BaseException) -> tuple[str, str]:
     """Return what has happened and what to do about it, both without a full stop."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"there is no module {error.name!r}", "Install it, or correct its name"
+        return _no_module(error.name)
     if isinstance(error, SystemExit):
         return f"it ends the process with {error.code!r}", "Leave the process alone on import"
     if isinstance(error, Impatient):
@@ -114,7 +126,18 @@ def explain(error: BaseException) -> tuple[str, str]:
     return shown, "Correct it: the app does not start like this"
 
 
+def _no_module(name: str) -> tuple[str, str]:
+    if name.startswith(PREFIX):
+        cause = "a page has no package, so it can import nothing relative to it"
+        return cause, "Write 'import name' for a module of the project folder"
+    if name.partition(".")[0] == "fx":
+        return f"there is no module {name!r}", f"The framework has {', '.join(_FRAMEWORK)}"
+    return f"there is no module {name!r}", "Install it, or correct its name"
+
+
 def _no_name(name: str, module: str) -> tuple[str, str]:
+    if module == "fx" and hasattr(runtime, name):
+        return f"{module!r} has no {name!r}", f"Write 'from fx.runtime import {name}'"
     near = difflib.get_close_matches(name, dir(sys.modules.get(module)), n=1)
     remedy = f"Did you mean {near[0]!r}?" if near else "Correct the name"
     return f"{module!r} has no {name!r}", remedy
