@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +15,7 @@ from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config
 from fxtrio.errors import ManifestUnreadable, SecretMissing
 from fxtrio.manifest import Manifest, load_manifest
-from fxtrio.ssr.ahead import Ahead, start_ahead
+from fxtrio.ssr.ahead import start_ahead
 from fxtrio.ssr.launch import choose_launch
 
 if TYPE_CHECKING:
@@ -102,26 +102,35 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     if app is None or build.exists():  # else it is any ASGI application
         manifest = _load_build(build, config)
     os.environ.setdefault("FX_PROJECT", str(root))
+    alone = given["workers"] == 1 and given["max_requests"] is None
     with ExitStack() as stack:
-        gc.disable()  # until `_settle`: what imports make stays
-        stack.callback(gc.enable)
-        ahead = None
-        if manifest and app is None and given["workers"] == 1 and given["max_requests"] is None:
+        ready: Callable[[], object] | None = None
+        if manifest and app is None and alone:
             launch = choose_launch(build, manifest, config)
-            ahead = stack.enter_context(start_ahead(launch, config.ssr.workers))
-        # Heavy: the processes that render start in the meantime.
+            ready = stack.enter_context(start_ahead(launch, config.ssr.workers)).close
+        # The processes that render start in the meantime.
+        serve = _import_server(with_app=manifest is not None and alone)
+        options = serve_options(config, root, find_app(root, app), **given)
+        raise SystemExit(serve(options, ready=ready))
+
+
+def _import_server(*, with_app: bool) -> Callable[..., int]:
+    """Return `fxtrio.supervise.serve.serve`; ``with_app`` imports what apps are made of, too.
+
+    No garbage is collected meanwhile, and no collection looks at the modules later: what
+    imports make stays.
+    """
+    gc.disable()
+    try:
+        # Heavy: see `command`.
         from fxtrio.supervise.serve import serve
 
-        options = serve_options(config, root, find_app(root, app), **given)
-        raise SystemExit(serve(options, ready=partial(_settle, ahead)))
-
-
-def _settle(ahead: Ahead | None) -> None:
-    """End what the start has left over, now that the server answers."""
-    if ahead is not None:
-        ahead.close()
-    gc.freeze()  # modules and the app are there for good: no collection looks at them again
-    gc.enable()
+        if with_app:
+            import fxtrio.app  # noqa: F401  # the project's own modules do
+    finally:
+        gc.enable()
+    gc.freeze()
+    return serve
 
 
 def _load_build(build: Path, config: Config) -> Manifest:

@@ -15,7 +15,7 @@ from fxtrio.supervise.settings import make_config
 from fxtrio.supervise.sockets import open_sockets
 
 
-def serve(options: ServeOptions, *, ready: Callable[[], object] = lambda: None) -> int:
+def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -> int:
     """Serve until SIGTERM or SIGINT, and return the exit code.
 
     ``ready`` is called once this process answers requests; where others serve, never.
@@ -34,7 +34,8 @@ def serve(options: ServeOptions, *, ready: Callable[[], object] = lambda: None) 
                 return trio.run(Supervisor(options, sockets).run)
 
             def announce(addresses: list[str]) -> None:
-                ready()
+                if ready is not None:
+                    ready()
                 notify("READY=1")
 
             around = Surroundings(
