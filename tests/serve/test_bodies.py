@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trio.testing import wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
 from fxtrio.errors import ValidationActionError
@@ -41,6 +42,22 @@ PAGE = """
     @action
     async def basket(request, basket: Basket):
         return {}
+
+    kept = []
+
+    async def keep(file):
+        kept.append((await file.read()).decode())
+
+    @action
+    async def send(request):
+        file = (await request.form())["cv"]
+        kept.append(file)
+        request.state.background.add_task(keep, file)
+        return {"closed": file.file.closed}
+
+    @action
+    async def sent(request):
+        return {"read": kept[1], "closed": kept[0].file.closed}
 
     @action
     async def read(request):
@@ -201,3 +218,15 @@ async def test_an_untyped_action_may_read_any_body(client: Client) -> None:
     headers = {"content-type": "text/plain"}
     response = await client.post(f"{ACTIONS}read", content=b"[]", headers=headers)
     assert response.json() == {"ok": True, "kind": "list"}
+
+
+async def test_a_file_is_there_until_the_background_tasks_are_done_and_closed_then(
+    client: Client,
+) -> None:
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    part = b'Content-Disposition: form-data; name="cv"; filename="../../a.txt"\r\n\r\nAda'
+    sent = await client.post(f"{ACTIONS}send", content=multipart(part), headers=headers)
+    await wait_all_tasks_blocked()
+    after = await client.post(f"{ACTIONS}sent", json={})
+    assert sent.json() == {"ok": True, "closed": False}
+    assert after.json() == {"ok": True, "read": "Ada", "closed": True}
