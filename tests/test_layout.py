@@ -14,11 +14,11 @@ PACKAGE = ROOT / "fxtrio"
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "tracebacks"}),
-    frozenset({"config", "manifest", "runtime", "node", "secret", "hypercorn_guard"}),
+    frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset({"asgi", "head", "encode", "routes", "context"}),
     frozenset({"cache", "http1", "realtime", "tasks", "markdown", "ssr"}),
-    frozenset({"serve", "compile"}),
-    frozenset({"plugins", "imports"}),
+    frozenset({"http2", "serve", "compile"}),
+    frozenset({"hypercorn_guard", "plugins", "imports"}),
     frozenset({"app"}),
     frozenset({"supervise"}),
     frozenset({"cli", "testing"}),

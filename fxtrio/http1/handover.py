@@ -50,8 +50,8 @@ class Replay:
 class Http2Server(TCPServer):
     """Hypercorn's connection, with an end to clients that fall silent.
 
-    Hypercorn waits for ever for one that sends the preface and nothing else, for one
-    that never ends the body of a request, and for room to send to one that has left.
+    Hypercorn waits for ever for one that never ends a request; and closes an idle
+    connection without a word.
     """
 
     async def _read_data(self) -> None:
@@ -69,12 +69,16 @@ class Http2Server(TCPServer):
             await self.protocol.handle(RawData(bytes(data)))
             if not data:
                 break
-            if not self._streams():
-                await self.idle_task.restart(self._task_group, self._idle_timeout)
         await self.protocol.handle(Closed())
-        # An application that still sends would wait for room in these for ever.
-        for buffer in list(getattr(self.protocol.protocol, "stream_buffers", {}).values()):
-            await buffer.close()
+        await self.idle_task.stop()
+
+    async def _idle_timeout(self) -> None:
+        await trio.sleep(self.config.keep_alive_timeout)
+        say_goodbye = getattr(self.protocol.protocol, "say_goodbye", None)
+        if say_goodbye is None:
+            await self._initiate_server_close()
+        else:
+            await say_goodbye()  # at the end of the worker, it says so by itself
 
     def _streams(self) -> Iterable[int]:
         """Return the numbers of the requests that are not answered yet."""

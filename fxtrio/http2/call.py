@@ -1,0 +1,88 @@
+"""One stream's application: its mailbox, and the room that its body takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import trio
+from h2.exceptions import ProtocolError
+from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.protocol.ws_stream import WSStream
+
+from fxtrio.http1.request import Refusal
+from fxtrio.http2.mailbox import Mailbox, run_application
+
+if TYPE_CHECKING:
+    from fxtrio.http2.protocol import GuardedProtocol
+
+
+class Call:
+    """One stream's application; stands where Hypercorn's streams have a task group."""
+
+    def __init__(self, protocol: GuardedProtocol, number: int) -> None:
+        self.stream: HTTPStream | WSStream
+        self.mailbox: Mailbox | None = None
+        self.held = 0
+        """Bytes that the client must wait to be given back."""
+
+        self.received = 0
+        self._protocol = protocol
+        self._number = number
+        self._beside: list[trio.CancelScope] = []
+
+    async def spawn_app(self, app: Any, config: Any, scope: Any, send: Any) -> Any:
+        """Start the application; return what takes its messages."""
+        http = scope["type"] == "http"
+        protocol = self._protocol
+        self.mailbox = mailbox = (
+            Mailbox(taken=self.take, allowed=self._allowed, overdue=self._give_up)
+            if http
+            else Mailbox(taken=self.take)
+        )
+        protocol.running += 1
+
+        async def run() -> None:
+            try:
+                await run_application(app, config, scope, mailbox, send)
+            finally:
+                protocol.running -= 1
+
+        protocol.task_group.spawn(run)
+        return mailbox.put
+
+    def spawn(self, function: Callable[..., Any], *args: Any) -> None:
+        """Start a task of the stream's, which ends with it."""
+        self._protocol.task_group.spawn(self._run_beside, function, args)
+
+    async def _run_beside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        with trio.CancelScope() as scope:
+            self._beside.append(scope)
+            await function(*args)
+
+    def take(self) -> None:
+        """Give the client back the room of what was taken."""
+        held, self.held = self.held, 0
+        if held and not self._protocol.closed:
+            with suppress(ProtocolError):
+                self._protocol.connection.acknowledge_received_data(held, self._number)
+            self._protocol.outgoing.wake()
+
+    def leave(self) -> None:
+        """Tell the application that it is over, if Hypercorn has not; end its other tasks."""
+        for scope in self._beside:
+            scope.cancel()
+        if self.mailbox is not None:
+            kind = "http" if isinstance(self.stream, HTTPStream) else "websocket"
+            message: dict[str, Any] = {"type": f"{kind}.disconnect"}
+            if kind == "websocket":
+                message["code"] = 1006
+            self.mailbox.leave(message)
+
+    def _allowed(self, waited: float) -> float:
+        limits = self._protocol.limits
+        return limits.body_grace + self.received / limits.body_rate - waited
+
+    async def _give_up(self) -> None:
+        await self._protocol.refuse(self._number, Refusal(408, "the body came too slowly"))

@@ -1,0 +1,117 @@
+"""Mends Hypercorn's own trio worker while an application of ours runs in it.
+
+Takes nothing, changes classes of Hypercorn 0.18, and returns which defects it closed.
+Called by `create_app`, so that ``hypercorn --worker-class trio app:app`` is safe, and by
+`fx serve` for the HTTP/2 connections that it leaves to Hypercorn.
+
+Each `Patch` names the defect it stands for, and recognises it in Hypercorn's source:
+where that has changed, upstream has answered it, and the patch stays off.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+
+import attrs
+
+from fxtrio.hypercorn_guard import connections, multiplexed, websockets
+
+_log = logging.getLogger("fx.server")
+
+_VERSIONS = ("0.18.",)
+"""The releases that were examined; others are left as they are."""
+
+_MARK = "__fx_guard__"
+
+
+@attrs.frozen
+class Patch:
+    """A way around one defect."""
+
+    defect: str
+    """What goes wrong without it, and where upstream knows of it."""
+
+    present: Callable[[], bool]
+    """Whether the installed source still has it."""
+
+    apply: Callable[[], None]
+
+
+def install_guard() -> tuple[str, ...]:
+    """Close the known defects of Hypercorn's trio worker; return the names of those closed.
+
+    Does nothing in a process in which Hypercorn's trio worker is not loaded, and
+    nothing the second time.
+    """
+    server = sys.modules.get("hypercorn.trio.tcp_server")
+    if server is None:
+        return ()
+    done: tuple[str, ...] | None = getattr(server, _MARK, None)
+    if done is not None:
+        return done
+    # Heavy, and only needed beside Hypercorn.
+    from importlib.metadata import version
+
+    installed = version("hypercorn")
+    if not installed.startswith(_VERSIONS):
+        _log.info("Hypercorn %s is not one that the guard knows: nothing is changed", installed)
+        return ()
+    closed = []
+    for name, patch in PATCHES.items():
+        if patch.present():
+            patch.apply()
+            closed.append(name)
+    setattr(server, _MARK, tuple(closed))
+    return tuple(closed)
+
+
+PATCHES = {
+    "errors": Patch(
+        "an exception in one connection ends every worker, with exit code 0 "
+        "(pgjones/hypercorn issues 225 and 177)",
+        connections.errors_escape,
+        connections.contain_errors,
+    ),
+    "stalled": Patch(
+        "a client that does not read makes the worker deaf to SIGTERM: "
+        "sends are shielded and have no deadline",
+        connections.sends_are_endless,
+        connections.bound_sends,
+    ),
+    "idle": Patch(
+        "a connection that its client has closed stays open for the keep-alive time",
+        connections.idle_stays,
+        connections.end_idle,
+    ),
+    "disconnected": Patch(
+        "is_disconnected() never turns true on trio (pgjones/hypercorn issue 210), and an "
+        "application that does not read its body holds its connection for ever",
+        connections.disconnect_is_hidden,
+        connections.show_disconnect,
+    ),
+    "long message": Patch(
+        "a WebSocket message above the limit is kept, and grows for as long as the client sends",
+        websockets.long_messages_grow,
+        websockets.end_long_messages,
+    ),
+    "close code": Patch(
+        "a WebSocket's close code reaches the application as 1006 (pgjones/hypercorn issue 127)",
+        websockets.close_code_is_lost,
+        websockets.keep_close_code,
+    ),
+    "send loop": Patch(
+        "a handler that only sends freezes the worker once its client has left: "
+        "sends after the end return at once, without an error",
+        websockets.sends_go_nowhere,
+        websockets.refuse_sends,
+    ),
+    "http2": Patch(
+        "one HTTP/2 client ends, freezes or fills the worker: bytes of a request that is "
+        "answered already, resets in a row, closed windows, floods of frames, priorities",
+        multiplexed.http2_is_open,
+        multiplexed.guard_http2,
+    ),
+}
+"""The defects by name, in the order in which they are closed."""

@@ -1,0 +1,146 @@
+"""Defects of Hypercorn's connection: what escapes from it, holds it up, or outlives its client."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import trio
+
+from fxtrio.hypercorn_guard.source import source_of
+
+_log = logging.getLogger("fx.server")
+
+_STALL = 30.0
+"""Seconds in which a client must accept a piece of an answer, unless the config has limits."""
+
+_PIECE = 64 * 1024
+_LINE = 200  # characters
+
+
+def errors_escape() -> bool:
+    """Return whether an exception leaves a connection."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    source = source_of(TCPServer.run)
+    return "except OSError" in source and "except Exception" not in source
+
+
+def contain_errors() -> None:
+    """End the connection instead, with a line in the log."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    run = TCPServer.run
+
+    async def contained(self: TCPServer) -> None:
+        try:
+            await run(self)
+        except* Exception as group:
+            # One line: whoever sends such bytes must not fill the log.
+            _log.error("a connection was dropped: %.*r", _LINE, _first(group))
+
+    TCPServer.run = contained  # type: ignore[method-assign]
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def sends_are_endless() -> bool:
+    """Return whether a write may last for ever."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    source = source_of(TCPServer.protocol_send)
+    return "shield = True" in source and "deadline" not in source and "_after" not in source
+
+
+def bound_sends() -> None:
+    """Limit each piece of a write, and let the end of the worker end it."""
+    from hypercorn.events import Closed, RawData
+    from hypercorn.trio.tcp_server import TCPServer
+
+    send = TCPServer.protocol_send
+
+    async def bounded(self: TCPServer, event: Any) -> None:
+        if not isinstance(event, RawData):
+            return await send(self, event)
+        gone = False
+        async with self.send_lock:
+            # A task of the connection writes: the application's own cancellation must not
+            # cut a frame in two, but the end of the worker must end this.
+            written = trio.Event()
+            nursery: trio.Nursery | None = self._task_group._nursery
+            if nursery is None:
+                return None
+            results: list[bool] = []
+            limits = getattr(self.config, "limits", None)
+            stall = _STALL if limits is None else limits.write_stall
+            nursery.start_soon(_write, self.stream, event.data, stall, results, written)
+            with trio.CancelScope(shield=True):
+                await written.wait()
+            gone = results != [True]
+        if gone:
+            await self.protocol.handle(Closed())
+        return None
+
+    TCPServer.protocol_send = bounded  # type: ignore[method-assign]
+
+
+async def _write(
+    stream: Any, data: bytes, stall: float, results: list[bool], written: trio.Event
+) -> None:
+    view = memoryview(data)
+    try:
+        for start in range(0, len(view), _PIECE):
+            with trio.fail_after(stall):
+                await stream.send_all(view[start : start + _PIECE])
+        results.append(True)
+    except trio.TooSlowError:
+        await trio.aclose_forcefully(stream)
+    except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError, OSError):
+        return
+    finally:
+        written.set()
+
+
+def idle_stays() -> bool:
+    """Return whether the timer of an idle connection outlives its reading."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    return "idle_task" not in source_of(TCPServer._read_data)
+
+
+def end_idle() -> None:
+    """Stop that timer when nothing more is read."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    read = TCPServer._read_data
+
+    async def reading(self: TCPServer) -> None:
+        await read(self)
+        await self.idle_task.stop()
+
+    TCPServer._read_data = reading  # type: ignore[method-assign]
+
+
+def disconnect_is_hidden() -> bool:
+    """Return whether messages are taken from a channel with a checkpoint before."""
+    from hypercorn.trio.task_group import TaskGroup
+
+    return "app_receive_channel.receive," in source_of(TaskGroup.spawn_app)
+
+
+def show_disconnect() -> None:
+    """Have messages kept in a mailbox, which shows what is there at once."""
+    from hypercorn.trio import task_group
+
+    from fxtrio.http2.mailbox import Mailbox, run_application
+
+    async def spawn_app(self: Any, app: Any, config: Any, scope: Any, send: Any) -> Any:
+        mailbox = Mailbox()
+        self._nursery.start_soon(run_application, app, config, scope, mailbox, send)
+        return mailbox.put
+
+    task_group.TaskGroup.spawn_app = spawn_app  # type: ignore[method-assign]

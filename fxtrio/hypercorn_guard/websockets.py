@@ -1,0 +1,108 @@
+"""Defects of Hypercorn's WebSockets, in HTTP/1.1 and in HTTP/2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import trio
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.hypercorn_guard.source import source_of
+
+
+def close_code_is_lost() -> bool:
+    """Return whether 1006 stands for every end of a WebSocket."""
+    from hypercorn.protocol.ws_stream import WSStream
+
+    return "event.code" not in source_of(
+        WSStream._handle_events
+    ) and "ABNORMAL_CLOSURE" in source_of(WSStream.handle)
+
+
+def keep_close_code() -> None:
+    """Tell the application what the client said."""
+    from hypercorn.protocol.events import StreamClosed
+    from hypercorn.protocol.ws_stream import WSStream
+    from wsproto.events import CloseConnection
+
+    handle, handle_events = WSStream.handle, WSStream._handle_events
+
+    async def noting(self: Any) -> None:
+        connection = self.connection
+        events = connection.events
+
+        def noted() -> Any:
+            for event in events():
+                if isinstance(event, CloseConnection):
+                    code = 1005 if event.code is None else int(event.code)
+                    self._fx_close = (code, event.reason or "")
+                yield event
+
+        connection.events = noted
+        try:
+            await handle_events(self)
+        finally:
+            connection.events = events
+
+    async def telling(self: Any, event: Any) -> None:
+        close = getattr(self, "_fx_close", None)
+        if close is None or self.closed or not isinstance(event, StreamClosed):
+            return await handle(self, event)
+        self.closed = True
+        if self.app_put is not None:
+            code, reason = close
+            await self.app_put({"type": "websocket.disconnect", "code": code, "reason": reason})
+        return None
+
+    WSStream._handle_events = noting  # type: ignore[method-assign]
+    WSStream.handle = telling  # type: ignore[method-assign]
+
+
+def sends_go_nowhere() -> bool:
+    """Return whether a send after the end returns at once."""
+    from hypercorn.protocol.ws_stream import WSStream
+
+    source = source_of(WSStream.app_send)
+    return "if self.closed:" in source and "raise" not in source.split("if message is None")[0]
+
+
+def refuse_sends() -> None:
+    """Have it wait its turn, and raise ClientDisconnected."""
+    from hypercorn.protocol.ws_stream import WSStream
+
+    send = WSStream.app_send
+
+    async def refusing(self: Any, message: Any) -> None:
+        if self.closed and message is not None and message["type"] == "websocket.send":
+            # Without this the loop never waits again, and the worker serves nobody else.
+            await trio.lowlevel.checkpoint()
+            raise ClientDisconnected
+        await send(self, message)
+        if message is not None and message["type"] == "websocket.send":
+            await trio.lowlevel.checkpoint()
+
+    WSStream.app_send = refusing  # type: ignore[method-assign]
+
+
+def long_messages_grow() -> bool:
+    """Return whether a WebSocket goes on after a message that is too long."""
+    from hypercorn.protocol.ws_stream import WSStream
+
+    source = source_of(WSStream._handle_events)
+    return "FrameTooLargeError" in source and "StreamClosed" not in source.split("break")[0]
+
+
+def end_long_messages() -> None:
+    """End it."""
+    from hypercorn.protocol.events import StreamClosed
+    from hypercorn.protocol.ws_stream import WSStream
+
+    handle_events = WSStream._handle_events
+
+    async def ending(self: Any) -> None:
+        await handle_events(self)
+        if self.buffer.length > self.buffer.max_length:  # 1009 has been sent
+            self.buffer.clear()
+            await self.send(StreamClosed(stream_id=self.stream_id))
+
+    WSStream._handle_events = ending  # type: ignore[method-assign]
