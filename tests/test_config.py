@@ -315,6 +315,14 @@ def test_what_is_set_elsewhere_is_said_to_be(tmp_path: Path) -> None:
     assert found["ssr.port"].startswith("is not a setting. Known here:")
 
 
+def test_only_near_misses_of_variables_are_mistakes(tmp_path: Path) -> None:
+    fine = {"FX_COLOUR": "1", "FX_PUBLIC_ID": "x", "FX_MODE": "development"}
+    assert load_config(tmp_path, environ=fine) == Config(name=tmp_path.name)
+
+    [(_, cause)] = refusals(tmp_path, {"FX_SSR_WORKERS": "2", **fine})
+    assert cause == "is not a setting. Did you mean 'FX_SSR__WORKERS'?"
+
+
 def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:
     write(tmp_path, '{"ssr": {"workers": 2},\n "csp": }')
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,19 @@ class Commands(click.Group):
             return plugin_commands(Path.cwd()).get(cmd_name)
         command: click.Command = import_module(f"fxtrio.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of ``args``; the error for an unknown one names what is like it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if not near:
+                raise
+            told = f"{error.message} Did you mean {near[0]!r}?"
+            raise click.UsageError(told, ctx) from error
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; exit with 1 after an error that was raised on purpose."""

@@ -13,6 +13,7 @@ from typing import Any
 import trio
 
 from fxtrio.compile.bindings import names_of
+from fxtrio.compile.facts import kind_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.statements import Broken, parse_module
@@ -46,7 +47,13 @@ async def check_ui(
 async def ui_problems(root: Path, pages: Iterable[CheckedPage], toolchain: Path) -> list[Problem]:
     """Return the problems of the UI halves of ``pages``; cancelling it kills Node."""
     files = [
-        {"path": page.module.source, "text": page.ui, "python": _python_names(page)}
+        {
+            "path": page.module.source,
+            "text": page.ui,
+            "python": _python_names(page),
+            # Elsewhere a form is for the page that is shown, whichever it is.
+            "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
+        }
         for page in pages
     ]
     order = {"toolchain": toolchain.as_posix(), "root": root.as_posix(), "files": files}

@@ -19,6 +19,8 @@ from fxtrio.errors import ConfigInvalid, ConfigProblem, shown_path
 CONFIG_FILE = "fx.config.json"
 SECRET_VARIABLE = "FX_SECRET_KEY"
 _PREFIX = "FX_"
+_NO_SETTINGS = (SECRET_VARIABLE, "FX_PUBLIC_", "FX_MODE", "FX_PROJECT", "FX_DEVELOP_")
+"""What else begins like a setting; ``FX_PUBLIC_`` variables are for UI code."""
 
 
 def load_config(
@@ -146,7 +148,7 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
             found, refused = read_layer(raw, place=variable, spelling="snake")
             values = _join(values, found)
             problems += [attrs.evolve(problem, key="") for problem in refused]
-        elif variable.startswith(_PREFIX) and variable != SECRET_VARIABLE:
+        elif variable.startswith(_PREFIX) and not variable.startswith(_NO_SETTINGS):
             # Other tools may have FX_ variables too; only a near miss is a mistake.
             near = difflib.get_close_matches(variable, names, n=1, cutoff=0.85)
             if near:

@@ -50,7 +50,7 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     result = fx("buidl")
 
     assert result.exit_code == 2
-    assert "buidl" in result.output
+    assert "No such command 'buidl'. Did you mean 'build'?" in result.output
 
 
 def test_versions_name_the_framework_and_node() -> None:

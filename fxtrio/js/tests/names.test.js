@@ -14,9 +14,9 @@ const toolchain = fileURLToPath(new URL('..', import.meta.url));
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'names-'));
 after(() => fs.rmSync(root, { recursive: true }));
 
-/** @param {string} text @param {string[]} [python] */
-function check(text, python = []) {
-  const files = [{ path: 'pages/index.fxl', text, python }];
+/** @param {string} text @param {string[]} [python] @param {string[] | null} [actions] */
+function check(text, python = [], actions = null) {
+  const files = [{ path: 'pages/index.fxl', text, python, actions }];
   const script = path.join(toolchain, 'vite', 'check.js');
   const input = JSON.stringify({ toolchain, root, files });
   const lines = execFileSync(process.execPath, [script], { input, encoding: 'utf8' }).split('\n');
@@ -144,4 +144,36 @@ test('names are similar when little has to be changed in them', () => {
   assert.equal(similar('usestate', ['useState']), 'useState');
   assert.equal(similar('x', ['abc']), undefined);
   assert.equal(similar('data', ['data']), undefined);
+});
+
+test('actions that the page lacks, links without a target and private variables are reported', () => {
+  const text = [
+    "import { Form as F, Link, useAction } from 'fx/client';",
+    "const save = (p: any) => [useAction('sav'), useAction('far', { page: '/x' }), useAction(p)];",
+    'export default (p: any) => [',
+    '  <F action="save" />, <F action="x" />, <F action="far" page="/x" />, <F {...p} />,',
+    '  <F action={add} />, <form action="x" />,',
+    '  <Link to="/" />, <Link>x</Link>, <Link href="/" />, <Link {...p} />,',
+    '  process.env.KEY, process.env.NODE_ENV, save,',
+    '];',
+  ].join('\n');
+
+  assert.deepEqual(check(text, ['add', 'save'], ['add', 'save']), [
+    "2:37 this page has no action 'sav'. Did you mean 'save'?",
+    "4:34 this page has no action 'x'. It has add, save",
+    "6:9 <Link> has no href. Write 'href' in place of 'to'",
+    '6:20 <Link> has no href. Write <Link href="/path">',
+    "7:3 browsers have no 'process.env.KEY'. Return it from the loader; what all may see is " +
+      'import.meta.env.FX_PUBLIC_…',
+    "5:14 undefined name 'add' in UI code. Write its name as text: 'add'",
+  ]);
+  assert.deepEqual(check("if (typeof process === 'object') process.env.KEY;\n"), []);
+});
+
+test('words of other languages are recognised', () => {
+  const page = (/** @type {string} */ code) => check(`export default () => ${code};\n`)[0];
+
+  assert.match(page('<p>{True}</p>'), /Write true$/);
+  assert.match(page('<ul>{% for x in y %}</ul>'), /There are no template tags/);
+  assert.match(page('{\n  # a comment\n  return 1 }'), /A comment begins with '\/\/'/);
 });

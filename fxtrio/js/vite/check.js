@@ -14,11 +14,12 @@ import { declaredNames } from './ambient.js';
 import { undefinedNames, withoutTypes } from './names.js';
 import { importMistakes } from './specifiers.js';
 import { boundNames } from './tree.js';
+import { usageMistakes } from './usage.js';
 
 /**
  * @typedef {import('./names.js').Tools} Tools
  * @typedef {import('./tree.js').Node} Node
- * @typedef {{ path: string, text: string, python: string[] }} File
+ * @typedef {{ path: string, text: string, python: string[], actions: string[] | null }} File
  * @typedef {{ path: string, line: number, column: number, message: string, remedy: string }} Problem
  * @typedef {{ toolchain: string, root: string, files: File[] }} Order
  */
@@ -38,13 +39,16 @@ function problemsOf(tools, root, declared, file) {
     return errors.map(({ message, helpMessage, labels }) => ({
       ...at(labels[0]?.start ?? 0),
       message: `broken UI code: ${message}`,
-      remedy: helpMessage ?? 'Correct the UI code here',
+      remedy: hintFor(text, labels[0]?.start ?? 0) ?? helpMessage ?? 'Correct the UI code here',
     }));
   }
   const tree = /** @type {any} */ (program);
   const exported = tools.modules.get('fx/client') ?? [];
   const plain = withoutTypes(tools, file);
-  const mistakes = importMistakes(tree, plain.program, { root, source, exported });
+  const mistakes = [
+    ...importMistakes(tree, plain.program, { root, source, exported }),
+    ...usageMistakes(tree, file.actions),
+  ];
   const names = undefinedNames(tools, plain, { ...file, program: tree, comments, declared });
   return [
     ...mistakes.map(({ offset, message, remedy }) => ({ ...at(offset), message, remedy })),
@@ -54,6 +58,20 @@ function problemsOf(tools, root, declared, file) {
       remedy,
     })),
   ];
+}
+
+/**
+ * Return what to do about code of another language, undefined for other mistakes.
+ *
+ * @param {string} text
+ * @param {number} offset of the mistake
+ */
+function hintFor(text, offset) {
+  const around = text.slice(Math.max(0, offset - 2), offset + 2);
+  if (/\{[%{]/.test(around)) return 'There are no template tags: write {list.map((item) => …)}';
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1);
+  if (/^\s*#/.test(line)) return "A comment begins with '//' in the UI half";
+  return undefined;
 }
 
 /**

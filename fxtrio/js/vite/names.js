@@ -24,6 +24,13 @@ import { similar } from './similar.js';
  * @property {Map<string, string[]>} modules what `fx/client` and `react` export
  */
 
+/**
+ * Words of Python.
+ *
+ * @type {Record<string, string>}
+ */
+const WORDS = { True: 'true', False: 'false', None: 'null', len: '.length', str: 'String(…)' };
+
 /** What the bundler replaces or wraps. */
 const REPLACED = ['require', 'module', 'exports'];
 
@@ -67,6 +74,7 @@ export function withoutTypes({ parse, transform }, { path, text }) {
  * @param {Node} file.program its tree, with types
  * @param {readonly { value: string }[]} file.comments
  * @param {string[]} file.python names that the Python half defines
+ * @param {string[] | null} file.actions those of its names that are actions
  * @param {Set<string>} file.declared names that declaration files make known
  * @returns {UndefinedName[]}
  */
@@ -85,7 +93,9 @@ export function undefinedNames(tools, plain, file) {
   for (const { identifier, from } of references) {
     const { name } = identifier;
     if (known.has(name) || tools.globals.has(name) || file.declared.has(name)) continue;
-    const remedy = remedyFor(name, namesIn(from), tools.modules, file.python);
+    const remedy = file.actions?.includes(name)
+      ? `Write its name as text: '${name}'`
+      : remedyFor(name, namesIn(from), tools.modules, file.python);
     found.push({ name, offset: plain.offsetOf(identifier), remedy });
   }
   return found.sort((one, other) => one.offset - other.offset);
@@ -117,6 +127,7 @@ function namesIn(from) {
  * @param {string[]} python
  */
 function remedyFor(name, inScope, modules, python) {
+  if (Object.hasOwn(WORDS, name)) return `Write ${WORDS[name]}`;
   if (python.includes(name)) {
     return `It is a name of the Python half: return it from the loader, and write 'data.${name}'`;
   }

@@ -1,0 +1,128 @@
+/** Mistakes in how a UI half uses `fx/client` and the environment. Pure. */
+
+import { similar } from './similar.js';
+import { walk } from './tree.js';
+
+/** @typedef {import('./tree.js').Node} Node */
+/** @typedef {import('./specifiers.js').Mistake} Mistake */
+
+/**
+ * Return names of actions that the page does not have, links without a target, and variables
+ * that no browser has, by place.
+ *
+ * @param {Node} program
+ * @param {string[] | null} actions those of the page; null in files whose page is not known
+ * @returns {Mistake[]}
+ */
+export function usageMistakes(program, actions) {
+  const locals = importedNames(program);
+  /** @type {Mistake[]} */
+  const found = [];
+  let guarded = false;
+  walk(program, (node) => {
+    if (node.type === 'JSXOpeningElement') {
+      const name = locals.get(node.name.name);
+      if (name === 'Form') found.push(...unknownAction(formAction(node), actions));
+      if (name === 'Link') found.push(...linkMistakes(node));
+    } else if (node.type === 'CallExpression' && locals.get(node.callee.name) === 'useAction') {
+      const [action, ...others] = node.arguments;
+      if (others.length === 0) found.push(...unknownAction(action, actions));
+    } else if (node.type === 'UnaryExpression' && node.operator === 'typeof') {
+      guarded ||= ['process', 'window', 'document'].includes(node.argument.name);
+    }
+  });
+  if (!guarded) found.push(...environmentMistakes(program));
+  return found.sort((one, other) => one.offset - other.offset);
+}
+
+/**
+ * Return what a file imports from `fx/client`: local name to exported name.
+ *
+ * @param {Node} program
+ * @returns {Map<string, string>}
+ */
+function importedNames(program) {
+  /** @type {Map<string, string>} */
+  const names = new Map();
+  for (const node of program.body) {
+    if (node.type !== 'ImportDeclaration' || node.source.value !== 'fx/client') continue;
+    for (const { local, imported } of node.specifiers) {
+      if (imported?.name !== undefined) names.set(local.name, imported.name);
+    }
+  }
+  return names;
+}
+
+/**
+ * @param {Node} element
+ * @param {string} name
+ * @returns {Node | undefined}
+ */
+function attribute({ attributes }, name) {
+  return attributes.find((/** @type {Node} */ one) => one.name?.name === name);
+}
+
+/** @param {Node} element */
+function hasSpread({ attributes }) {
+  return attributes.some((/** @type {Node} */ one) => one.type === 'JSXSpreadAttribute');
+}
+
+/**
+ * Return the action of a form, undefined when another page's is meant.
+ *
+ * @param {Node} element
+ * @returns {Node | undefined}
+ */
+function formAction(element) {
+  if (attribute(element, 'page') !== undefined || hasSpread(element)) return undefined;
+  return attribute(element, 'action')?.value ?? undefined;
+}
+
+/**
+ * @param {Node | undefined} node
+ * @param {string[] | null} actions
+ * @returns {Mistake[]}
+ */
+function unknownAction(node, actions) {
+  const name = node?.type === 'Literal' ? node.value : undefined;
+  if (node === undefined || actions === null || typeof name !== 'string') return [];
+  if (actions.includes(name)) return [];
+  const near = similar(name, actions);
+  const message = `this page has no action '${name}'`;
+  const listed = actions.length > 0 ? `It has ${actions.join(', ')}` : `Define it with @action`;
+  const remedy = near === undefined ? listed : `Did you mean '${near}'?`;
+  return [{ offset: node.start, message, remedy }];
+}
+
+/**
+ * @param {Node} element
+ * @returns {Mistake[]}
+ */
+function linkMistakes(element) {
+  if (attribute(element, 'href') !== undefined || hasSpread(element)) return [];
+  const to = attribute(element, 'to');
+  const remedy = to === undefined ? 'Write <Link href="/path">' : "Write 'href' in place of 'to'";
+  return [{ offset: (to ?? element).start, message: '<Link> has no href', remedy }];
+}
+
+/**
+ * Return uses of `process.env` that end in an error in browsers.
+ *
+ * @param {Node} program
+ * @returns {Mistake[]}
+ */
+function environmentMistakes(program) {
+  /** @type {Mistake[]} */
+  const found = [];
+  walk(program, (node) => {
+    if (node.type !== 'MemberExpression' || node.object.type !== 'MemberExpression') return;
+    const { object, property } = node.object;
+    if (object.name !== 'process' || property.name !== 'env') return;
+    const name = node.property.name;
+    if (node.computed || name === 'NODE_ENV') return;
+    const message = `browsers have no 'process.env.${name}'`;
+    const remedy = 'Return it from the loader; what all may see is import.meta.env.FX_PUBLIC_…';
+    found.push({ offset: node.start, message, remedy });
+  });
+  return found;
+}
