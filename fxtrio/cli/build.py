@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 import click
 from rich.table import Table
+from rich.text import Text
 
 from fxtrio.cli.output import console, json_option, print_done, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
@@ -42,6 +43,9 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
         config = load_config(root)
         build = trio.run(partial(build_project, root, config, mode="production", report=report))
+    for warning in build.warnings:
+        label = Text("warning ", style="bold yellow")
+        out.print(label, Text(str(warning)), sep="", soft_wrap=True)
     weights = weigh_pages(build.folder, build.manifest) if analyze else []
     if as_json:
         summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}

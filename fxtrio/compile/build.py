@@ -15,10 +15,11 @@ import attrs
 import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
-from fxtrio.compile.problems import placed
+from fxtrio.compile.problems import Problem, placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.swap import make_staging, put_in_place, remove
 from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.ui import ui_problems
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
 from fxtrio.errors import CompileFailed
@@ -46,6 +47,8 @@ class Build:
     folder: Path
     manifest: Manifest
     bundle: BundleResult
+    warnings: tuple[Problem, ...] = ()
+    """Of a build for production: mistakes in UI code for which pages will fail."""
 
 
 async def build_project(root: Path, config: Config, *, mode: Mode, report: Report) -> Build:
@@ -74,6 +77,7 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
             seed=await trio.to_thread.run_sync(_digest, staging),
         )
         result = await bundle(plan, toolchain=toolchain)
+        found = await ui_problems(root, project.pages, toolchain) if mode == "production" else []
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
@@ -81,7 +85,7 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
             await trio.to_thread.run_sync(remove, staging)
-    return Build(target, manifest, result)
+    return Build(target, manifest, result, placed(found, root))
 
 
 def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> Manifest:

@@ -138,6 +138,20 @@ def test_serving_needs_a_secret(built: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert result.stderr.startswith("error FX_SECRET_KEY is not set. ")
 
 
+@pytest.mark.node
+def test_a_build_warns_of_pages_that_will_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pages").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Path("pages/index.fxl").write_text("export default function P() {\n  return <Lnik />;\n}\n")
+
+    result = fx("build")
+
+    assert result.exit_code == 0
+    assert "warning pages/index.fxl:2:11: undefined name 'Lnik' in UI code." in result.stderr
+
+
 def test_what_is_missing_for_serving_is_said_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import trio
 from fxtrio.compile import build
 from fxtrio.compile.build import FOLDERS, build_project, compile_server
 from fxtrio.compile.bundle import BundlePlan, BundleResult, FileAssets
+from fxtrio.compile.problems import Problem
 from fxtrio.config import Config
 from fxtrio.errors import CompileFailed
 from fxtrio.imports import Imports
@@ -75,7 +76,11 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[BundlePlan]:
     async def ensure_toolchain(report: object) -> Path:
         return Path("/toolchain")
 
+    async def ui_problems(root: Path, pages: object, toolchain: Path) -> list[Problem]:
+        return []
+
     monkeypatch.setattr(build, "bundle", bundle)
+    monkeypatch.setattr(build, "ui_problems", ui_problems)
     monkeypatch.setattr(build, "ensure_toolchain", ensure_toolchain)
     return seen
 

@@ -19,6 +19,9 @@ const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
 /** The URL of this folder: frames of the worker itself tell an application nothing. */
 const OWN = new URL('.', import.meta.url).href;
 
+const FRAME = /^\s+at /;
+const RENDERER = /^\s+at .*\/node_modules\/react-dom\//;
+
 /** Describes errors. Keeps the source maps of the modules it has met. */
 export class Stacks {
   /** @type {Map<string, SourceMap | null>} */
@@ -69,7 +72,10 @@ export class Stacks {
       const telling = lines.filter(
         (line) => !line.includes(OWN) && !line.includes('(node:internal'),
       );
-      stacks.push(telling.join('\n').replace(PLACE, (...match) => this.#original(match)));
+      const mapped = telling.map((line) =>
+        line.replace(PLACE, (...match) => this.#original(match)),
+      );
+      stacks.push(withoutRenderer(mapped).join('\n'));
       next = next.cause;
     }
     return stacks.join('\nCaused by: ');
@@ -95,6 +101,17 @@ export class Stacks {
     }
     return map;
   }
+}
+
+/**
+ * Return the lines of a stack without the frames of React's renderer, which are below every
+ * component; all of them when there are no others.
+ *
+ * @param {string[]} lines
+ */
+function withoutRenderer(lines) {
+  const own = lines.filter((line) => !RENDERER.test(line));
+  return own.some((line) => FRAME.test(line)) ? own : lines;
 }
 
 /**

@@ -53,6 +53,15 @@ test('the stacks of causes follow', async () => {
   assert.equal(stack.split('[id].fxl:12:5').length, 3);
 });
 
+test('frames of the renderer are left out, unless there are no others', () => {
+  const react = '    at renderElement (/app/node_modules/react-dom/cjs/server.js:1:2)';
+  const error = new Error('broken');
+  error.stack = `Error: broken\n    at Home (/app/pages/index.fxl:3:4)\n${react}`;
+  assert.equal(new Stacks().describe(error).stack, error.stack.replace(`\n${react}`, ''));
+  error.stack = `Error: broken\n${react}`;
+  assert.equal(new Stacks().describe(error).stack, error.stack);
+});
+
 test('a chain of causes that is a circle ends', () => {
   const error = new Error('round');
   error.cause = error;
