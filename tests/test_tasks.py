@@ -23,6 +23,7 @@ from fxtrio.tasks import (
     enqueue,
     open_task_queue,
 )
+from fxtrio.tasks.calls import name_of
 
 open_queue = functools.partial(open_task_queue, capacity=100, workers=4, drain_timeout=5)
 
@@ -677,3 +678,10 @@ async def test_a_cancelled_block_cancels_its_jobs(autojump_clock: MockClock):
     assert scope.cancelled_caught
     assert trio.current_time() == 1
     assert queue.statistics().running == 0
+
+
+def test_jobs_of_pages_are_called_like_their_files() -> None:
+    def job() -> None: ...
+
+    job.__module__, job.__qualname__ = "fxpages_8d28951f0e92.pages_fail_fxl", "job"
+    assert name_of(job) == "pages_fail_fxl.job"

@@ -6,12 +6,12 @@ import importlib
 import sys
 import traceback
 from functools import reduce
-from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
 from fxtrio.errors import AppNotFound
 from fxtrio.supervise.options import ServeOptions
+from fxtrio.tracebacks import trimmed
 
 
 def load_application(options: ServeOptions) -> Any:
@@ -44,11 +44,4 @@ def load_application(options: ServeOptions) -> Any:
 
 def own_lines(error: BaseException) -> list[str]:
     """Return the traceback of what an application raised, without how it was imported."""
-    report = traceback.TracebackException.from_exception(error)
-    own = dropwhile(_is_importing, report.stack)
-    report.stack = traceback.StackSummary.from_list(list(own))
-    return list(report.format())
-
-
-def _is_importing(frame: traceback.FrameSummary) -> bool:
-    return frame.filename.startswith((str(Path(__file__).parent), importlib.__file__, "<frozen "))
+    return traceback.format_exception(trimmed(error))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
 from functools import partial
 from typing import Any
+
+_PAGES = re.compile(r"^fxpages_[0-9a-f]+\.")
+"""What is in front of the name of a page file's module (`fxtrio.imports`)."""
 
 
 @types.coroutine
@@ -42,14 +46,16 @@ def is_async(func: Callable[..., object]) -> bool:
 
 
 def name_of(func: object) -> str:
-    """Return ``module.qualified_name`` of a callable, without its partials."""
+    """Return ``module.qualified_name`` of a callable, without its partials.
+
+    The modules of page files are called like their files.
+    """
     while isinstance(func, partial):
         func = func.func
     if not hasattr(func, "__qualname__"):
         func = type(func)
-    return (
-        f"{getattr(func, '__module__', None) or 'builtins'}.{getattr(func, '__qualname__', func)}"
-    )
+    module = _PAGES.sub("", getattr(func, "__module__", None) or "builtins")
+    return f"{module}.{getattr(func, '__qualname__', func)}"
 
 
 def not_callable(value: object) -> str:
