@@ -9,4 +9,5 @@ keep_alive_timeout = 2.0
 keep_alive_max_requests = 200
 graceful_timeout = 1.0
 ssl_handshake_timeout = 0.8
+websocket_max_message_size = 1_000_000
 errorlog = "-"
