@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -161,7 +162,8 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     ManifestUnreadable when there is no such build, ConfigInvalid for wrong settings,
     and whatever the project's own modules raise on import.
     """
-    install_guard()  # Hypercorn's own worker is not safe without it
+    if "fxtrio.supervise.server" not in sys.modules:  # which does it for what needs it
+        install_guard()  # Hypercorn's own worker is not safe without it
     mode = overrides.pop("mode", None) or os.environ.get("FX_MODE", "production")
     root = Path(root).resolve()
     config = load_config(root, **overrides)

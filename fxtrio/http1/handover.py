@@ -104,7 +104,13 @@ async def hand_over(
     stream: Any,
     data: bytes,
 ) -> None:
-    """Have Hypercorn serve ``stream``, of which ``data`` has been read. Closes the stream."""
+    """Have Hypercorn serve ``stream``, of which ``data`` has been read. Closes the stream.
+
+    `fx serve` puts into the context what has to be called before.
+    """
+    prepare = getattr(context, "fx_prepare_hypercorn", None)
+    if prepare is not None:
+        prepare()
     replay: Any = Replay(stream, data) if data else stream
     await Http2Server(app, config, context, state, replay)
 

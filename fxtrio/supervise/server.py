@@ -61,13 +61,16 @@ async def run_server(
     or LifespanTimeoutError, and LifespanEnded when the application's lifespan ends
     while it is needed.
     """
-    install_guard()  # for what is left to Hypercorn: HTTP/2
     wrapped = ASGIWrapper(app)
     state: LifespanState = {}
     lifespan = Lifespan(wrapped, config, state)
     context = WorkerContext(max_requests)
     hub = Hub(config, config.limits)
     context.fx_hub = hub  # type: ignore[attr-defined]  # see hub_of
+    if sockets.secure_sockets:  # where browsers speak HTTP/2, which is left to Hypercorn
+        install_guard()
+    else:  # it takes as long as a fifth of a start, and is seldom needed: see hand_over
+        context.fx_prepare_hypercorn = install_guard  # type: ignore[attr-defined]
     async with trio.open_nursery() as lifespan_nursery:
         returned = await _start_lifespan(lifespan, lifespan_nursery)
         async with trio.open_nursery() as watching:
