@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 import trio
 
@@ -108,6 +110,30 @@ def nodes(parent: int) -> list[int]:
 async def ended(pid: int) -> None:
     with trio.fail_after(ENDED):
         await wait_until(lambda: not is_running(pid))
+
+
+@pytest.mark.node
+async def test_a_server_has_nothing_heavy_after_its_first_answer(project: Path) -> None:
+    (project / "app.py").write_text(
+        "import sys\n"
+        "from fxtrio.app import create_app\n"
+        "from starlette.responses import PlainTextResponse\n"
+        "from starlette.routing import Route\n"
+        "app = create_app('.')\n"
+        "def modules(request):\n"
+        "    return PlainTextResponse(' '.join(sys.modules))\n"
+        "app.router.routes.append(Route('/modules', modules))\n"
+    )
+    async with starting(project) as process:
+        said = await read_until(process, b"Running on")
+        found = re.search(r"Running on (http://127.0.0.1:\d+)", said.decode())
+        assert found is not None, said
+        async with httpx.AsyncClient(base_url=found[1]) as client:
+            answer = await client.get("/modules")
+
+    loaded = set(answer.text.split())
+    assert "fxtrio.app" in loaded
+    assert loaded & (HEAVY | {"fxtrio.http2"}) == set()
 
 
 @pytest.mark.node
