@@ -62,7 +62,10 @@ class ServeOptions:
     stands for unix sockets, ``*`` for everybody. Empty: nobody's are."""
 
     access_log: Literal["console", "json"] | None = None
-    """One line per request on standard output, in this form. None: no access log."""
+    """One line per request on standard output, in this form. None: no access log.
+
+    With ``json`` the log on standard error is written in that form, too.
+    """
 
     log_level: str = "INFO"
     """Of the log on standard error."""
@@ -105,6 +108,11 @@ class ServeOptions:
 
     limits: ServerLimits = attrs.field(factory=ServerLimits)
     """What one client may ask of a worker."""
+
+    @property
+    def log_form(self) -> Literal["console", "json"]:
+        """The form of the log on standard error."""
+        return "json" if self.access_log == "json" else "console"
 
     @property
     def supervised(self) -> bool:

@@ -20,6 +20,7 @@ from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.load import load_application, own_lines
+from fxtrio.supervise.log import open_log
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import ProxyHeaders
 from fxtrio.supervise.server import run_server
@@ -68,6 +69,7 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
         print(f"{options.app}: it cannot be imported.", file=sys.stderr)
         print(*own_lines(error), sep="", end="", file=sys.stderr)
         return FAILED
+    open_log(options.log_form, options.log_level)
     config = make_config(options)
     if options.trusted_proxies:
         app = ProxyHeaders(app, config.proxies)

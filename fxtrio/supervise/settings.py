@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 
 from hypercorn.config import Config
@@ -9,6 +10,7 @@ from hypercorn.config import Config
 from fxtrio.errors import CertificateUnusable
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.supervise.access import AccessLog, ServerLogger, ServerStatsdLogger
+from fxtrio.supervise.log import SERVER
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import Proxies
 
@@ -48,6 +50,7 @@ def make_config(options: ServeOptions) -> ServerConfig:
     config.proxies = Proxies(options.trusted_proxies)
     config.root_path = options.root_path
     config.server_names = list(options.server_names)
+    config.errorlog = logging.getLogger(SERVER)
     config.loglevel = options.log_level
     config.statsd_host = options.statsd_host
     config.statsd_prefix = options.statsd_prefix

@@ -14,6 +14,7 @@ from socket import socket
 
 import trio
 
+from fxtrio.supervise.log import open_log
 from fxtrio.supervise.notify import notify, notify_reloading
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.process import FAILED, FORCED
@@ -40,6 +41,7 @@ class Supervisor:
     def __init__(self, options: ServeOptions, sockets: list[socket]) -> None:
         self._options = options
         self._sockets = sockets
+        open_log(options.log_form, options.log_level)
         self._config = make_config(options)
         self._workers: dict[int, Worker] = {}  # the current one of each number
         self._alive: set[Worker] = set()

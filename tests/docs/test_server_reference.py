@@ -106,7 +106,7 @@ def test_the_lines_of_the_access_log_are_real(
     headers = [(b"host", b"shop.example"), (b"user-agent", b"curl/8.5.0")]
     scope = {"method": "GET", "raw_path": b"/blog/5", "query_string": b"page=2", "headers": headers}
     scope |= {"client": ("203.0.113.7", 45792), "http_version": "1.1"}
-    shown = [block.text for block in blocks(PAGE) if block.language in ("text", "json")][:2]
+    shown = [block.text for block in blocks(PAGE) if block.language in ("text", "jsonl")][:2]
     for form, line in zip(("console", "json"), shown, strict=True):
         log = AccessLog(form, 1)  # type: ignore[arg-type]  # one of the two
         log.note(scope, 200, 5120, 0.0021)

@@ -1,0 +1,89 @@
+"""The log on standard error: what a record looks like, and who writes it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+import pytest
+
+from fxtrio.context import App, RequestContext, current
+from fxtrio.supervise.log import ConsoleFormatter, JsonFormatter, open_log
+
+
+def record(message: str, *, error: BaseException | None = None, request: str = "-") -> str:
+    return _form(ConsoleFormatter(), message, error, request)
+
+
+def _form(form: logging.Formatter, message: str, error: BaseException | None, request: str) -> str:
+    info = None if error is None else (type(error), error, error.__traceback__)
+    made = logging.LogRecord("shop", logging.ERROR, __file__, 1, message, (), info)
+    made.request_id = request
+    return form.format(made)
+
+
+def test_a_record_has_its_time_process_level_and_request() -> None:
+    assert record("it rains", request="5f3a").endswith("] [ERROR] it rains [request 5f3a]")
+
+
+def test_a_record_without_a_request_names_none() -> None:
+    assert record("it rains").endswith("] [ERROR] it rains")
+
+
+def test_what_follows_the_first_line_cannot_pass_for_another_record() -> None:
+    lines = record("one\n[2026-01-01 00:00:00 +0000] [1] [INFO] forged", request="5f3a").split("\n")
+    assert lines[0].endswith("one [request 5f3a]")
+    assert lines[1].startswith("    [2026")
+
+
+def test_a_traceback_is_part_of_its_record() -> None:
+    lines = record("it failed", error=ValueError("a\nb")).split("\n")
+    assert lines[1:] == ["    ValueError: a", "    b"]
+
+
+def test_in_json_a_record_is_one_line() -> None:
+    line = _form(JsonFormatter(), "a\nb", ValueError("c"), "5f3a")
+    assert "\n" not in line
+    assert {name: json.loads(line)[name] for name in ("level", "logger", "message", "request")} == {
+        "level": "ERROR",
+        "logger": "shop",
+        "message": "a\nb",
+        "request": "5f3a",
+    }
+    assert json.loads(line)["traceback"] == "ValueError: c"
+
+
+@contextmanager
+def bare_root() -> Iterator[logging.Logger]:
+    """The root logger without handlers (pytest has some), put back as it was."""
+    root, fx = logging.getLogger(), logging.getLogger("fx")
+    before = root.handlers, root.level, fx.level
+    root.handlers = []
+    yield root
+    root.handlers, root.level, fx.level = before
+
+
+def test_an_application_that_has_set_up_logging_keeps_its_own_way() -> None:
+    own = logging.NullHandler()
+    with bare_root() as root:
+        root.addHandler(own)
+        root.setLevel(logging.ERROR)
+        open_log("console", "INFO")
+        assert root.handlers == [own]
+        assert root.level == logging.ERROR
+        assert logging.getLogger("fx.server").isEnabledFor(logging.INFO)
+
+
+def test_others_log_in_one_form_with_the_request_they_work_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    work = RequestContext(cast("App", None), "5f3a")
+    with bare_root():
+        open_log("console", "INFO")
+        token = current.set(work)
+        logging.getLogger("shop").info("sold")
+        current.reset(token)
+    assert capsys.readouterr().err.endswith("[INFO] sold [request 5f3a]\n")
