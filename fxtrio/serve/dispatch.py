@@ -156,6 +156,8 @@ class Dispatcher:
         canonical = site.router.canonical(path)
         if canonical is not None:
             return _moved(site, visit, canonical)
+        if path == "*":  # OPTIONS of the server itself (RFC 9110, 9.3.7)
+            return Response(status_code=204, headers={"allow": "GET, HEAD, POST, OPTIONS"})
         return await self._answer_not_found(running, visit)
 
     async def _answer_route(

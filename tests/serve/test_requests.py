@@ -138,6 +138,8 @@ async def test_pages_answer_get_and_head(client: Client) -> None:
     refused = await client.request("PUT", "/")
     assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
     assert (await client.request("OPTIONS", "/")).status == 204
+    whole = await client.request("OPTIONS", "*")
+    assert (whole.status, whole.headers["allow"]) == (204, "GET, HEAD, POST, OPTIONS")
 
 
 async def test_a_slash_at_the_end_redirects_to_the_canonical_path(client: Client) -> None:
