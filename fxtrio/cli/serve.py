@@ -31,6 +31,7 @@ _CLOSING = 2.0
 @click.command
 @root_option
 @app_option
+@click.option("--factory", is_flag=True, help="APP is a function that returns the application.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -174,6 +175,7 @@ def serve_options(
     workers: int,
     access_log: Literal["off", "console", "json"] | None,
     log_level: str,
+    factory: bool = False,
     **others: Any,
 ) -> ServeOptions:
     """Return what the server is told: the command's options, and below them the settings."""
@@ -185,7 +187,7 @@ def serve_options(
     shutdown = config.timeouts.shutdown
     return ServeOptions(
         app=app or "fxtrio.cli.standalone:make_app",
-        factory=not app,
+        factory=factory or not app,
         app_dir=str(root),
         bind=bind or (f"{shown}:{port}",),
         workers=workers,

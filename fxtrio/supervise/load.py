@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 import traceback
 from functools import reduce
@@ -37,9 +38,36 @@ def load_application(options: ServeOptions) -> Any:
         app = reduce(getattr, path.split("."), module)
     except AttributeError as error:
         raise AppNotFound(target, str(error)) from None
+    if options.factory and callable(app):
+        app = app()
+        path = f"{path}()"
+    _check_application(target, path, app)
+    return app
+
+
+def _check_application(target: str, path: str, app: Any) -> None:
+    """Raise AppNotFound for what can be told to be no ASGI 3 application."""
     if not callable(app):
-        raise AppNotFound(target, f"{path!r} is a {type(app).__name__}")
-    return app() if options.factory else app
+        raise AppNotFound(target, f"{path} is not callable: its type is {type(app).__name__}")
+    try:
+        signature = inspect.signature(app)
+    except ValueError:  # written in another language
+        return
+    if _takes(signature, 3):
+        return
+    if _takes(signature, 0):
+        raise AppNotFound(
+            target, f"{path} takes no parameters: if it returns the application, add --factory"
+        )
+    raise AppNotFound(target, f"{path} does not take scope, receive and send")
+
+
+def _takes(signature: inspect.Signature, number: int) -> bool:
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        return False
+    return True
 
 
 def own_lines(error: BaseException) -> list[str]:

@@ -86,7 +86,7 @@ async def test_the_whole_shutdown_has_one_limit() -> None:
         ("refuses_to_start", "no database"),
         ("breaks_off", "lifespan: it ended while the server runs"),
         ("missing", "has no attribute 'missing'"),
-        ("not_an_app", "'not_an_app' is a int"),
+        ("not_an_app", "not_an_app is not callable: its type is int"),
     ],
 )
 async def test_an_application_that_cannot_be_served_is_exit_code_1(app: str, words: str) -> None:
