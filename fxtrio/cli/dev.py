@@ -48,7 +48,9 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     async def build() -> None:
         # The first build may install the bundler; later ones take a second or two.
         report = terminal.line if next(builds) == 0 else _ignore
-        await build_project(root, load_config(root), mode="development", report=report)
+        build = await build_project(root, load_config(root), mode="development", report=report)
+        for warning in build.warnings:
+            terminal.warn(str(warning))
 
     shown = f"[{host}]" if ":" in host else host
     with open_sockets(ServeOptions(app="", bind=(f"{shown}:{port}",))) as (listener,):

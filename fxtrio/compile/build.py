@@ -19,10 +19,10 @@ from fxtrio.compile.problems import Problem, placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.swap import make_staging, put_in_place, remove
 from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.compile.ui import ui_problems
+from fxtrio.compile.ui import UiProblems, ui_problems
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
-from fxtrio.errors import CompileFailed
+from fxtrio.errors import CompileFailed, FxtrioError
 from fxtrio.manifest import (
     FILE_NAME,
     ApiRoute,
@@ -48,7 +48,7 @@ class Build:
     manifest: Manifest
     bundle: BundleResult
     warnings: tuple[Problem, ...] = ()
-    """Of a build for production: mistakes in UI code for which pages will fail."""
+    """Mistakes in UI code for which pages fail unless there is more to it."""
 
 
 async def build_project(root: Path, config: Config, *, mode: Mode, report: Report) -> Build:
@@ -76,8 +76,7 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
             views=tuple(_bundle_view(view) for view in site.views),
             seed=await trio.to_thread.run_sync(_digest, staging),
         )
-        result = await bundle(plan, toolchain=toolchain)
-        found = await ui_problems(root, project.pages, toolchain) if mode == "production" else []
+        result, warnings = await _bundle(plan, project, toolchain)
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
@@ -85,7 +84,36 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
             await trio.to_thread.run_sync(remove, staging)
-    return Build(target, manifest, result, placed(found, root))
+    return Build(target, manifest, result, placed(warnings, root))
+
+
+async def _bundle(
+    plan: BundlePlan, project: CheckedProject, toolchain: Path
+) -> tuple[BundleResult, tuple[Problem, ...]]:
+    """Bundle, look for mistakes in UI code meanwhile, and return those that are no failure.
+
+    During development those are all that the bundler has nothing against: whoever writes a
+    form before its action wants to see it. Raises BundleFailed, and CompileFailed.
+    """
+    found: list[UiProblems] = []
+
+    async def look() -> None:
+        found.append(await ui_problems(plan.root, project, toolchain))
+
+    result: BundleResult | FxtrioError
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        try:
+            result = await bundle(plan, toolchain=toolchain)
+        except FxtrioError as error:  # to be raised as it is, and not in a group
+            result = error
+            nursery.cancel_scope.cancel()
+    if isinstance(result, FxtrioError):
+        raise result
+    [problems] = found
+    if problems.certain and plan.mode == "production":
+        raise CompileFailed(placed(problems.certain, plan.root))
+    return result, (*problems.certain, *problems.likely)
 
 
 def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> Manifest:

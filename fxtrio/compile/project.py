@@ -57,6 +57,9 @@ class CheckedProject:
     problems: tuple[Problem, ...]
     """By place."""
 
+    pages_dir: str = "pages"
+    """The pages folder, relative to the project folder."""
+
 
 def check_project(root: Path, config: Config) -> CheckedProject:
     """Read and check every file below the pages folder of the project in ``root``."""
@@ -73,7 +76,7 @@ def check_project(root: Path, config: Config) -> CheckedProject:
         problems += found
     for source in (*(api.source for api in tree.api), *tree.llms.values()):
         problems += check_python(root, source)
-    return CheckedProject(tree, tuple(pages), tuple(sorted(problems)))
+    return CheckedProject(tree, tuple(pages), tuple(sorted(problems)), config.pages_dir)
 
 
 def check_page(source: SourceText) -> tuple[CheckedPage, list[Problem]]:

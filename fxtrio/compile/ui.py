@@ -1,4 +1,4 @@
-"""Mistakes in UI halves: syntax, undefined names, imports. Called by `fx check`.
+"""Mistakes in UI code: syntax, undefined names, imports. Called by `fx check` and by builds.
 
 Node does the work (`fxtrio/js/vite/check.js`), with the parser of the bundler.
 """
@@ -6,10 +6,11 @@ Node does the work (`fxtrio/js/vite/check.js`), with the parser of the bundler.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import trio
 
 from fxtrio.compile.bindings import names_of
@@ -27,25 +28,36 @@ _TAIL = 4000  # Characters of Node's output that an error shows.
 async def check_ui(
     root: Path, project: CheckedProject, *, report: Callable[[str], None]
 ) -> list[Problem]:
-    """Return the problems of the UI halves of the page files that divide into halves.
+    """Return the problems of the UI halves of a project, and of the components they import.
 
     ``root`` is the project folder. Without Node or the toolchain they stay unchecked, and
     ``report`` is told so; it also gets a line for each thing that takes time. Raises
     BundlerCrashed for a defect.
     """
-    pages = [page for page in project.pages if page.whole]
-    if not pages:
+    if not any(page.whole for page in project.pages):
         return []
     try:
         toolchain = await ensure_toolchain(report)
-        return await ui_problems(root, pages, toolchain)
+        found = await ui_problems(root, project, toolchain)
     except (NodeMissing, ToolchainFailed) as error:
         report(f"The UI code has not been checked. {error}")
         return []
+    return [*found.certain, *found.likely]
 
 
-async def ui_problems(root: Path, pages: Iterable[CheckedPage], toolchain: Path) -> list[Problem]:
-    """Return the problems of the UI halves of ``pages``; cancelling it kills Node."""
+@attrs.frozen
+class UiProblems:
+    """What is wrong with the UI code of a project."""
+
+    certain: tuple[Problem, ...] = ()
+    """For which it cannot work: imports that lead nowhere, actions that do not exist."""
+
+    likely: tuple[Problem, ...] = ()
+    """For which it fails unless there is more to it, such as a global of another script."""
+
+
+async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
+    """Return the problems of the page files that divide into halves; cancelling it kills Node."""
     files = [
         {
             "path": page.module.source,
@@ -54,9 +66,15 @@ async def ui_problems(root: Path, pages: Iterable[CheckedPage], toolchain: Path)
             # Elsewhere a form is for the page that is shown, whichever it is.
             "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
         }
-        for page in pages
+        for page in project.pages
+        if page.whole
     ]
-    order = {"toolchain": toolchain.as_posix(), "root": root.as_posix(), "files": files}
+    order = {
+        "toolchain": toolchain.as_posix(),
+        "root": root.as_posix(),
+        "pages": project.pages_dir,
+        "files": files,
+    }
     node = await trio.to_thread.run_sync(find_node)
     done = await trio.run_process(
         [str(node.node), str(JS / "vite" / "check.js")],
@@ -69,7 +87,11 @@ async def ui_problems(root: Path, pages: Iterable[CheckedPage], toolchain: Path)
     lines = done.stdout.splitlines()
     if done.returncode != 0 or not lines:
         raise BundlerCrashed(done.returncode, done.stderr.decode("utf-8", "replace")[-_TAIL:])
-    return [_problem(found) for found in json.loads(lines[-1])["problems"]]
+    all_found = json.loads(lines[-1])["problems"]
+    return UiProblems(
+        tuple(_problem(found) for found in all_found if found["certain"]),
+        tuple(_problem(found) for found in all_found if not found["certain"]),
+    )
 
 
 def _python_names(page: CheckedPage) -> list[str]:

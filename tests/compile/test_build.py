@@ -12,11 +12,12 @@ import pytest
 import trio
 
 from fxtrio.compile import build
-from fxtrio.compile.build import FOLDERS, build_project, compile_server
+from fxtrio.compile.build import FOLDERS, Mode, build_project, compile_server
 from fxtrio.compile.bundle import BundlePlan, BundleResult, FileAssets
 from fxtrio.compile.problems import Problem
+from fxtrio.compile.ui import UiProblems
 from fxtrio.config import Config
-from fxtrio.errors import CompileFailed
+from fxtrio.errors import BundlerCrashed, CompileFailed
 from fxtrio.imports import Imports
 from fxtrio.manifest import Manifest, load_manifest
 
@@ -76,8 +77,8 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[BundlePlan]:
     async def ensure_toolchain(report: object) -> Path:
         return Path("/toolchain")
 
-    async def ui_problems(root: Path, pages: object, toolchain: Path) -> list[Problem]:
-        return []
+    async def ui_problems(root: Path, project: object, toolchain: Path) -> UiProblems:
+        return UiProblems()
 
     monkeypatch.setattr(build, "bundle", bundle)
     monkeypatch.setattr(build, "ui_problems", ui_problems)
@@ -168,10 +169,10 @@ async def test_a_bundler_that_fails_leaves_the_build_before_as_it_was(
     await make(root)
 
     async def bundle(plan: BundlePlan, *, toolchain: Path) -> NoReturn:
-        raise RuntimeError("no bundle")
+        raise BundlerCrashed(1, "no bundle")
 
     monkeypatch.setattr(build, "bundle", bundle)
-    with pytest.raises(RuntimeError, match="no bundle"):
+    with pytest.raises(BundlerCrashed, match="no bundle"):
         await make(root)
     assert load_manifest(root / ".fx/build").build_id == "id-1"
     assert names_in(root / ".fx") == ["build"]
@@ -231,3 +232,24 @@ def test_a_page_may_define_a_name_that_would_be_injected(root: Path) -> None:
     code = Imports(root, root / "out").pages(manifest, Config())["pages/index.fxl"]
     assert code.loader is not None
     assert code.loader.function.__globals__["LoaderError"].__module__ != "fxtrio.errors"
+
+
+@pytest.mark.parametrize(("mode", "fails"), [("production", True), ("development", False)])
+async def test_ui_code_that_cannot_work_fails_only_a_build_for_production(
+    root: Path, plans: list[BundlePlan], monkeypatch: pytest.MonkeyPatch, mode: Mode, fails: bool
+) -> None:
+    mistake = Problem("pages/index.fxl", 4, 1, "this page has no action 'oder'", "Define it")
+    doubt = Problem("pages/index.fxl", 2, 1, "undefined name 'x' in UI code", "Define it")
+
+    async def ui_problems(root: Path, project: object, toolchain: Path) -> UiProblems:
+        return UiProblems(certain=(mistake,), likely=(doubt,))
+
+    monkeypatch.setattr(build, "ui_problems", ui_problems)
+    monkeypatch.chdir(root)
+    if fails:
+        with pytest.raises(CompileFailed, match="no action 'oder'"):
+            await build_project(root, Config(), mode=mode, report=lambda line: None)
+        assert not (root / FOLDERS[mode]).exists()
+    else:
+        built = await build_project(root, Config(), mode=mode, report=lambda line: None)
+        assert built.warnings == (doubt, mistake)

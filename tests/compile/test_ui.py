@@ -60,7 +60,7 @@ async def test_undefined_names_and_imports_have_the_lines_of_the_page_file(tmp_p
         },
     )
     assert found == [
-        "pages/index.fxl:7:10: 'fx/client' has no 'Lnik'. Did you mean 'Link'?",
+        "pages/index.fxl:7:10: 'fx/client' has no export 'Lnik'. Did you mean 'Link'?",
         "pages/index.fxl:8:8: './nothing.css' cannot be found. Check the path.",
         "pages/index.fxl:10:20: undefined name 'TITLE' in UI code. It is a name of the Python "
         "half: return it from the loader, and write 'data.TITLE'.",
@@ -73,7 +73,7 @@ async def test_a_parser_that_dies_is_no_empty_answer(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("export default 1\n")
     with pytest.raises(BundlerCrashed), trio.fail_after(60):
-        await ui_problems(tmp_path, check_project(tmp_path, Config()).pages, tmp_path)
+        await ui_problems(tmp_path, check_project(tmp_path, Config()), tmp_path)
 
 
 async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) -> None:

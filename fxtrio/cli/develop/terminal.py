@@ -37,6 +37,10 @@ class Terminal:
         if failure.details:
             self.line(failure.details)
 
+    def warn(self, text: str) -> None:
+        """Show what may be a mistake, and does not keep the app from being served."""
+        self._say("!", "yellow", text)
+
     def line(self, text: str) -> None:
         """Print a line as it is."""
         self.out.print(Text.from_ansi(text), soft_wrap=True)

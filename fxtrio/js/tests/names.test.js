@@ -16,15 +16,21 @@ after(() => fs.rmSync(root, { recursive: true }));
 
 /** @param {string} text @param {string[]} [python] @param {string[] | null} [actions] */
 function check(text, python = [], actions = null) {
-  const files = [{ path: 'pages/index.fxl', text, python, actions }];
+  return checkFiles([{ path: 'pages/index.fxl', text, python, actions }]);
+}
+
+/** @param {object[]} files @param {string} [pages] */
+function checkFiles(files, pages = 'no-pages') {
+  fs.mkdirSync(path.join(root, pages), { recursive: true });
   const script = path.join(toolchain, 'vite', 'check.js');
-  const input = JSON.stringify({ toolchain, root, files });
+  const input = JSON.stringify({ toolchain, root, pages, files });
   const lines = execFileSync(process.execPath, [script], { input, encoding: 'utf8' }).split('\n');
   /** @type {{ problems: import('../vite/check.js').Problem[] }} */
   const { problems } = JSON.parse(lines[lines.length - 2]);
-  return problems.map(
-    ({ line, column, message, remedy }) => `${line}:${column} ${message}. ${remedy}`,
-  );
+  return problems.map(({ path: source, line, column, message, remedy }) => {
+    const file = source === 'pages/index.fxl' ? '' : `${source}:`;
+    return `${file}${line}:${column} ${message}. ${remedy}`;
+  });
 }
 
 /** @param {string} name @param {string} text */
@@ -95,7 +101,7 @@ test('undefined names are reported where they stand, with what may be meant', ()
   ].join('\n');
 
   assert.deepEqual(check(text, ['TITLE', 'load']), [
-    "1:10 'fx/client' has no 'Lnik'. Did you mean 'Link'?",
+    "1:10 'fx/client' has no export 'Lnik'. Did you mean 'Link'?",
     "4:33 undefined name 'useState' in UI code. Write import { useState } from 'react'",
     "5:20 undefined name 'TITLE' in UI code. It is a name of the Python half: return it from " +
       "the loader, and write 'data.TITLE'",
@@ -129,6 +135,76 @@ test('imports that lead nowhere are reported, unless only types come from them',
     "7:15 '@/nothing.jsx' cannot be found. Check the path",
     "8:28 './later' cannot be found. Check the path",
   ]);
+});
+
+test('other modules of the framework are not found, with the one there is', () => {
+  const text = [
+    "import { Head } from 'fx/clinet';",
+    "import { Form } from 'fx/Client';",
+    "import { Link } from 'fx/router';",
+    "import { Link as A } from 'fxtrio/client';",
+    'export default [Head, Form, Link, A];',
+  ].join('\n');
+
+  assert.deepEqual(check(text), [
+    "1:22 'fx/clinet' cannot be found. Did you mean 'fx/client'?",
+    "2:22 'fx/Client' cannot be found. Did you mean 'fx/client'?",
+    "3:22 'fx/router' cannot be found. The module of the framework is 'fx/client'",
+    "4:27 'fxtrio/client' cannot be found. Did you mean 'fx/client'?",
+  ]);
+});
+
+test('the name of a mistaken import is not offered for others', () => {
+  const text = [
+    "import { shopLst } from 'fx/client';",
+    "import { shopLit } from './shops';",
+    'export default [shopLst, shopLit, shopList];',
+  ].join('\n');
+
+  const found = check(text).filter((line) => line.includes('undefined'));
+  assert.deepEqual(found, [
+    "3:35 undefined name 'shopList' in UI code. Define or import it; a global of another " +
+      "script is 'window.shopList'",
+  ]);
+});
+
+test('components that pages import are checked too, however far away', () => {
+  write(
+    'components/card.tsx',
+    "import { row } from './row';\nexport const Card = () => <Crd a={row<1>()} />;",
+  );
+  write('components/row.ts', 'export const row = <T,>() => <any>rows;');
+  write('components/old.js', "import './older.jsx'; export default oldGlobal;");
+  write('components/older.jsx', 'export default () => <b>{older}</b>;');
+  write('components/unused.jsx', 'export default nothing;');
+  const text = "import { Card } from '@/components/card';\nimport '../components/old';\nCard();\n";
+
+  const found = check(text).map((line) => line.replace(/ in UI code.*/, ''));
+  assert.deepEqual(found, [
+    "components/card.tsx:2:28 undefined name 'Crd'",
+    "components/older.jsx:1:26 undefined name 'older'",
+    "components/row.ts:1:35 undefined name 'rows'",
+  ]);
+});
+
+test('a component in the pages folder that nothing imports may be meant as a page', () => {
+  write('site/about.jsx', '\nexport default function About() { return <p />; }');
+  write('site/shop/list.tsx', 'export default () => <p />;');
+  write('site/shop/used.tsx', 'export default () => <p />;');
+  write('site/shop/parts.tsx', 'export const part = 1;');
+  write('site/shop/list.test.tsx', 'export default 1;');
+  write('site/_parts/list.tsx', 'export default 1;');
+  const used = "import Used from './shop/used';\nUsed();\n";
+  const file = { path: 'site/index.fxl', text: used, python: [], actions: null };
+
+  assert.deepEqual(checkFiles([file], 'site'), [
+    "site/about.jsx:2:1 nothing imports it, and it is no page. Rename it to 'about.fxl' to " +
+      'make it one',
+    "site/shop/list.tsx:1:1 nothing imports it, and it is no page. Rename it to 'list.fxl' to " +
+      'make it one',
+  ]);
+  const pattern = "import.meta.glob('./**/*.jsx');\n";
+  assert.deepEqual(checkFiles([{ ...file, text: pattern }], 'site'), []);
 });
 
 test('a file that is broken is not looked into further', () => {

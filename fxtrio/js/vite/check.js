@@ -1,6 +1,7 @@
 /**
- * Find mistakes in the UI halves of page files: `node check.js`, `{toolchain, root, files}` as
- * JSON on stdin, `{problems}` as JSON on stdout's last line.
+ * Find mistakes in the UI halves of page files, and in the components that they import:
+ * `node check.js`, `{toolchain, root, pages, files}` as JSON on stdin, `{problems}` as JSON on
+ * stdout's last line.
  *
  * Started by `fxtrio/compile/ui.py`. The parser is the one that the bundler reads them with.
  */
@@ -12,52 +13,152 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { declaredNames } from './ambient.js';
 import { undefinedNames, withoutTypes } from './names.js';
+import { importedModules, unreached } from './reach.js';
 import { importMistakes } from './specifiers.js';
 import { boundNames } from './tree.js';
 import { usageMistakes } from './usage.js';
+
+/** Files in which names are looked for; other scripts may be older than modules. */
+const CHECKED = /\.(fxl|ts|[jt]sx)$/;
 
 /**
  * @typedef {import('./names.js').Tools} Tools
  * @typedef {import('./tree.js').Node} Node
  * @typedef {{ path: string, text: string, python: string[], actions: string[] | null }} File
- * @typedef {{ path: string, line: number, column: number, message: string, remedy: string }} Problem
- * @typedef {{ toolchain: string, root: string, files: File[] }} Order
+ * @typedef {{
+ *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
+ * }} Problem
+ * @typedef {{ toolchain: string, root: string, pages: string, files: File[] }} Order
  */
 
 /**
+ * Look at a file. What it imports is empty when it is broken.
+ *
  * @param {Tools} tools
  * @param {string} root
  * @param {Set<string>} declared
  * @param {File} file
- * @returns {Problem[]}
+ * @returns {{ problems: Problem[], imported: string[] }}
  */
-function problemsOf(tools, root, declared, file) {
+function lookAt(tools, root, declared, file) {
   const { path: source, text } = file;
-  const { errors, program, comments } = tools.parse(`${source}.tsx`, text, { lang: 'tsx' });
+  const lang = languageOf(source);
+  const { errors, program, comments } = tools.parse(source, text, { lang });
   const at = (/** @type {number} */ offset) => ({ path: source, ...placeOf(text, offset) });
   if (errors.length > 0) {
-    return errors.map(({ message, helpMessage, labels }) => ({
+    const problems = errors.map(({ message, helpMessage, labels }) => ({
       ...at(labels[0]?.start ?? 0),
       message: `broken UI code: ${message}`,
       remedy: hintFor(text, labels[0]?.start ?? 0) ?? helpMessage ?? 'Correct the UI code here',
+      certain: true,
     }));
+    return { problems, imported: [] };
   }
   const tree = /** @type {any} */ (program);
+  const imported = importedModules(tree, root, source);
+  if (!CHECKED.test(source)) return { problems: [], imported };
   const exported = tools.modules.get('fx/client') ?? [];
-  const plain = withoutTypes(tools, file);
-  const mistakes = [
-    ...importMistakes(tree, plain.program, { root, source, exported }),
-    ...usageMistakes(tree, file.actions),
-  ];
-  const names = undefinedNames(tools, plain, { ...file, program: tree, comments, declared });
-  return [
-    ...mistakes.map(({ offset, message, remedy }) => ({ ...at(offset), message, remedy })),
-    ...names.map(({ offset, name, remedy }) => ({
-      ...at(offset),
-      message: `undefined name '${name}' in UI code`,
-      remedy,
-    })),
-  ];
+  const plain = withoutTypes(tools, { ...file, lang });
+  const wrong = importMistakes(tree, plain.program, { root, source, exported });
+  const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
+  const rest = { program: tree, comments, declared, mistaken };
+  const problems = [...wrong, ...usageMistakes(tree, file.actions)].map(({ offset, ...told }) => ({
+    ...at(offset),
+    ...told,
+  }));
+  for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
+    const message = `undefined name '${name}' in UI code`;
+    problems.push({ ...at(offset), message, remedy, certain: false });
+  }
+  return { problems, imported };
+}
+
+/**
+ * @param {string} source
+ * @returns {import('./names.js').Lang}
+ */
+function languageOf(source) {
+  if (/\.m?ts$/.test(source)) return 'ts';
+  return /\.(m?js|jsx)$/.test(source) ? 'jsx' : 'tsx';
+}
+
+/**
+ * Return the names that imports bind at one of some places: of the name, or of the module.
+ *
+ * @param {Node} program
+ * @param {Set<number>} offsets
+ * @returns {Set<string>}
+ */
+function namesAt(program, offsets) {
+  const imports = program.body.filter((/** @type {Node} */ one) => one.specifiers && one.source);
+  return new Set(
+    imports.flatMap((/** @type {Node} */ { source, specifiers }) =>
+      specifiers
+        .filter((/** @type {Node} */ one) => offsets.has(source.start) || offsets.has(one.start))
+        .map((/** @type {Node} */ one) => one.local.name),
+    ),
+  );
+}
+
+/**
+ * Look at files, and at all that they import.
+ *
+ * @param {Tools} tools
+ * @param {Order} order
+ * @returns {Problem[]}
+ */
+function problemsOf(tools, { root, pages, files }) {
+  const declared = readDeclarations(tools, root);
+  const waiting = [...files];
+  const reached = new Set(files.map((file) => file.path));
+  /** @type {Problem[]} */
+  const problems = [];
+  for (const file of waiting) {
+    const found = lookAt(tools, root, declared, file);
+    problems.push(...found.problems);
+    for (const source of found.imported.filter((one) => !reached.has(one))) {
+      reached.add(source);
+      waiting.push(readModule(root, source));
+    }
+  }
+  // Who imports by a pattern may mean any file.
+  if (waiting.some(({ text }) => text.includes('import.meta.glob'))) return problems;
+  return [...problems, ...strayPages(tools, root, unreached(root, pages, reached))];
+}
+
+/**
+ * Return the files among `sources` that look like pages: components that nothing imports.
+ *
+ * @param {Tools} tools
+ * @param {string} root
+ * @param {string[]} sources
+ * @returns {Problem[]}
+ */
+function strayPages(tools, root, sources) {
+  return sources.flatMap((source) => {
+    const { text } = readModule(root, source);
+    const { program } = tools.parse(source, text, { lang: languageOf(source) });
+    const found = program.body.find(({ type }) => type === 'ExportDefaultDeclaration');
+    if (found === undefined) return [];
+    const name = path.posix.basename(source).replace(/\.\w+$/, '.fxl');
+    return {
+      path: source,
+      ...placeOf(text, found.start),
+      message: 'nothing imports it, and it is no page',
+      remedy: `Rename it to '${name}' to make it one`,
+      certain: false,
+    };
+  });
+}
+
+/**
+ * @param {string} root
+ * @param {string} source
+ * @returns {File}
+ */
+function readModule(root, source) {
+  const text = fs.readFileSync(path.join(root, source), 'utf8');
+  return { path: source, text, python: [], actions: null };
 }
 
 /**
@@ -135,8 +236,6 @@ function readDeclarations(tools, folder) {
 const parts = [];
 for await (const part of process.stdin) parts.push(part);
 /** @type {Order} */
-const { toolchain, root, files } = JSON.parse(Buffer.concat(parts).toString('utf8'));
-const tools = await loadTools(toolchain);
-const declared = readDeclarations(tools, root);
-const problems = files.flatMap((file) => problemsOf(tools, root, declared, file));
+const order = JSON.parse(Buffer.concat(parts).toString('utf8'));
+const problems = problemsOf(await loadTools(order.toolchain), order);
 process.stdout.write(`\n${JSON.stringify({ problems })}\n`);

@@ -11,6 +11,7 @@ import { ambientNames } from './ambient.js';
 import { similar } from './similar.js';
 
 /** @typedef {import('./tree.js').Node} Node */
+/** @typedef {'tsx' | 'ts' | 'jsx'} Lang */
 /** @typedef {{ name: string, offset: number, remedy: string }} UndefinedName */
 
 /**
@@ -46,11 +47,11 @@ const REPLACED = ['require', 'module', 'exports'];
  * Return what of a file runs.
  *
  * @param {Tools} tools
- * @param {{ path: string, text: string }} file TSX without syntax errors
+ * @param {{ path: string, text: string, lang: Lang }} file without syntax errors
  * @returns {Plain}
  */
-export function withoutTypes({ parse, transform }, { path, text }) {
-  const done = transform(`${path}.tsx`, text, { lang: 'tsx', jsx: 'preserve', sourcemap: true });
+export function withoutTypes({ parse, transform }, { path, text, lang }) {
+  const done = transform(path, text, { lang, jsx: 'preserve', sourcemap: true });
   const { program } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
   const map = new SourceMap(JSON.parse(JSON.stringify(done.map)));
   const starts = lineStarts(text);
@@ -76,6 +77,7 @@ export function withoutTypes({ parse, transform }, { path, text }) {
  * @param {string[]} file.python names that the Python half defines
  * @param {string[] | null} file.actions those of its names that are actions
  * @param {Set<string>} file.declared names that declaration files make known
+ * @param {Set<string>} file.mistaken names of imports that are mistakes themselves
  * @returns {UndefinedName[]}
  */
 export function undefinedNames(tools, plain, file) {
@@ -93,9 +95,10 @@ export function undefinedNames(tools, plain, file) {
   for (const { identifier, from } of references) {
     const { name } = identifier;
     if (known.has(name) || tools.globals.has(name) || file.declared.has(name)) continue;
+    const inScope = namesIn(from).filter((one) => !file.mistaken.has(one));
     const remedy = file.actions?.includes(name)
       ? `Write its name as text: '${name}'`
-      : remedyFor(name, namesIn(from), tools.modules, file.python);
+      : remedyFor(name, inScope, tools.modules, file.python);
     found.push({ name, offset: plain.offsetOf(identifier), remedy });
   }
   return found.sort((one, other) => one.offset - other.offset);

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { missingExport } from './exports.js';
+import { packageRemedy } from './specifiers.js';
 
 /** @typedef {import('./exports.js').Parse} Parse */
 /** @typedef {import('./plan.js').Plan} Plan */
@@ -143,7 +144,7 @@ function find(text, specifier) {
  */
 function messageOf(raw, plan) {
   const missing = raw.match(UNRESOLVED)?.[1];
-  if (missing !== undefined) return `'${missing}' cannot be found. ${remedyFor(missing)}.`;
+  if (missing !== undefined) return `'${missing}' cannot be found. ${remedyFor(missing)}`;
   const help = raw.match(/Help\S*:\s*(.*)/)?.[1];
   const lines = raw.split('\n').filter((line) => !DRAWING.test(line) && line.trim() !== '');
   const told = lines
@@ -157,10 +158,8 @@ function messageOf(raw, plan) {
 
 /** @param {string} missing what could not be imported */
 function remedyFor(missing) {
-  if (/^[./]|^@\//.test(missing)) return 'Check the path';
-  if (/^fx(\/|$)/.test(missing)) return "The module of the framework is 'fx/client'";
-  const name = missing.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? missing;
-  return `Run 'npm install ${name}'`;
+  const remedy = /^[./]|^@\//.test(missing) ? 'Check the path' : packageRemedy(missing);
+  return remedy.endsWith('?') ? remedy : `${remedy}.`;
 }
 
 /**

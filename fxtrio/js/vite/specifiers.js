@@ -8,13 +8,20 @@ import { similar } from './similar.js';
 import { walk } from './tree.js';
 
 /** @typedef {import('./tree.js').Node} Node */
-/** @typedef {{ offset: number, message: string, remedy: string }} Mistake */
+/**
+ * A mistake in a file; `certain` when no way leads past it, so that a build may fail for it.
+ *
+ * @typedef {{ offset: number, message: string, remedy: string, certain: boolean }} Mistake
+ */
 
 /** What the bundler adds to a path (`config.js`), and what stands for it in TypeScript. */
 const EXTENSIONS = ['', '.mjs', '.js', '.mts', '.ts', '.jsx', '.tsx', '.json'];
 const SAME = /\.(m?)js(x?)$/;
 const CLIENT = 'fx/client';
-const IMPORT = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/;
+const FRAMEWORK = /^fx(trio)?(\/|$)/;
+
+/** Types of the nodes that import. */
+export const IMPORT = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/;
 
 /**
  * Return the imports of a file that cannot be resolved, and the names that `fx/client` lacks,
@@ -45,11 +52,8 @@ export function importMistakes(program, plain, { root, source, exported }) {
       !resolves(specifier, root, path.dirname(path.join(root, source)))
     ) {
       const message = `'${specifier}' cannot be found`;
-      found.push({
-        offset: node.source.start,
-        message,
-        remedy: remedyFor(specifier, root, source),
-      });
+      const remedy = remedyFor(specifier, root, source);
+      found.push({ offset: node.source.start, message, remedy, certain: true });
     }
   });
   return found.sort((one, other) => one.offset - other.offset);
@@ -64,13 +68,15 @@ function unknownNames(node, exported) {
   return (node.specifiers ?? []).flatMap((/** @type {Node} */ one) => {
     if (one.type === 'ImportDefaultSpecifier') {
       const message = `'${CLIENT}' has no default export`;
-      return [{ offset: one.start, message, remedy: `Write import { … } from '${CLIENT}'` }];
+      const remedy = `Write import { … } from '${CLIENT}'`;
+      return [{ offset: one.start, message, remedy, certain: true }];
     }
     const name = one.imported?.name ?? one.imported?.value;
     if (name === undefined || exported.includes(name)) return [];
     const near = similar(name, exported);
     const remedy = near === undefined ? `It has ${exported.join(', ')}` : `Did you mean '${near}'?`;
-    return [{ offset: one.start, message: `'${CLIENT}' has no '${name}'`, remedy }];
+    const message = `'${CLIENT}' has no export '${name}'`;
+    return [{ offset: one.start, message, remedy, certain: true }];
   });
 }
 
@@ -81,9 +87,8 @@ function unknownNames(node, exported) {
  */
 function resolves(specifier, root, folder) {
   const plain = specifier.replace(/[?#].*$/, '');
-  if (plain.startsWith('.')) return isModule(path.resolve(folder, plain));
-  if (plain.startsWith('@/')) return isModule(path.join(root, plain.slice(2)));
-  if (/^(\/|\w[\w+.-]*:|fx\/|virtual:|#)/.test(plain) || isBuiltin(plain)) return true; // told by a build
+  if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
+  if (/^(\/|\w[\w+.-]*:|virtual:|#)/.test(plain) || isBuiltin(plain)) return true; // told by a build
   const name = packageOf(plain);
   if (/^react(-dom)?$/.test(name)) return true;
   for (let here = folder; ; here = path.dirname(here)) {
@@ -92,12 +97,23 @@ function resolves(specifier, root, folder) {
   }
 }
 
-/** @param {string} file without the extensions that may be left out */
-function isModule(file) {
+/**
+ * Return the file of the project that an import means, undefined for other imports.
+ *
+ * @param {string} specifier
+ * @param {string} root
+ * @param {string} folder of the importing file
+ */
+export function moduleFile(specifier, root, folder) {
+  const plain = specifier.replace(/[?#].*$/, '');
+  if (!/^(\.|@\/)/.test(plain)) return undefined;
+  const file = plain.startsWith('.')
+    ? path.resolve(folder, plain)
+    : path.join(root, plain.slice(2));
   const names = [file, file.replace(SAME, '.$1ts$2'), file.replace(SAME, '.$1tsx')];
-  return [...names, path.join(file, 'index')].some((name) =>
-    EXTENSIONS.some((end) => fs.statSync(name + end, { throwIfNoEntry: false })?.isFile() ?? false),
-  );
+  return [...names, path.join(file, 'index')]
+    .flatMap((name) => EXTENSIONS.map((end) => name + end))
+    .find((name) => fs.statSync(name, { throwIfNoEntry: false })?.isFile());
 }
 
 /** @param {string} specifier */
@@ -106,12 +122,25 @@ function packageOf(specifier) {
 }
 
 /**
+ * Return what to do about a package, or a module of the framework, that is not there.
+ *
+ * @param {string} specifier
+ */
+export function packageRemedy(specifier) {
+  if (!FRAMEWORK.test(specifier)) return `Run 'npm install ${packageOf(specifier)}'`;
+  const near = similar(specifier, [CLIENT]);
+  return near === undefined
+    ? `The module of the framework is '${CLIENT}'`
+    : `Did you mean '${CLIENT}'?`;
+}
+
+/**
  * @param {string} specifier
  * @param {string} root
  * @param {string} source
  */
 function remedyFor(specifier, root, source) {
-  if (!/^(\.|@\/)/.test(specifier)) return `Run 'npm install ${packageOf(specifier)}'`;
+  if (!/^(\.|@\/)/.test(specifier)) return packageRemedy(specifier);
   const base = specifier.startsWith('@/') ? root : path.dirname(path.join(root, source));
   const file = path.resolve(base, specifier.replace(/^@\//, ''));
   const folder = path.dirname(file);

@@ -91,7 +91,7 @@ function unknownAction(node, actions) {
   const message = `this page has no action '${name}'`;
   const listed = actions.length > 0 ? `It has ${actions.join(', ')}` : `Define it with @action`;
   const remedy = near === undefined ? listed : `Did you mean '${near}'?`;
-  return [{ offset: node.start, message, remedy }];
+  return [{ offset: node.start, message, remedy, certain: true }];
 }
 
 /**
@@ -102,7 +102,8 @@ function linkMistakes(element) {
   if (attribute(element, 'href') !== undefined || hasSpread(element)) return [];
   const to = attribute(element, 'to');
   const remedy = to === undefined ? 'Write <Link href="/path">' : "Write 'href' in place of 'to'";
-  return [{ offset: (to ?? element).start, message: '<Link> has no href', remedy }];
+  const { start: offset } = to ?? element;
+  return [{ offset, message: '<Link> has no href', remedy, certain: false }];
 }
 
 /**
@@ -122,7 +123,7 @@ function environmentMistakes(program) {
     if (node.computed || name === 'NODE_ENV') return;
     const message = `browsers have no 'process.env.${name}'`;
     const remedy = 'Return it from the loader; what all may see is import.meta.env.FX_PUBLIC_…';
-    found.push({ offset: node.start, message, remedy });
+    found.push({ offset: node.start, message, remedy, certain: false });
   });
   return found;
 }
