@@ -20,6 +20,8 @@ from fxtrio.http1.limits import ServerLimits
 READ_SIZE = 64 * 1024
 """Bytes asked of the socket at once; also what may wait unread behind a request."""
 
+_REQUEST_LINE = 128  # bytes that it may have besides its target, and the ends of lines
+
 Header = tuple[bytes, bytes]
 
 _QUOTED = 100  # bytes of a field that a refusal quotes in the log
@@ -112,6 +114,7 @@ class RequestReader:
             return
         self._data = data
         request, before = self._request, len(self.requests)
+        fresh = request is None or request.complete
         received = 0 if request is None else request.received
         try:
             self._parser.feed_data(data)
@@ -133,9 +136,15 @@ class RequestReader:
             self.refusal = Refusal(400, str(error))
             return
         last = self._request
-        if last is None or not last.complete:
-            body = last.received - received if last is not None and last is request else 0
-            self._count(last, len(data) - body)
+        if last is None:
+            self._count(last, len(data))
+        elif last.complete and not last.chunked:
+            pass
+        elif last is request:
+            self._count(last, len(data) - (last.received - received))
+        elif fresh and len(self.requests) == before + 1:
+            self._count(last, len(data) - last.received)
+        # Else other messages came in the same read: what there is of this one is not counted.
 
     def close(self) -> None:
         """Let go of the parser, which refers back: without this only the cycle collector can."""
@@ -162,14 +171,20 @@ class RequestReader:
 
     def _count(self, last: Request | None, more: int) -> None:
         # Bounds what llhttp swallows without telling: empty lines, a header without end,
-        # chunk extensions. One read of slack, since a read may begin with another message.
+        # chunk extensions, trailers.
         self._overhead += more
+        limits = self._limits
         if last is None or not last.head_done:
-            if self._overhead > self._limits.head + READ_SIZE:
+            target = 0 if last is None else len(last.target)
+            if self._overhead > limits.head + target + _REQUEST_LINE:
                 self.refusal = Refusal(431, "the head does not end")
         elif self._overhead > (
             # A chunk of one byte has six bytes around it; 16 leaves room for long sizes.
-            self._limits.chunk_overhead + READ_SIZE + last.size + 16 * last.received
+            limits.chunk_overhead
+            + last.size
+            + len(last.target)
+            + _REQUEST_LINE
+            + 16 * last.received
         ):
             self.refusal = Refusal(413, "chunk extensions or trailers are too long")
 
