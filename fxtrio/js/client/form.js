@@ -5,7 +5,7 @@ import { flushSync } from 'react-dom';
 
 import { actionUrl } from './action-call.js';
 import { useRoute } from './contexts.js';
-import { stateOf, useActionCall } from './use-action.js';
+import { stateOf, UNCALLED, useActionCall } from './use-action.js';
 
 /**
  * @typedef {import('./types.js').ActionData} ActionData
@@ -14,7 +14,7 @@ import { stateOf, useActionCall } from './use-action.js';
  *   action: string,
  *   page?: string,
  *   onSuccess?: (data: any) => void,
- *   onError?: (message: string, fields: Record<string, string[]>) => void,
+ *   onError?: (message: string, fields: Record<string, string[]>, data: Record<string, any>) => void,
  *   refresh?: boolean,
  *   reset?: boolean,
  *   children?: import('react').ReactNode | ((state: FormState) => import('react').ReactNode),
@@ -59,7 +59,7 @@ export function Form(props) {
     const after = stateOf(result);
     if (!result.ok) {
       setState(({ values }) => ({ ...after, values }));
-      onError?.(result.error ?? '', result.fields);
+      onError?.(result.error ?? '', result.fields, result.data ?? {});
       return;
     }
     // At once: `reset` puts back the values that are the default by then.
@@ -93,7 +93,7 @@ export function Form(props) {
  */
 export function initialState(actionData, action) {
   if (actionData?.action !== action) {
-    return { ...stateOf({ ok: true, fields: {} }), values: NO_VALUES };
+    return { ...UNCALLED, values: NO_VALUES };
   }
   const { values, ...result } = actionData;
   return { ...stateOf(result), values };

@@ -85,7 +85,7 @@ export function Link(props: LinkProps): ReactElement;
 /** What a form knows of its submission. */
 export interface ActionState<Result = any> {
   pending: boolean;
-  /** What the action returned, when it succeeded. */
+  /** What the action returned: null until it succeeds, and after a failure. */
   data: Result | null;
   error: string | null;
   fields: Fields;
@@ -114,7 +114,8 @@ export type FormProps<Result = any> = Omit<
   /** Load the page's data anew after success: yes, unless there is an `onSuccess`. */
   refresh?: boolean;
   onSuccess?: (data: Result) => void;
-  onError?: (message: string, fields: Fields) => void;
+  /** `data` is that of the `ActionError`; `{}` without. */
+  onError?: (message: string, fields: Fields, data: Record<string, any>) => void;
   children?: ReactNode | ((state: FormState<Result>) => ReactNode);
 };
 

@@ -10,13 +10,17 @@ import { useRoute } from './contexts.js';
 /**
  * @typedef {object} ActionState
  * @property {boolean} pending
- * @property {any} data what the last call returned, when it succeeded
+ * @property {any} data what the last call returned; null before one, and after a failure
  * @property {string | null} error
  * @property {Record<string, string[]>} fields
  */
 
-/** @type {ActionState} */
-const UNCALLED = Object.freeze({
+/**
+ * Before the first call.
+ *
+ * @type {ActionState}
+ */
+export const UNCALLED = Object.freeze({
   pending: false,
   data: null,
   error: null,
@@ -88,8 +92,8 @@ export function useActionCall(name, page) {
  */
 export function stateOf(result) {
   if (!result.ok) {
-    const { error = '', fields, data = null } = result;
-    return { pending: false, data, error, fields };
+    const { error = '', fields } = result;
+    return { ...UNCALLED, error, fields };
   }
   const { ok: _, fields, ...data } = result;
   return { pending: false, data, error: null, fields };
