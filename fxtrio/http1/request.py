@@ -187,6 +187,7 @@ class RequestReader:
             + 16 * last.received
         ):
             self.refusal = Refusal(413, "chunk extensions or trailers are too long")
+            last.complete = False  # what is complete would be answered first
 
     # What follows is called by llhttp, in the order of the message.
 
