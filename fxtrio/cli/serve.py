@@ -57,7 +57,11 @@ _CLOSING = 2.0
 @click.option(
     "--keyfile", type=click.Path(exists=True), help="Its key, where the certificate has it not."
 )
-@click.option("--ca-certs", type=click.Path(exists=True), help="Authorities of clients.")
+@click.option(
+    "--ca-certs",
+    type=click.Path(exists=True),
+    help="Authorities: clients need a certificate from one.",
+)
 @click.option(
     "--proxy-headers",
     "trusted_proxies",

@@ -49,7 +49,7 @@ class ServeOptions:
     """Decrypts ``keyfile``."""
 
     ca_certs: str | None = None
-    """PEM file with authorities whose client certificates are accepted."""
+    """PEM file with authorities; clients need a certificate from one of them."""
 
     root_path: str = ""
     """ASGI ``root_path``: the prefix that a proxy has taken off."""

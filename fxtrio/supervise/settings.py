@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import resource
+import ssl
 
 from hypercorn.config import Config
 
@@ -47,6 +48,8 @@ def make_config(options: ServeOptions) -> ServerConfig:
     config.keyfile = options.keyfile or options.certfile  # one file may hold both
     config.keyfile_password = options.keyfile_password
     config.ca_certs = options.ca_certs
+    if options.ca_certs is not None:  # without this nobody is asked for one
+        config.verify_mode = ssl.CERT_REQUIRED
     config.proxies = Proxies(options.trusted_proxies)
     config.root_path = options.root_path
     config.server_names = list(options.server_names)
