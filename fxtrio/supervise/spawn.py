@@ -30,6 +30,8 @@ class Worker:
 
     def __init__(self, number: int) -> None:
         self.number = number
+        self.started = trio.Event()
+        """It has its sockets: there is a process, or there will be none."""
         self.ready = trio.Event()
         """It answers requests."""
         self.wanted = trio.Event()
@@ -62,7 +64,14 @@ class Worker:
         return f"process {pid} was ended by {signal.Signals(-self.code).name}"
 
     async def run(self, options: ServeOptions, sockets: list[socket]) -> None:
-        """Run the process to its end. Cancelling this kills it."""
+        """Run the process to its end. Cancelling this kills it.
+
+        One that was sent a signal before it began does not begin.
+        """
+        if self._early is not None:
+            self.started.set()
+            self.gone.set()
+            return
         ours, theirs = socketpair()
         ours.setblocking(False)
         lifeline = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
@@ -79,6 +88,7 @@ class Worker:
             async with lifeline, trio.open_nursery() as nursery:
                 with theirs:
                     process = self._process = await nursery.start(run)
+                self.started.set()
                 if self._early is not None:
                     process.send_signal(self._early)
                 nursery.start_soon(self._kill_when_hung, process, options)
@@ -87,6 +97,7 @@ class Worker:
                 nursery.cancel_scope.cancel()
             self.code = process.returncode
         finally:
+            self.started.set()
             self.gone.set()
 
     def signal(self, number: int) -> None:

@@ -36,7 +36,7 @@ _MARGIN = 2.0
 
 
 class Supervisor:
-    """Runs the workers of one ``fx serve --workers N``."""
+    """Runs the workers of one ``fx serve --workers N``. Closes ``sockets`` when it stops."""
 
     def __init__(self, options: ServeOptions, sockets: list[socket]) -> None:
         self._options = options
@@ -57,6 +57,7 @@ class Supervisor:
                 async with trio.open_nursery() as processes:
                     tasks.start_soon(self._obey, signals, processes.cancel_scope)
                     tasks.start_soon(self._limit_shutdown, processes.cancel_scope)
+                    tasks.start_soon(self._close_sockets)
                     tasks.start_soon(self._replace_when_told)
                     async with trio.open_nursery() as numbers:
                         for number in range(self._options.workers):
@@ -180,6 +181,14 @@ class Supervisor:
         await self._complete.wait()
         notify("READY=1")
         await self._config.log.info("%d workers serve", self._options.workers)
+
+    async def _close_sockets(self) -> None:
+        """Let the workers be the last to have the sockets: once they close them, nobody listens."""
+        await self._stopping.wait()
+        for worker in tuple(self._alive):
+            await worker.started.wait()
+        for listening in self._sockets:
+            listening.close()
 
     async def _limit_shutdown(self, processes: trio.CancelScope) -> None:
         await self._stopping.wait()

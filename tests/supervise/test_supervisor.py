@@ -22,6 +22,27 @@ async def test_workers_share_one_socket_and_stop_together() -> None:
         await running.wait_for("lifespan ended", 2)
 
 
+async def test_new_clients_are_refused_while_the_last_requests_are_answered() -> None:
+    async with serve(workers=2) as running, await running.connect() as client:
+        await client.send(b"GET /slow?seconds=4 HTTP/1.1\r\nHost: a\r\n\r\n")
+        await running.wait_for("slow request")
+        running.kill()
+        with trio.fail_after(3):
+            while await _listens(running):
+                await trio.sleep(0.02)
+        assert (await client.reply()).body == b"done"
+        assert await running.exit_code() == 0
+
+
+async def _listens(running: Running) -> bool:
+    try:
+        stream = await trio.open_tcp_stream("127.0.0.1", running.port)
+    except OSError:
+        return False
+    await trio.aclose_forcefully(stream)
+    return True
+
+
 @pytest.mark.parametrize(("number", "times"), [(signal.SIGTERM, 3), (signal.SIGINT, 1)])
 async def test_a_signal_to_the_whole_group_stops_in_order(number: int, times: int) -> None:
     async with serve(workers=2) as running, await running.connect() as client:
