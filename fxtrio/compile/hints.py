@@ -22,6 +22,15 @@ _WORDS = {
 }
 """Words of JavaScript, and of other frameworks, with what stands for them here."""
 
+_HOMES = {
+    "enqueue": "fx.tasks",
+    "channel": "fx.realtime",
+    "origin_allowed": "fx.realtime",
+    "authenticate_websocket": "fx.realtime",
+    "revalidate": "fx.cache",
+}
+"""Other names of the framework, with the module that has them."""
+
 _BROWSER = frozenset({"window", "document", "localStorage", "sessionStorage", "navigator", "fetch"})
 
 _TRIO = {
@@ -48,6 +57,8 @@ def undefined_remedy(name: str, known: Collection[str]) -> str:
     """
     if name in RUNTIME:
         return f"Write 'from fx.runtime import {name}'"
+    if name in _HOMES:
+        return f"Write 'from {_HOMES[name]} import {name}'"
     if name.lower() in RUNTIME:
         return f"Write {name.lower()!r}"
     if name in _WORDS:
@@ -68,20 +79,27 @@ def broken_remedy(line: str, message: str) -> str:
     return ""
 
 
-def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute, str]]:
-    """Yield uses of asyncio that cannot work on trio, each with what to write instead.
+def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute | ast.alias, str, str]]:
+    """Yield uses of asyncio that cannot work on trio: where, the name, what to write instead.
 
     Nothing is yielded for a module that runs a loop of its own.
     """
-    used = [
-        node
+    called = {"asyncio"}
+    used: list[tuple[ast.Attribute | ast.alias, str]] = []
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            called.update(one.asname or one.name for one in node.names if one.name == "asyncio")
+        elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
+            used += [(one, one.name) for one in node.names]
+    used += [
+        (node, node.attr)
         for node in ast.walk(module)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
-        and node.value.id == "asyncio"
+        and node.value.id in called
     ]
-    if any(node.attr in ("run", "Runner", "new_event_loop") for node in used):
+    if any(name in ("run", "Runner", "new_event_loop") for _, name in used):
         return
-    for node in used:
-        if node.attr in _TRIO:
-            yield node, _TRIO[node.attr]
+    for node, name in used:
+        if name in _TRIO:
+            yield node, name, _TRIO[name]

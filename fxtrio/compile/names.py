@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable
+from pathlib import Path
 
 from pyflakes import messages
 from pyflakes.checker import Checker
 
 from fxtrio.compile.bindings import names_of
 from fxtrio.compile.hints import asyncio_uses, undefined_remedy
+from fxtrio.compile.imported import names_of_failing_imports
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 
@@ -19,23 +21,27 @@ _UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.Undefine
 
 
 def undefined_names(
-    source: SourceText, module: ast.Module, injected: Iterable[str]
+    source: SourceText, module: ast.Module, injected: Iterable[str], root: Path | None = None
 ) -> list[Problem]:
     """Return a problem for every use of a name in ``module`` that nothing defines.
 
     ``module`` is the Python of ``source``; ``injected`` names are defined from the start.
+    ``root`` is the project folder: names of imports that fail there are not offered.
     """
     try:
         checker = Checker(module, source.path, builtins=set(injected), withDoctest=False)
     except RecursionError:
         deepest = "Divide the largest expression into several statements"
         return [source.problem(0, "the Python is nested too deeply to be checked", deepest)]
-    known = sorted(names_of(module.body).bound | set(dir(builtins)))
     undefined = [
         (message, str(message.message_args[0]))
         for message in checker.messages
         if isinstance(message, _UNDEFINED)
     ]
+    if not undefined:
+        return []
+    mistaken = set() if root is None else names_of_failing_imports(module, root)
+    known = sorted((names_of(module.body).bound - mistaken) | set(dir(builtins)))
     names = list(dict.fromkeys(name for _, name in undefined))
     remedies = {name: undefined_remedy(name, known) for name in names[:_MOST_GUESSES]}
     return [
@@ -55,8 +61,8 @@ def foreign_calls(source: SourceText, module: ast.Module) -> list[Problem]:
         source.node_problem(
             node.lineno,
             node.col_offset,
-            f"'asyncio.{node.attr}' does not work here: the server runs on trio",
+            f"'asyncio.{name}' does not work here: the server runs on trio",
             f"Write {instead}",
         )
-        for node, instead in asyncio_uses(module)
+        for node, name, instead in asyncio_uses(module)
     ]

@@ -71,7 +71,7 @@ def check_project(root: Path, config: Config) -> CheckedProject:
         if isinstance(text, Problem):
             problems.append(text)
             continue
-        page, found = check_page(text)
+        page, found = check_page(text, root)
         pages.append(page)
         problems += found
     for source in (*(api.source for api in tree.api), *tree.llms.values()):
@@ -79,8 +79,8 @@ def check_project(root: Path, config: Config) -> CheckedProject:
     return CheckedProject(tree, tuple(pages), tuple(sorted(problems)), config.pages_dir)
 
 
-def check_page(source: SourceText) -> tuple[CheckedPage, list[Problem]]:
-    """Return one page file in its halves, and its problems."""
+def check_page(source: SourceText, root: Path | None = None) -> tuple[CheckedPage, list[Problem]]:
+    """Return one page file of the project in ``root`` in its halves, and its problems."""
     sections = split_source(source)
     problems = [*sections.problems]
     facts = Facts()
@@ -92,7 +92,7 @@ def check_page(source: SourceText) -> tuple[CheckedPage, list[Problem]]:
         has_code = bool(module.body)
     injected = injected_names(facts)
     if not sections.problems:
-        problems += _check_code(source, sections.python, injected)
+        problems += _check_code(source, sections.python, injected, root)
         if not sections.exports_default:
             problems.append(_no_default_export(source))
     entry = PageModule(
@@ -116,7 +116,9 @@ def _no_default_export(source: SourceText) -> Problem:
 def check_python(root: Path, path: str) -> list[Problem]:
     """Return what keeps a Python module of the project from running: syntax, undefined names."""
     source = _read(root, path)
-    return [source] if isinstance(source, Problem) else _check_code(source, source.text, ())
+    if isinstance(source, Problem):
+        return [source]
+    return _check_code(source, source.text, (), root)
 
 
 def _read(root: Path, path: str) -> SourceText | Problem:
@@ -128,7 +130,9 @@ def _read(root: Path, path: str) -> SourceText | Problem:
     return read_bytes(data, path)
 
 
-def _check_code(source: SourceText, python: str, injected: Iterable[str]) -> list[Problem]:
+def _check_code(
+    source: SourceText, python: str, injected: Iterable[str], root: Path | None
+) -> list[Problem]:
     """Return what keeps Python code from running: its syntax, or else its undefined names."""
     module = parse_module(python)
     if isinstance(module, Broken):
@@ -136,7 +140,8 @@ def _check_code(source: SourceText, python: str, injected: Iterable[str]) -> lis
     broken = compile_error(python)
     if broken is not None:
         return [_broken_python(source, broken)]
-    return [*undefined_names(source, module, injected), *foreign_calls(source, module)]
+    undefined = undefined_names(source, module, injected, root)
+    return [*undefined, *foreign_calls(source, module)]
 
 
 def _broken_python(source: SourceText, broken: Broken) -> Problem:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
+from fxtrio.compile import hints
 from fxtrio.compile.project import check_page
 from fxtrio.compile.source import read_text
 
@@ -38,11 +42,79 @@ def test_words_of_elsewhere_are_recognised(line: str, remedy: str) -> None:
     assert problem.startswith("pages/index.fxl:8:")
 
 
+def test_a_name_of_the_framework_comes_with_its_module() -> None:
+    text = f"from fx.tasks import enque\n\nx = enqueue\n{UI}"
+
+    [problem] = check_page(read_text(text, "pages/index.fxl"), Path())[1]
+    assert str(problem).endswith("undefined name 'enqueue'. Write 'from fx.tasks import enqueue'.")
+    for name, module in hints._HOMES.items():
+        assert hasattr(import_module(module), name)
+
+
 @pytest.mark.parametrize("name", ["Server", "loader", "SERVER"])
 def test_decorators_of_other_names_lead_to_server(name: str) -> None:
     [problem] = problems_of(f"@{name}\nasync def load(request):\n    return {{}}\n")
 
     assert problem == f"pages/index.fxl:1:2: undefined name {name!r}. Write 'server'."
+
+
+@pytest.mark.parametrize(
+    ("imports", "call", "place"),
+    [
+        ("import asyncio as aio", "aio.sleep(1)", "5:11"),
+        ("from asyncio import sleep", "sleep(1)", "1:21"),
+        ("from asyncio import sleep as rest", "rest(1)", "1:21"),
+    ],
+)
+def test_asyncio_is_recognised_under_other_names(imports: str, call: str, place: str) -> None:
+    text = f"{imports}\n\n@server\nasync def load(request):\n    await {call}\n    return {{}}\n"
+
+    assert problems_of(text) == [
+        f"pages/index.fxl:{place}: 'asyncio.sleep' does not work here: the server runs on trio. "
+        "Write trio.sleep(…)."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("imports", "use", "offered"),
+    [
+        ("import shopp", "shop", None),
+        ("import shop", "shopp", "shop"),
+        ("import shop.parts", "shopp", "shop"),
+        ("import nosuch as shopp", "shop", None),
+        ("from nosuch import shopp", "shop", None),
+        ("from fx.tasks import TaskQueues", "TaskQueueZ", None),
+        ("from fx.tasks import enqueue", "enque", "enqueue"),
+        ("from fx import runtime", "runtme", "runtime"),
+        ("from fx import runtme", "runtim", None),
+        ("from fx.taskss import enqueue", "enque", None),
+        ("from shop import find_al", "find_all", None),
+        ("from shop import find_all", "find_al", "find_all"),
+        ("from shop import parts", "part", "parts"),
+        ("from shop.parts import find_al", "find_all", None),
+        ("from lazy import find_al", "find_all", "find_al"),
+        ("from broken import find_al", "find_all", "find_al"),
+        ("import trio", "trioo", "trio"),
+    ],
+)
+def test_the_name_of_an_import_that_fails_is_not_offered(
+    tmp_path: Path, imports: str, use: str, offered: str | None
+) -> None:
+    for name, text in {
+        "shop/__init__.py": "def find_all(): ...\n",
+        "shop/parts.py": "def find_all(): ...\n",
+        "lazy.py": "def __getattr__(name): ...\n",
+        "broken.py": "def = 1\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    text = f"{imports}\n\nx = {use}.x\n{UI}"
+
+    [problem] = check_page(read_text(text, "pages/index.fxl"), tmp_path)[1]
+    remedy = (
+        "Define or import it" if offered is None else f"Define or import it, or write {offered!r}"
+    )
+    assert str(problem) == f"pages/index.fxl:3:5: undefined name {use!r}. {remedy}."
 
 
 def test_a_module_with_an_event_loop_of_its_own_may_use_asyncio() -> None:
