@@ -27,9 +27,6 @@ from fxtrio.http1.wire import Wire
 if TYPE_CHECKING:
     from fxtrio.http1.websocket import Session
 
-_FIRST_CHANCE = 0.5
-"""Seconds that a new connection has for its first bytes when the worker stops."""
-
 
 class Connection:
     """Serves one client until either side has had enough."""
@@ -56,7 +53,7 @@ class Connection:
         self._wrapped = app
         self._stream = stream
         self._scope: trio.CancelScope
-        self._idle = self._expired = False
+        self._expired = False
         self._begun: bytearray | None = bytearray()  # while it may be an HTTP/2 preface
 
     def __await__(self) -> Generator[Any, None, None]:
@@ -86,8 +83,6 @@ class Connection:
         self.deadline = hub.now + hub.limits.header_time
         handed: bytes | None = None
         hub.enter(self)
-        if hub.closing:
-            self.leave()
         try:
             handed = await self._serve_until_told()
         finally:
@@ -111,14 +106,11 @@ class Connection:
             self._scope.cancel()
 
     def leave(self) -> None:
-        """End now when no request has begun, else with the one in hand."""
+        """End soon when no request has begun, else with the one in hand."""
         if self.session is not None:
             self.session.leave()
-        elif not self.served:
-            # Whoever has just connected has a request under way.
-            self.deadline = min(self.deadline, self.hub.now + _FIRST_CHANCE)
-        elif self._idle:
-            self._scope.cancel()
+        elif not self.reader.requests:
+            self.deadline = min(self.deadline, self.hub.now + self.hub.last_chance)
 
     def tick(self, now: float) -> None:
         """Look after a WebSocket; a request needs nothing between two deadlines."""
@@ -176,15 +168,10 @@ class Connection:
                 return None
             else:
                 fresh = not requests
-                data: bytes | None
-                if fresh and hub.closing and self.served:
-                    # A request may have come at the very moment the worker stopped.
-                    data = wire.read_now()
-                else:
-                    task.context = pristine.copy()
-                    self._idle = fresh
-                    data = await wire.read()
-                    self._idle = False
+                if fresh and hub.closing:
+                    self.leave()
+                task.context = pristine.copy()
+                data = await wire.read()
                 if not data:
                     return None
                 if self._begun is not None:

@@ -25,6 +25,10 @@ TICK = 0.25
 
 NEVER = float("inf")
 
+_LAST_TICK = 0.05  # while the worker stops
+
+_LAST_CHANCE = 0.5
+
 Note = Callable[[Any, int | None, int, float], object]
 """Takes the scope, the status, the bytes of the body, and the seconds of one request."""
 
@@ -63,11 +67,15 @@ class Hub:
         self.closing = False
         self.connections: set[Watched] = set()
         self.readiness = Readiness()
+        self.last_chance = min(_LAST_CHANCE, config.graceful_timeout / 20)
+        """Seconds that a connection without a request has for one when the worker stops: a
+        client that sends one at this moment gets its answer, which says that it is the last."""
         self.logs_access = _logs_access(config)
         # Our own log takes a request without a summary made for Hypercorn's, and without waiting.
         lines = getattr(config.log, "lines", None)
         self.keep: Note | None = lines.note if lines and config.statsd_host is None else None
         self._left = trio.Event()
+        self._told = trio.Event()
         self._refresh()
 
     async def run(self) -> None:
@@ -75,7 +83,11 @@ class Hub:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.readiness.run)
             while True:
-                await trio.sleep(TICK)
+                if self.closing:
+                    await trio.sleep(_LAST_TICK)
+                else:
+                    with trio.move_on_after(TICK):
+                        await self._told.wait()
                 self._refresh()
                 for connection in tuple(self.connections):
                     if connection.deadline < self.now:
@@ -108,6 +120,8 @@ class Hub:
         """Tell every connection to end after the request in hand."""
         if not self.closing:
             self.closing = True
+            self._told.set()
+            self._refresh()
             for connection in tuple(self.connections):
                 connection.leave()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import trio
@@ -175,3 +176,25 @@ async def test_one_address_has_only_so_many_connections() -> None:
         for _ in range(3):  # a place that was given back is a place
             await trio.testing.wait_all_tasks_blocked(0.02)
             assert (await server.ask(GET)).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_client_that_sends_when_the_server_stops_gets_a_last_answer() -> None:
+    async with open_server(echo, graceful=10.0) as server, await server.connect() as client:
+        await client.send(GET)
+        assert (await client.reply()).get(b"connection") is None
+        server.stop.set()
+        with trio.fail_after(5), suppress(OSError):
+            while True:  # until nobody can connect any more
+                await trio.aclose_forcefully((await server.connect()).stream)
+        await client.send(GET)
+        assert (await client.reply()).get(b"connection") == b"close"
+        assert await client.is_closed()
+
+
+async def test_a_client_that_sends_nothing_when_the_server_stops_is_closed_soon() -> None:
+    async with open_server(echo, graceful=2.0) as server, await server.connect() as client:
+        await client.send(GET)
+        await client.reply()
+        server.stop.set()
+        with trio.fail_after(1):
+            assert await client.is_closed()
