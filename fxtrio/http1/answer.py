@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -19,6 +20,8 @@ from fxtrio.http1.target import BadTarget, split_target
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
+
+_with_port = re.compile(r":\d*$")
 
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
@@ -123,7 +126,7 @@ def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
     except BadTarget as error:
         return Refusal(error.status, str(error))
     names = config.server_names
-    if names and request.host.decode("latin-1") not in names:
+    if names and not _is_named(request.host, names):
         return Refusal(404, f"not one of our names: {request.host!r}")
     return {
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -140,10 +143,20 @@ def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
     }
 
 
+def _is_named(host: bytes, names: Sequence[str]) -> bool:
+    """Whether a Host is one of ``names``: of any case, and on any port unless they name one."""
+    whole = host.decode("latin-1").lower()
+    bare = whole.rpartition(":")[0] if _with_port.search(whole) else whole
+    return any(name.lower() in (whole, bare) for name in names)
+
+
 async def _complete(connection: Connection, exchange: Exchange, stage: int) -> int | None:
     """Answer for an application that did not. Return the status for the access log."""
     if stage == HEAD_SENT:
-        return exchange.status  # cut off: the client sees that the body is not whole
+        # Cut off: the client sees that the body is not whole, or has to be told.
+        if exchange.ends_with_connection:
+            connection.wire.reset_on_close()
+        return exchange.status
     refusal = connection.reader.refusal
     if connection.wire.broken or (exchange.left and refusal is None):
         return CLIENT_LEFT

@@ -82,9 +82,21 @@ class Exchange(Response):
                     if self._vain > _VAIN_SENDS:
                         raise ClientDisconnected
         elif kind == "http.response.start":
+            if self.left:
+                self._check_last_word(message)
             self.start(message)
         elif self.stage != DONE:
             raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
+
+    def _check_last_word(self, message: Message) -> None:
+        """Raise ClientDisconnected when the answer is not the application's any more.
+
+        To a body that is refused the application may say so in its own words. Others
+        have taken the end of it for a disconnect, or for the end of the body.
+        """
+        refused = self.connection.reader.refusal is not None and not self.request.complete
+        if refused and not 400 <= message["status"] < 500:
+            raise ClientDisconnected
 
     @property
     def is_free(self) -> bool:

@@ -72,6 +72,11 @@ class Response:
         return None if self._start is None else self._start["status"]
 
     @property
+    def ends_with_connection(self) -> bool:
+        """Whether the end of the connection is all that tells a client where the body ends."""
+        return not (self._chunked or self._bodyless or self._left >= 0)
+
+    @property
     def headers(self) -> list[tuple[bytes, bytes]]:
         """The headers given by the application."""
         return [] if self._start is None else list(self._start.get("headers", ()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import select
+import struct
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -171,6 +172,7 @@ class Wire:
                         await self._push()
                     if stall.cancelled_caught:
                         self.broken = True
+                        self.reset_on_close()
             except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
                 self.broken = True
         if self.broken:
@@ -191,6 +193,12 @@ class Wire:
         self.broken = True
         with suppress(OSError):  # gone already
             self._socket.shutdown(trio.socket.SHUT_RDWR)
+
+    def reset_on_close(self) -> None:
+        """Have the client see an error at the end, and the kernel keep nothing for it."""
+        with suppress(OSError):  # gone already
+            linger = struct.pack("ii", 1, 0)
+            self._socket.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, linger)
 
     def release(self) -> None:
         """Leave the stream to somebody else."""

@@ -211,3 +211,64 @@ async def test_an_offer_to_upgrade_that_is_not_taken_is_ignored() -> None:
             assert (reply.status, reply.get(b"x-path")) == (200, b"/1")
             assert reply.body == (b"abc" if body else b"")
             assert (await client.reply()).get(b"x-path") == b"/"
+
+
+async def test_a_body_that_only_the_connection_ends_is_not_taken_for_whole_when_cut_off() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"half", "more_body": True})
+        raise ValueError("no other half")
+
+    async with open_server(app) as server, await server.connect() as client:
+        await client.send(b"GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+        with pytest.raises(trio.BrokenResourceError):
+            await client.read_all()
+        assert len(await server.errors()) == 1
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_body_that_does_not_come_is_a_408_whatever_the_application_makes_of_it(
+    status: int,
+) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b"taken for whole"})
+
+    limits = ServerLimits(body_grace=0.1)
+    async with open_server(app, limits=limits) as server, await server.connect() as client:
+        await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+        assert (await client.reply()).status == 408
+
+
+async def test_an_application_may_say_in_its_own_words_that_a_body_is_refused() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        await send({"type": "http.response.start", "status": 408, "headers": []})
+        await send({"type": "http.response.body", "body": b"too slow"})
+
+    limits = ServerLimits(body_grace=0.1)
+    async with open_server(app, limits=limits) as server, await server.connect() as client:
+        await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+        assert (await client.reply()).body == b"too slow"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        (b"shop.example", 200),
+        (b"SHOP.example:8000", 200),
+        (b"[::1]:80", 200),
+        (b"api.example:81", 200),
+        (b"api.example", 404),
+        (b"other.example", 404),
+        (b"shop.example.evil", 404),
+    ],
+)
+async def test_a_server_with_names_answers_to_them_alone(host: bytes, status: int) -> None:
+    names = ("Shop.example", "[::1]", "api.example:81")
+    async with open_server(echo, server_names=names) as server, await server.connect() as client:
+        await client.send(b"GET / HTTP/1.1\r\nHost: %b\r\n\r\n" % host)
+        assert (await client.reply()).status == status
