@@ -7,8 +7,9 @@ reported with the path of the key that holds it.
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -40,7 +41,11 @@ def encode(value: object, *, place: str) -> bytes:
     try:
         encoded = _encode(value)
     except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError) as error:
-        path, culprit = next(_culprits(value, "", frozenset()), ("", value))
+        culprits = _culprits(value, "", frozenset())
+        path, culprit = next(culprits, ("", value))
+        if inspect.iscoroutine(culprit):
+            _close_coroutines(culprits)
+            raise NotSerializable(place, path, culprit) from None
         raise NotSerializable(place, path, culprit) from error
     # msgspec writes NaN and infinities as null, so only values with a null need a second look.
     # From the end is twice as fast: 4 against 9 µs in 15 kB.
@@ -107,6 +112,13 @@ def _culprits(value: object, path: str, above: frozenset[int]) -> Iterator[tuple
             _encode(value)
         except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError):
             yield path, value
+
+
+def _close_coroutines(culprits: Iterable[tuple[str, object]]) -> None:
+    """Close what has been forgotten to be awaited, or Python would warn of each as well."""
+    for _, culprit in culprits:
+        if inspect.iscoroutine(culprit):
+            culprit.close()
 
 
 def _not_finite(value: object, path: str) -> Iterator[tuple[str, Any]]:

@@ -5,6 +5,7 @@ Messages read ``place: cause. Remedy.`` and quote the value that caused them.
 
 from __future__ import annotations
 
+import inspect
 import re
 import reprlib
 from collections.abc import Sequence
@@ -116,15 +117,36 @@ class ManifestUnreadable(FxtrioError):
         self.cause = cause
 
 
-class NotSerializable(FxtrioError):
+class ValueRefused(FxtrioError):
+    """The base of errors about what a function of the application returned.
+
+    The message says all there is: no line of a traceback has to do with it.
+    """
+
+
+def _forgotten(value: object) -> str:
+    """Return the words for a coroutine that nobody awaits, "" for another value.
+
+    It is closed: Python would otherwise warn of it too, at a line of the framework.
+    """
+    if not inspect.iscoroutine(value):
+        return ""
+    value.close()
+    return f"the coroutine {value.__qualname__}(). Was 'await' forgotten?"
+
+
+class NotSerializable(ValueRefused):
     """A loader or action returned something that JSON cannot hold."""
 
     def __init__(self, place: str, path: str, value: object) -> None:
         name = type(value).__name__
         shown = reprlib.repr(value)
         where = f"the value at {path.lstrip('.')!r}" if path else "the returned value"
+        forgotten = _forgotten(value)
         super().__init__(
-            f"{place}: {where} is not JSON-serializable: {shown} ({name}). "
+            f"{place}: {where} is {forgotten}"
+            if forgotten
+            else f"{place}: {where} is not JSON-serializable: {shown} ({name}). "
             "Return str, int, finite float, bool, None, list, dict, dates, UUID, Decimal, "
             "or an attrs, dataclass or pydantic object."
         )
@@ -188,14 +210,15 @@ class PageCodeInvalid(FxtrioError):
         self.cause = cause
 
 
-class LoaderResultInvalid(FxtrioError):
+class LoaderResultInvalid(ValueRefused):
     """A loader returned neither a dict nor a tuple of a dict and a status."""
 
     def __init__(self, place: str, value: object) -> None:
-        super().__init__(
-            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
+        told = _forgotten(value) or (
+            f"{value!r:.80} ({type(value).__name__}). "
             "Return a dict, or a tuple of a dict and an HTTP status."
         )
+        super().__init__(f"{place}: returned {told}")
         self.place = place
 
 
@@ -315,13 +338,23 @@ class TaskQueueNotRunning(TaskQueueError):
         self.job = job
 
 
-class ActionResultInvalid(FxtrioError):
+class ActionResultInvalid(ValueRefused):
     """An action returned neither a dict nor a response."""
 
     def __init__(self, place: str, value: object) -> None:
+        told = _forgotten(value) or f"{value!r:.80} ({type(value).__name__}). Return a dict."
+        super().__init__(f"{place}: returned {told}")
+
+
+class HeadResultInvalid(ValueRefused):
+    """A ``HEAD`` function returned what is neither HTML nor a list of it."""
+
+    def __init__(self, place: str, value: object) -> None:
         super().__init__(
-            f"{place}: returned {value!r:.80} ({type(value).__name__}). Return a dict."
+            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
+            "Return a str of HTML, a list of them, or None."
         )
+        self.place = place
 
 
 @attrs.define(eq=False)

@@ -33,6 +33,17 @@ def trimmed(error: BaseException) -> BaseException:
     return error
 
 
+def line_in_application(error: BaseException) -> int:
+    """Return the line of the application from which ``error`` came at last, 0 without one."""
+    line = 0
+    here = error.__traceback__
+    while here is not None:
+        if is_application(here.tb_frame.f_code.co_filename):
+            line = here.tb_lineno
+        here = here.tb_next
+    return line
+
+
 def is_application(file: str) -> bool:
     """Whether code of ``file`` belongs to the application, and to no library.
 

@@ -7,6 +7,7 @@ many frames in one write (`fxtrio.asgi.RAW_FRAMES`).
 
 from __future__ import annotations
 
+import inspect
 from math import inf
 from typing import Any
 
@@ -91,6 +92,9 @@ def _encode_json(message: dict[str, Any] | list[Any]) -> bytes:
     try:
         return encode(message, place="publish()")
     except NotSerializable as error:
-        raise MessageNotEncodable(
-            message, f"{error.path or 'it'} is not JSON-serializable"
-        ) from error
+        where = f"the value at {error.path!r}" if error.path else "it"
+        name = type(error.value).__name__
+        cause = f"{where} is not JSON-serializable: {error.value!r:.80} ({name})"
+        if inspect.iscoroutine(error.value):
+            cause = f"{where} is the coroutine {error.value.__qualname__}(), without 'await'"
+        raise MessageNotEncodable(message, cause) from None  # which has said all of it

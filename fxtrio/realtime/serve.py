@@ -8,7 +8,9 @@ cancelled: at once if it has never received, else after some grace.
 
 from __future__ import annotations
 
+import inspect
 import logging
+import traceback
 from collections.abc import Awaitable, Callable
 
 import trio
@@ -19,7 +21,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.errors import ClientDisconnected
 from fxtrio.realtime.inbox import Inbox
-from fxtrio.tracebacks import trimmed
+from fxtrio.tracebacks import line_in_application, trimmed
 
 Handler = Callable[[WebSocket], Awaitable[object]]
 
@@ -84,7 +86,8 @@ async def serve_websocket(
             with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
                 await _close(socket, GOING_AWAY, "the server shuts down")
             raise
-        code, reason = _judge(failure, place)
+        unanswered = socket.application_state is WebSocketState.CONNECTING
+        code, reason = _judge(failure, place, unanswered=unanswered)
         if inbox.farewell is None:
             with trio.move_on_after(_CLOSE_LIMIT):
                 await _close(socket, code, reason)
@@ -102,8 +105,11 @@ async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: floa
     scope.cancel()
 
 
-def _judge(failure: Exception | None, place: str) -> tuple[int, str]:
-    """Return the close code and reason for how a handler ended, and log what is a defect."""
+def _judge(failure: Exception | None, place: str, *, unanswered: bool) -> tuple[int, str]:
+    """Return the close code and reason for how a handler ended, and log what is a defect.
+
+    ``unanswered``: it ended without an answer to the handshake.
+    """
     if isinstance(failure, ExceptionGroup):
         disconnects, others = failure.split((WebSocketDisconnect, ClientDisconnected))
         failure = others if disconnects is None or others is not None else _first(disconnects)
@@ -113,8 +119,25 @@ def _judge(failure: Exception | None, place: str) -> tuple[int, str]:
         return failure.code, failure.reason
     if isinstance(failure, WebSocketDisconnect):
         return (failure.code, failure.reason) if _may_be_sent(failure.code) else (NORMAL, "")
-    log.error("%s failed", place, exc_info=trimmed(failure))
+    # What Starlette raises for a WebSocket that is used too early is a RuntimeError.
+    if unanswered and isinstance(failure, RuntimeError) and _is_of_starlette(failure):
+        line = line_in_application(failure)
+        at = f"in line {line} " if line else ""
+        log.error(
+            "%s: %sit receives or sends before the handshake is answered. "
+            "Call 'await ws.accept()' first.",
+            place,
+            at,
+        )
+    else:
+        log.error("%s failed", place, exc_info=trimmed(failure))
     return INTERNAL_ERROR, "an unexpected error occurred"
+
+
+def _is_of_starlette(failure: Exception) -> bool:
+    """Tell whether a WebSocket itself has raised ``failure``."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    return bool(frames) and frames[-1].filename == inspect.getfile(WebSocket)
 
 
 def _first(group: ExceptionGroup[Exception]) -> Exception:

@@ -102,11 +102,11 @@ def _action(module: PageModule, function: Any, name: str, default: float) -> Act
         function,
         default if timeout is None else timeout,
         bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
-        _typed_body(function, f"{module.source}:{_line_of(function)}: {name}()"),
+        _typed_body(function, f"{module.source}:{line_of(function)}: {name}()"),
     )
 
 
-def _line_of(function: Any) -> int:
+def line_of(function: Any) -> int:
     """Return the line of a function, 1 when it has none."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return code.co_firstlineno if code is not None else 1

@@ -12,6 +12,7 @@ from fxtrio.errors import (
     RenderFailed,
     RenderTimeout,
     SsrBusy,
+    ValueRefused,
 )
 from fxtrio.serve.document import error_document
 from fxtrio.serve.reply import HTML, JSON, NO_STORE, Header, Reply
@@ -45,6 +46,8 @@ def problem_of(error: BaseException, *, development: bool) -> Problem:
         return Problem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
         return Problem(error.message, 500, error.name, {"stack": error.stack})
+    if isinstance(error, ValueRefused):
+        return Problem(str(error), 500, type(error).__name__)
     stack = "".join(traceback.format_exception(trimmed(error)))
     return Problem(str(error) or type(error).__name__, 500, type(error).__name__, {"stack": stack})
 
@@ -55,7 +58,7 @@ def log_failure(error: BaseException, place: str) -> None:
         log.info("%s: %r (%d)", place, error.message, error.status_code)
     elif isinstance(error, RenderFailed):
         log.error("%s: the render failed\n%s", place, error.stack)
-    elif isinstance(error, (DeadlinePassed, RenderTimeout, SsrBusy)):
+    elif isinstance(error, (DeadlinePassed, RenderTimeout, SsrBusy, ValueRefused)):
         log.error("%s", error)
     else:
         log.error("%s failed", place, exc_info=trimmed(error))

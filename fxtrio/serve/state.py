@@ -15,9 +15,10 @@ from typing import Any
 import attrs
 
 from fxtrio.encode import encode, escape_for_html
+from fxtrio.errors import HeadResultInvalid
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode, View
-from fxtrio.serve.code import LoaderCode, PageCode
+from fxtrio.serve.code import LoaderCode, PageCode, line_of
 from fxtrio.serve.load import Values
 
 _HEADS_KEPT = 1024
@@ -164,7 +165,10 @@ class StateEncoder:
                 levels.append(code.module.head)
                 continue
             made = code.head(values.get(code.module.source, {}))
-            texts = [made] if isinstance(made, str) else (made or [])
+            texts = [made] if isinstance(made, str) else (made or ())
+            if not isinstance(texts, (list, tuple)) or not all(isinstance(t, str) for t in texts):
+                line = line_of(code.head)
+                raise HeadResultInvalid(f"{code.module.source}:{line}: HEAD()", made)
             levels.append([node for text in texts for node in self._parse(text)])
         return levels
 

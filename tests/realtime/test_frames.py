@@ -90,6 +90,18 @@ def test_what_no_frame_can_hold_is_refused(message):
         encode_message(message)
 
 
+def test_what_is_refused_is_named_with_its_place_and_nothing_else():
+    async def find(): ...
+
+    with pytest.raises(
+        MessageNotEncodable, match=r"the value at 'a\[0\]' .*: 1j \(complex\)"
+    ) as one:
+        encode_message({"a": {1j}})
+    with pytest.raises(MessageNotEncodable, match=r"'x' is the coroutine .*find\(\), without"):
+        encode_message({"x": find()})
+    assert one.value.__suppress_context__
+
+
 def test_a_message_that_contains_itself_is_refused():
     message: list[object] = []
     message.append(message)

@@ -197,6 +197,21 @@ async def test_a_client_learns_a_code_of_the_application_though_it_is_not_accept
     assert client.sent[1]["reason"] == "sign in"
 
 
+@pytest.mark.parametrize(
+    "use", [lambda ws: ws.receive_text(), lambda ws: ws.send_json({}), lambda ws: ws.send_text("")]
+)
+async def test_a_websocket_that_is_used_before_it_is_accepted_is_said_to_be(caplog, use):
+    async def impatient(ws: WebSocket) -> None:
+        await use(ws)
+
+    await serve_to_end(impatient, Client(make_app()))
+    [record] = caplog.records
+    assert record.exc_info is None
+    assert "receives or sends before the handshake is answered. Call 'await ws.accept()' first" in (
+        record.getMessage()
+    )
+
+
 async def test_a_handler_that_fails_before_it_accepts_answers_500_where_it_can(caplog):
     client = Client(make_app(), extensions=DENIAL)
     await serve_to_end(fail_early, client)
