@@ -36,7 +36,7 @@ from fxtrio.serve.exchange import open_exchanges
 from fxtrio.serve.files import Folder
 from fxtrio.serve.flights import make_keeper
 from fxtrio.serve.hearsay import open_keeping
-from fxtrio.serve.site import Hooks, Renderer, Running, Site, make_site
+from fxtrio.serve.site import Hook, Hooks, Renderer, Running, Site, make_site
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.tasks import open_task_queue
@@ -66,7 +66,8 @@ class Application(Starlette):
         self.site = site
         self._root = root
         self._build = build
-        self._plugins = plugins
+        self.plugins = plugins
+        """In the order of the settings. They are open while the lifespan runs."""
         self._open_renderer = open_renderer
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
@@ -84,7 +85,7 @@ class Application(Starlette):
         )
         for name in reversed(site.config.middleware):
             app = resolve(name)(app)
-        app = wrap_in_middleware(self._plugins, app)
+        app = wrap_in_middleware(self.plugins, app)
         for cls, args, kwargs in reversed(self.user_middleware):
             app = cls(app, *args, **kwargs)
         return _LifespanApart(app, self.router)
@@ -117,7 +118,7 @@ class Application(Starlette):
                 cache=keeper,
             )
             state.fx = app
-            await enter(open_plugins(self._plugins, app))
+            await enter(open_plugins(self.plugins, app))
             background = await enter(open_background(capacity=config.tasks.capacity))
             exchanges = await enter(open_exchanges())
             if keeper is not None:
@@ -225,7 +226,7 @@ def _hooks(config: Config) -> Hooks:
     names = config.route_middleware
     return Hooks(
         *(
-            tuple(resolve(name) for name in group)
+            tuple(Hook(name, resolve(name)) for name in group)
             for group in (names.pages, names.actions, names.apis, names.websockets)
         )
     )

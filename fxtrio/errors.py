@@ -47,7 +47,7 @@ class LoaderError(Exception):
 class ActionError(Exception):
     """Raised in an action: the client gets ``{ok: false, error: message}``.
 
-    ``fields`` maps a field path to its messages.
+    ``fields`` maps a field path to its messages; a str alone becomes a list of one.
     """
 
     def __init__(
@@ -62,7 +62,11 @@ class ActionError(Exception):
         self.message = message
         self.status_code = status_code
         self.data: dict[str, Any] = {} if data is None else data
-        self.fields: dict[str, list[str]] = {} if fields is None else fields
+        # Clients join lists, and a str is easily written where a list of one is meant.
+        self.fields: dict[str, list[str]] = {
+            path: [messages] if isinstance(messages, str) else messages
+            for path, messages in (fields or {}).items()
+        }
 
 
 class ValidationActionError(ActionError):
@@ -220,6 +224,18 @@ class LoaderResultInvalid(ValueRefused):
         )
         super().__init__(f"{place}: returned {told}")
         self.place = place
+
+
+class RouteHookMistaken(ValueRefused):
+    """A route hook cannot be called with the request, or returned what is no answer."""
+
+    def __init__(self, name: str, cause: str) -> None:
+        super().__init__(
+            f"route hook {name!r}: {cause}. Make it an async function of the request that "
+            "returns None to let it pass, or a Response or redirect(…) to answer it."
+        )
+        self.name = name
+        self.cause = cause
 
 
 class DeadlinePassed(FxtrioError):
@@ -389,6 +405,19 @@ class ClientDisconnected(FxtrioError, ConnectionError):
 
     def __init__(self) -> None:
         super().__init__("send: the client has left. End the response, or let this error pass.")
+
+
+class AnswerUnreadable(FxtrioError):
+    """A call of the test client got a response of another kind than it reads."""
+
+    def __init__(self, call: str, status: int, media: str, body: bytes, remedy: str) -> None:
+        super().__init__(
+            f"{call}: the answer has status {status} and is {media}: "
+            f"{body[:60].decode(errors='replace')!r}. {remedy}."
+        )
+        self.call = call
+        self.status = status
+        self.media = media
 
 
 class AppNotRunning(FxtrioError):
@@ -617,11 +646,15 @@ class AuthDatabaseUnusable(FxtrioError):
 
 
 class AuthNotInstalled(FxtrioError):
-    """Something asked for the auth plugin in an app that runs without it."""
+    """Something asked for the auth plugin in an app that runs without it, or outside of one."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, *, outside: bool = False) -> None:
         super().__init__(
-            f"{place}: the auth plugin is not running. Add 'auth' to 'plugins' in fx.config.json."
+            f"{place}: no app is running here. Call it in a loader, an action, an endpoint, a "
+            "job, or a test within 'open_app'."
+            if outside
+            else f"{place}: the auth plugin is not running. "
+            "Add 'auth' to 'plugins' in fx.config.json."
         )
 
 

@@ -63,6 +63,14 @@ class Plugin(Generic[Given]):
         """
         return self._open_nothing()
 
+    def isolate(self, folder: Path) -> None:
+        """Keep files below ``folder`` from now on, instead of where the settings say.
+
+        `open_app` calls it before `open`, so that tests neither read nor change the
+        project's data. A plugin that keeps any overrides it. There may be no such folder
+        yet.
+        """
+
     def middleware(self, app: ASGIApp) -> ASGIApp:
         """Return ``app``, wrapped in the plugin's ASGI middleware if it has one."""
         return app

@@ -27,7 +27,7 @@ from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.body import ActionRequest, read_body, shown_again
 from fxtrio.serve.code import ActionCode
 from fxtrio.serve.exchange import Exchange
-from fxtrio.serve.failure import UNEXPECTED
+from fxtrio.serve.failure import UNEXPECTED, log_failure
 from fxtrio.serve.guard import csrf_refusal, run_hooks, run_page_hooks
 from fxtrio.serve.load import unwrap
 from fxtrio.serve.named import NamedAction, find_action, say_missing
@@ -35,7 +35,6 @@ from fxtrio.serve.pages import PageVisit, Target
 from fxtrio.serve.reply import JSON, NO_STORE, Answer, Header, Reply
 from fxtrio.serve.site import Running, Site
 from fxtrio.serve.visit import Visit
-from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
@@ -250,7 +249,7 @@ class ActionVisit:
             return refused(error)
         if isinstance(error, Redirect):
             return error
-        log.error("%s failed", action.place, exc_info=trimmed(error))
+        log_failure(error, action.place)
         shown = f"{type(error).__name__}: {error}" if self.site.development else UNEXPECTED
         return Refused(shown, 500)
 
@@ -261,6 +260,13 @@ class ActionVisit:
         if not isinstance(value, dict):
             raise ActionResultInvalid(action.place, value)
         result, invalidated = take_invalidated(value)
+        if self.site.development and result.get("ok", True) is not True:
+            log.warning(
+                "%s: returned 'ok': %r, which is sent as true: 'ok' is the answer's own. "
+                "Raise ActionError for a failure, or choose another key.",
+                action.place,
+                result["ok"],
+            )
         shorthand = result.get("background")
         if isinstance(shorthand, (list, tuple)) and shorthand and callable(shorthand[0]):
             del result["background"]

@@ -8,8 +8,11 @@ it is written down, and then the response is not kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from starlette.datastructures import Address, Headers, State
 from starlette.requests import Request
 from starlette.types import Receive, Scope
@@ -74,15 +77,56 @@ def canonical_query(query: bytes) -> bytes:
     return b"&".join(parts)
 
 
+@attrs.define(eq=False)
+class Reads:
+    """What code has read of the visitor, and whose code it was."""
+
+    hook: str = ""
+    """The route hook that runs; "" for the page and its layouts."""
+
+    found: dict[str, set[str]] = attrs.field(factory=dict)
+    """Hook, or "", to the names of what it has read."""
+
+    def add(self, name: str) -> None:
+        """Write down that ``name`` was read."""
+        self.found.setdefault(self.hook, set()).add(name)
+
+    def describe(self) -> str:
+        """Say who has read what, and what to do about it; "" when nobody has read anything."""
+        causes, remedies = [], []
+        for hook, names in sorted(self.found.items()):
+            reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
+            causes.append(f"{reader} reads {', '.join(sorted(names))}")
+        if "" in self.found:
+            remedies.append("load what differs in the browser")
+        if self.found.keys() - {""}:
+            remedies.append("let the hook decide by the path alone")
+        return not_shared(" and ".join(causes), " and ".join(remedies)) if causes else ""
+
+
+def not_shared(cause: str, remedy: str = "load what differs in the browser") -> str:
+    """Return why a response is not kept, and what to do about it."""
+    return f"{cause}. A kept response is the same for everybody: {remedy}, or remove CACHE."
+
+
 class AnonymousRequest(Request):
     """The request that hooks and loaders get when a response is to be kept.
 
-    ``reads`` takes the names of what they read of the visitor.
+    ``reads`` takes what they read of the visitor.
     """
 
-    def __init__(self, scope: Scope, receive: Receive, reads: set[str]) -> None:
+    def __init__(self, scope: Scope, receive: Receive, reads: Reads) -> None:
         super().__init__(scope, receive)
         self._reads = reads
+
+    @contextmanager
+    def read_by(self, hook: str) -> Iterator[None]:
+        """Say that the code of the block is that of a route hook."""
+        self._reads.hook = hook
+        try:
+            yield
+        finally:
+            self._reads.hook = ""
 
     @property
     def headers(self) -> Headers:
@@ -127,7 +171,7 @@ class AnonymousRequest(Request):
 
 
 class _WatchedState(State):
-    def __init__(self, state: dict[str, Any], reads: set[str]) -> None:
+    def __init__(self, state: dict[str, Any], reads: Reads) -> None:
         super().__init__(state)
         object.__setattr__(self, "_reads", reads)
 

@@ -17,13 +17,12 @@ from fxtrio.encode import encode
 from fxtrio.errors import ActionError, BodyTooLarge, DeadlinePassed, LoaderError, Redirect
 from fxtrio.serve import csrf
 from fxtrio.serve.actions import Refused, refusal_reply, refused
-from fxtrio.serve.failure import UNEXPECTED
+from fxtrio.serve.failure import UNEXPECTED, log_failure
 from fxtrio.serve.guard import csrf_refusal, run_hooks
 from fxtrio.serve.load import unwrap
 from fxtrio.serve.reply import JSON, Answer, Reply, Sent
 from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.visit import Visit
-from fxtrio.tracebacks import trimmed
 
 _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 
@@ -74,7 +73,7 @@ def _failed(site: Site, source: str, error: BaseException) -> Answer:
         return refusal_reply(refused(error))
     if isinstance(error, ClientDisconnect):
         return Sent()
-    log.error("%s failed", source, exc_info=trimmed(error))
+    log_failure(error, source)
     shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
     return refusal_reply(Refused(shown, 500))
 

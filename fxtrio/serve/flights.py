@@ -21,7 +21,14 @@ from starlette.types import ASGIApp, Message, Scope
 
 from fxtrio.config import Config
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.anonymous import FORM_MARKDOWN, anonymous_scope, canonical_query, raw_path
+from fxtrio.serve.anonymous import (
+    FORM_MARKDOWN,
+    Reads,
+    anonymous_scope,
+    canonical_query,
+    not_shared,
+    raw_path,
+)
 from fxtrio.serve.copies import HIT, MISS, PASS, STALE, Copy, Pass, make_copy
 from fxtrio.serve.kept import CacheStatistics, KeptResponses, Key
 from fxtrio.serve.reply import Answer, Reply
@@ -60,8 +67,8 @@ class Flight:
     scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     done: trio.Event = attrs.field(factory=trio.Event)
     waiting: int = 0
-    reads: set[str] = attrs.field(factory=set)
-    """What the page's code has read of the visitor."""
+    reads: Reads = attrs.field(factory=Reads)
+    """What code has read of the visitor."""
 
     passed: bool = False
     """Whether the route hooks let anybody pass."""
@@ -70,7 +77,8 @@ class Flight:
     """Whether the page could not be rendered here, and was left to the browser."""
 
     reason: str = ""
-    """Why the response cannot be the same for all; "" when it can, or is not known."""
+    """Why the response cannot be the same for all, and what to do about it; "" when it can,
+    or is not known."""
 
     copy: Copy | None = None
     """What all who wait get; None sends each their own way."""
@@ -100,17 +108,18 @@ class Flight:
         return Reply(answer.status, b"", answer.media)
 
 
-def _personal(reads: set[str], drafted: list[tuple[bytes, bytes]]) -> str:
-    """Return why others may not have the response; "" when they may."""
-    if reads:
-        return f"its code, or a route hook, reads {', '.join(sorted(reads))}"
+def _personal(reads: Reads, drafted: list[tuple[bytes, bytes]]) -> str:
+    """Return why others may not have the response, with the remedy; "" when they may."""
+    if reads.found:
+        return reads.describe()
     for name, value in drafted:
         if name == b"set-cookie":
-            return "its code, or a route hook, sets a cookie"
+            return not_shared("its code, or a route hook, sets a cookie")
         if name == b"vary":
-            return "its code, or a route hook, sets the header Vary"
+            return not_shared("its code, or a route hook, sets the header Vary")
         if name == b"cache-control" and (b"private" in value or b"no-store" in value):
-            return f"its code, or a route hook, sets Cache-Control: {value.decode('latin-1')}"
+            shown = value.decode("latin-1")
+            return not_shared(f"its code, or a route hook, sets Cache-Control: {shown}")
     return ""
 
 
@@ -295,12 +304,7 @@ class Keeper:
     def _warn(self, flight: Flight) -> None:
         if flight.reason and flight.source not in self._warned:
             self._warned.add(flight.source)
-            log.warning(
-                "%s: CACHE has no effect: %s. A kept response is the same for everybody: "
-                "remove CACHE, or load what differs in the browser.",
-                flight.source,
-                flight.reason,
-            )
+            log.warning("%s: CACHE has no effect: %s", flight.source, flight.reason)
 
     def _forget(self, flight: Flight) -> None:
         if self._flights.get(flight.key) is flight:

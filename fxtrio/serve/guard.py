@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -10,8 +11,9 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from fxtrio.errors import Redirect
+from fxtrio.errors import Redirect, RouteHookMistaken
 from fxtrio.serve import csrf
+from fxtrio.serve.anonymous import AnonymousRequest
 from fxtrio.serve.reply import Header
 from fxtrio.serve.site import Hook, Site
 from fxtrio.serve.visit import Visit
@@ -20,15 +22,40 @@ from fxtrio.serve.visit import Visit
 async def run_hooks(
     hooks: tuple[Hook, ...], connection: HTTPConnection
 ) -> Response | Redirect | None:
-    """Run route hooks, outermost first; the first that answers ends them."""
+    """Run route hooks, outermost first; the first that answers ends them.
+
+    Raises RouteHookMistaken, and what the hooks raise.
+    """
     for hook in hooks:
         try:
-            answer = await hook(connection)
+            if isinstance(connection, AnonymousRequest):
+                with connection.read_by(hook.name):
+                    answer = await _ask(hook, connection)
+            else:
+                answer = await _ask(hook, connection)
         except Redirect as redirect:
             return redirect
         if answer is not None:
             return answer
     return None
+
+
+async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | None:
+    """Return the answer of one hook."""
+    try:
+        waiting = hook.function(connection)
+    except TypeError as error:
+        here = error.__traceback__
+        if here is not None and here.tb_next is not None:  # raised by the hook's own code
+            raise
+        cause = f"cannot be called with the request alone: {error}"
+        raise RouteHookMistaken(hook.name, cause) from None
+    if not inspect.isawaitable(waiting):
+        raise RouteHookMistaken(hook.name, "is not async")
+    answer = await waiting
+    if answer is None or isinstance(answer, (Response, Redirect)):
+        return answer
+    raise RouteHookMistaken(hook.name, f"returned {answer!r:.80} ({type(answer).__name__})")
 
 
 async def run_page_hooks(

@@ -9,7 +9,14 @@ import attrs
 import trio
 from starlette.requests import Request
 
-from fxtrio.errors import DeadlinePassed, LoaderError, Redirect, SsrBusy, SsrDown
+from fxtrio.errors import (
+    DeadlinePassed,
+    LoaderError,
+    Redirect,
+    RouteHookMistaken,
+    SsrBusy,
+    SsrDown,
+)
 from fxtrio.serve.anonymous import FORM_HTML, FORM_NAVIGATION
 from fxtrio.serve.exchange import Exchange
 from fxtrio.serve.failure import NOT_FOUND, log_failure, plain_problem, problem_of
@@ -70,7 +77,7 @@ class PageVisit:
                     if made is not None:
                         return made
                 return await self.load_and_show(exchange=exchange)
-            except LoaderError as error:  # raised by a hook
+            except (LoaderError, RouteHookMistaken) as error:  # raised by a hook, or for it
                 return await self.show_failure("", error, {}, guarded=False)
             finally:
                 self.running.exchanges.remove(exchange)
@@ -108,14 +115,17 @@ class PageVisit:
         return keeper.look(self, form) or await keeper.join(self, form)
 
     async def answer_not_found(self) -> Answer | None:
-        """Return the target, a not-found view, for a URL that nothing answers."""
+        """Return the target, a not-found view, for a URL that nothing answers.
+
+        Whom the route hooks refuse gets the nearest view that can do without loaders.
+        """
         limit = self.site.config.timeouts.request
         with trio.CancelScope() as scope:
             exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
             try:
                 plan = self.target.plan
                 if plan.loaders and not await self._may_pass():
-                    return plain_problem(self.site, self.visit, NOT_FOUND)
+                    return await self._stand_in("", NOT_FOUND, {}, guarded=False)
                 shown = await self._show_boundary(plan, {}, NOT_FOUND)
                 return shown or plain_problem(self.site, self.visit, NOT_FOUND)
             finally:
@@ -177,16 +187,22 @@ class PageVisit:
         ``source`` is the layout or page whose loader failed, "" when something else did.
         No loader runs for a visitor whom the route hooks have not let pass (``guarded``).
         """
-        plan = self.target.plan
-        log_failure(error, source or plan.view.module)
+        log_failure(error, source or self.target.plan.view.module)
         problem = problem_of(error, development=self.site.development)
-        if not isinstance(error, SsrBusy):
-            for boundary in self.boundaries(problem.status):
-                if source in boundary.view.layouts or (boundary.loaders and not guarded):
-                    continue
-                shown = await self._show_boundary(boundary, values, problem)
-                if shown is not None:
-                    return shown
+        if isinstance(error, SsrBusy):
+            return plain_problem(self.site, self.visit, problem)
+        return await self._stand_in(source, problem, values, guarded=guarded)
+
+    async def _stand_in(
+        self, source: str, problem: Problem, values: Values, *, guarded: bool
+    ) -> Answer:
+        """Show ``problem`` as `show_failure` does, without a word in the log."""
+        for boundary in self.boundaries(problem.status):
+            if source in boundary.view.layouts or (boundary.loaders and not guarded):
+                continue
+            shown = await self._show_boundary(boundary, values, problem)
+            if shown is not None:
+                return shown
         return plain_problem(self.site, self.visit, problem)
 
     async def _show_boundary(

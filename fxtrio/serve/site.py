@@ -36,8 +36,16 @@ log = logging.getLogger("fx.serve")
 VARY: Header = (b"vary", b"x-fx-navigation")
 VARY_WITH_MARKDOWN: Header = (b"vary", b"x-fx-navigation, accept")
 
-Hook = Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
-"""A route hook: None lets the request pass; anything else is its answer."""
+
+@attrs.frozen
+class Hook:
+    """A route hook."""
+
+    name: str
+    """What the settings call it."""
+
+    function: Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
+    """Application code: None lets the request pass; anything else is its answer."""
 
 
 class RenderParts(Protocol):

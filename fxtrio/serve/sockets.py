@@ -13,10 +13,10 @@ from starlette.websockets import WebSocket
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.serve import serve_websocket
+from fxtrio.serve.failure import log_failure
 from fxtrio.serve.guard import run_hooks
-from fxtrio.serve.site import Running, Site, log
+from fxtrio.serve.site import Running, Site
 from fxtrio.serve.visit import Visit
-from fxtrio.tracebacks import trimmed
 
 Handler = Callable[[Any], Awaitable[None]]
 
@@ -41,7 +41,7 @@ async def serve_socket(site: Site, running: Running, visit: Visit, routes: list[
     except LoaderError as error:
         answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
     except Exception as error:  # application code
-        log.error("%s: a route hook failed", place, exc_info=trimmed(error))
+        log_failure(error, f"{place}: a route hook")
         answer = JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
     if isinstance(answer, Redirect):
         answer = Response(status_code=answer.status, headers={"location": answer.url})

@@ -22,6 +22,7 @@ from cattrs.preconf.json import make_converter
 
 from fxtrio.errors import ValidationActionError
 from fxtrio.serve.bounded import expected, is_items, is_object, items_factory, object_factory
+from fxtrio.serve.validators import refused_fields
 
 ROOT = "__root__"
 """The field path of a problem with the body as a whole."""
@@ -227,34 +228,15 @@ def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any,
         try:
             return inner(value, kind)
         except cattrs.ClassValidationError as error:
-            if attrs.has(kind) and not any(_note_of(inner) for inner in error.exceptions):
-                refused = _refused_fields(kind, value, converter)
-                if refused:
-                    raise cattrs.ClassValidationError(str(error), refused, kind) from error
+            # With a note it is a field of the wrong type; without, a validator said no.
+            broken = {_note_of(inner): inner for inner in error.exceptions if _note_of(inner)}
+            refused = refused_fields(kind, value, converter, broken) if attrs.has(kind) else []
+            if refused:
+                problems = [*broken.values(), *refused]
+                raise cattrs.ClassValidationError(str(error), problems, kind) from error
             raise
 
     return structure
-
-
-def _refused_fields(
-    kind: Any, value: Mapping[str, Any], converter: cattrs.BaseConverter
-) -> list[Exception]:
-    """Ask every validator of a class whose fields have the right types."""
-    instance = object.__new__(kind)
-    given = [field for field in attrs.fields(attrs.resolve_types(kind)) if field.name in value]
-    for field in given:
-        item = converter.structure(value[field.name], field.type)
-        object.__setattr__(instance, field.name, item)
-    refused: list[Exception] = []
-    for field in given:
-        if field.validator is None:
-            continue
-        try:
-            field.validator(instance, field, getattr(instance, field.name))
-        except Exception as error:  # validators are application code
-            error.add_note(cattrs.AttributeValidationNote("", field.name, field.type))
-            refused.append(error)
-    return refused
 
 
 def _converter(hooks: Mapping[type, Callable[[Any, Any], Any]]) -> cattrs.Converter:

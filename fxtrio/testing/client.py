@@ -15,6 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Scope
 
 from fxtrio.app import Application
+from fxtrio.errors import AnswerUnreadable
 from fxtrio.testing.socket import TestSocket, open_socket
 
 HeaderArgument = Mapping[str, str]
@@ -32,6 +33,11 @@ class TestResponse:
     status: int
     headers: Headers
     body: bytes
+
+    @property
+    def status_code(self) -> int:
+        """The status, by the name that Starlette and httpx have for it."""
+        return self.status
 
     @property
     def text(self) -> str:
@@ -68,8 +74,21 @@ class PageData:
     error: str
     """The message of the error boundary; "" for a page."""
 
+    redirect: str
+    """Where a loader or a route hook sends the visitor, in an answer with status 200; "" for
+    a page."""
+
     payload: dict[str, Any]
     """The whole navigation payload."""
+
+
+def _envelope(response: TestResponse, call: str, remedy: str) -> dict[str, Any]:
+    """Return a JSON object with ``ok``. Raises AnswerUnreadable for anything else."""
+    media = response.headers.get("content-type", "without a type")
+    payload = response.json() if media.startswith("application/json") else None
+    if not isinstance(payload, dict) or "ok" not in payload:
+        raise AnswerUnreadable(call, response.status, media, response.body, remedy)
+    return payload
 
 
 @attrs.define(eq=False)
@@ -189,9 +208,13 @@ class Client:
             left.set()
 
     async def load_page(self, url: str, *, headers: HeaderArgument | None = None) -> PageData:
-        """Run the loaders of the page at ``url`` and return what they gave, without a render."""
+        """Run the loaders of the page at ``url`` and return what they gave, without a render.
+
+        Raises AnswerUnreadable when ``url`` is no page's, or a route hook answers itself.
+        """
         response = await self.get(url, headers={**(headers or {}), "x-fx-navigation": "1"})
-        payload = response.json()
+        call = f"load_page({url!r})"
+        payload = _envelope(response, call, "Name the URL of a page, or use get()")
         props = payload.get("props", {})
         return PageData(
             response.status,
@@ -199,6 +222,7 @@ class Client:
             props.get("layoutData", {}),
             payload.get("head", []),
             payload.get("error", ""),
+            payload.get("redirect", ""),
             payload,
         )
 
@@ -210,12 +234,15 @@ class Client:
         *,
         headers: HeaderArgument | None = None,
     ) -> ActionResult:
-        """Call the action ``name`` of the page at the path ``page`` with a JSON body."""
+        """Call the action ``name`` of the page at the path ``page`` with a JSON body.
+
+        Raises AnswerUnreadable when a response of another kind comes back.
+        """
         path = page.strip("/") or "index"
         response = await self.post(
             f"{self.base_url}/api/__actions/{path}/{name}", json=body or {}, headers=headers
         )
-        payload = response.json()
+        payload = _envelope(response, f"action({page!r}, {name!r})", "Use post() with its URL")
         ok = payload.pop("ok")
         error, fields = payload.pop("error", ""), payload.pop("fields", {})
         return ActionResult(response.status, ok, payload, error, fields, response.headers)

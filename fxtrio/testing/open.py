@@ -11,6 +11,7 @@ from typing import Any, Literal
 from fxtrio.app import Application, assemble, create_app
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import load_config
+from fxtrio.context import entered
 from fxtrio.serve.site import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
@@ -54,6 +55,7 @@ async def open_app(
     *,
     render: bool = False,
     mode: Literal["production", "development"] = "development",
+    data: str | Path | None = None,
     open_renderer: Any = _open_no_render,
     **settings: Any,
 ) -> AsyncIterator[Client]:
@@ -63,32 +65,37 @@ async def open_app(
     Without ``render`` nothing outside the process is needed, so the clock may be a
     mock clock. With it the project is built and rendered in Node, on the real clock.
 
+    Plugins keep their files in the folder ``data``; by default in an empty one, which is
+    gone after the block, so that tests leave the project's own data alone. The block's
+    code belongs to the app: `get_auth`, `enqueue` and `get_app` work there.
+
     Raises CompileFailed for page files with problems.
     """
     project = Path(root)
     config = load_config(project, **settings)
-    if render:
-        await build_project(project, config, mode="production", report=lambda line: None)
-        app = create_app(project, **settings)
-        async with _running(app) as client:
-            yield client
-        return
     with tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder:
-        build = Path(folder)
-        manifest = compile_server(project, config, build, mode=mode)
-        app = assemble(project, config, build, manifest, open_renderer=open_renderer)
-        async with _running(app) as client:
+        build, kept = Path(folder), Path(folder, "data")
+        if render:
+            await build_project(project, config, mode="production", report=lambda line: None)
+            app = create_app(project, **settings)
+        else:
+            manifest = compile_server(project, config, build, mode=mode)
+            app = assemble(project, config, build, manifest, open_renderer=open_renderer)
+        async with _running(app, kept if data is None else Path(data)) as client:
             yield client
 
 
 @asynccontextmanager
-async def _running(app: Application) -> AsyncIterator[Client]:
+async def _running(app: Application, data: Path) -> AsyncIterator[Client]:
     """Run the lifespan. What the test raises leaves it as it is, in no group."""
+    for plugin in app.plugins:
+        plugin.isolate(data)
     failure: Exception | None = None
     async with app.router.lifespan_context(app):
-        try:
-            yield Client(app)
-        except Exception as error:  # the test's own
-            failure = error
+        with entered(app.state.fx):
+            try:
+                yield Client(app)
+            except Exception as error:  # the test's own
+                failure = error
     if failure is not None:
         raise failure

@@ -214,6 +214,7 @@ async def test_below_a_base_url_everything_works_the_same(tmp_path: Path) -> Non
 
 
 async def test_the_database_is_closed_with_the_app(tmp_path: Path) -> None:
-    async with open_app(project(tmp_path), **settings(guarded=False)) as client:
+    kept = tmp_path / "kept"
+    async with open_app(project(tmp_path), data=kept, **settings(guarded=False)) as client:
         await service(client).add_user(EMAIL, PASSWORD)
-    assert [path.name for path in (tmp_path / "data").iterdir()] == ["auth.sqlite3"]
+    assert [path.name for path in kept.iterdir()] == ["auth.sqlite3"]

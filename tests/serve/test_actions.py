@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
+from fxtrio.errors import ActionError
 from tests.trees import page, write_tree
 
 SHOP = """
@@ -73,6 +75,10 @@ SHOP = """
     @action
     async def invalid(request):
         raise ValidationActionError(fields={"email": ["is taken"]})
+
+    @action
+    async def one_word(request):
+        raise ValidationActionError(fields={"email": "is taken"})
 
     @action
     async def crash(request):
@@ -248,6 +254,7 @@ async def test_every_problem_of_a_body_is_reported_by_its_path(client: Client) -
     assert order.status == person.status == 422
     assert order.fields == {
         "items.0.price": ["Expected a number"],
+        "items.0.name": ["Length must be >= 1"],
         "items.1.price": ["Field required"],
         "items.1.name": ["Field required"],
     }
@@ -288,6 +295,41 @@ async def test_a_validation_action_error_is_a_422_with_fields(client: Client) ->
         "error": "Validation failed",
         "fields": {"email": ["is taken"]},
     }
+
+
+async def test_a_field_with_a_message_instead_of_a_list_gets_a_list_of_one(client: Client) -> None:
+    assert (await client.action("/", "one_word")).fields == {"email": ["is taken"]}
+    fields: Any = {"a": ["x", "y"], "b": "z"}
+    assert ActionError("no", fields=fields).fields == {"a": ["x", "y"], "b": ["z"]}
+
+
+@pytest.mark.parametrize(
+    ("mode", "returned", "warned"),
+    [
+        ("development", "False", True),
+        ("development", "'mine'", True),
+        ("development", "True", False),
+        ("production", "False", False),
+    ],
+)
+async def test_in_development_the_log_warns_of_a_returned_ok_that_is_not_sent(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: Any, returned: str, warned: bool
+) -> None:
+    python = f"""
+        @action
+        async def act(request):
+            return {{"ok": {returned}, "n": 1}}
+        """
+    write_tree(tmp_path, {"pages/index.fxl": page(python)})
+    async with open_app(tmp_path, mode=mode) as client:
+        answer = await client.post("/api/__actions/index/act", json={})
+    assert answer.json() == {"ok": True, "n": 1}
+    warnings = [r.getMessage() for r in caplog.records if r.name == "fx.serve"]
+    said = (
+        f"pages/index.fxl: act(): returned 'ok': {returned}, which is sent as true: 'ok' is the "
+        "answer's own. Raise ActionError for a failure, or choose another key."
+    )
+    assert warnings == ([said] if warned else [])
 
 
 @pytest.mark.parametrize(

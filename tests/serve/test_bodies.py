@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
+from attrs import validators
 from trio.testing import wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
@@ -114,8 +117,6 @@ def test_a_list_stops_at_its_last_problem_that_is_reported() -> None:
 
         def __int__(self) -> int:
             raise AssertionError("a value of JSON is never converted")
-
-    import attrs
 
     def count(instance: object, field: object, value: object) -> None:
         asked.append(value)
@@ -230,3 +231,94 @@ async def test_a_file_is_there_until_the_background_tasks_are_done_and_closed_th
     after = await client.post(f"{ACTIONS}sent", json={})
     assert sent.json() == {"ok": True, "closed": False}
     assert after.json() == {"ok": True, "read": "Ada", "closed": True}
+
+
+def _stripped(text: str) -> str:
+    return text.strip()
+
+
+@attrs.frozen
+class Room:
+    beds: int = attrs.field(validator=validators.gt(0))
+
+
+@attrs.frozen
+class Stay:
+    """A class with each kind of validator; the names of its fields are those of the cases."""
+
+    nights: int = attrs.field(validator=[validators.ge(1), validators.le(20)])
+    email: str = attrs.field(converter=_stripped, validator=validators.matches_re(r"\w+@\w+"))
+    kind: str = attrs.field(default="hut", validator=validators.in_(["hut", "tent"]))
+    name: str = attrs.field(default="Ada", validator=[validators.min_len(2), validators.max_len(5)])
+    any: Any = attrs.field(default="", validator=validators.instance_of(str))
+    most: int = 30
+    since: date = attrs.field(default=date(2026, 1, 1), validator=validators.ge(date(2026, 1, 1)))
+    late: int = attrs.field(default=0)
+    rooms: list[Room] = attrs.field(factory=list)
+
+    @late.validator
+    def _not_too_late(self, attribute: Any, value: int) -> None:
+        if value > self.nights + self.most:
+            raise ValueError("You are gone by then.")
+
+
+GOOD = {"nights": 2, "email": " a@b "}
+
+
+def fields_of(body: dict[str, Any]) -> dict[str, list[str]]:
+    """Return why ``body`` is no `Stay`."""
+    model = body_model(Stay)
+    assert model is not None
+    with pytest.raises(ValidationActionError) as refused:
+        model.build(body, False)
+    return refused.value.fields
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("nights", 0, "Must be >= 1"),
+        ("nights", 21, "Must be <= 20"),
+        ("email", " nobody ", r"Must match regex '\\w+@\\w+'"),
+        ("kind", "villa", "Expected one of 'hut', 'tent'"),
+        ("name", "A", "Length must be >= 2"),
+        ("name", "Augusta", "Length must be <= 5"),
+        ("any", 1, "Expected text"),
+        ("since", "2025-12-31", "Must be >= 2026-01-01"),
+        ("late", 99, "You are gone by then."),
+    ],
+)
+def test_what_validators_of_attrs_say_is_for_users(field: str, value: Any, message: str) -> None:
+    assert fields_of({**GOOD, field: value}) == {field: [message]}
+
+
+def test_wrong_types_and_refused_values_are_reported_together() -> None:
+    body = {"nights": "x", "email": "nobody", "kind": 1, "rooms": [{"beds": 1}, {"beds": 0}]}
+    assert fields_of({**body, "name": "A"}) == {
+        "nights": ["Expected a whole number"],
+        "kind": ["Expected text"],
+        "rooms.1.beds": ["Must be > 0"],
+        "email": [r"Must match regex '\\w+@\\w+'"],
+        "name": ["Length must be >= 2"],
+    }
+
+
+@pytest.mark.parametrize("nights", [{"nights": "x"}, {}])
+def test_a_validator_that_looks_at_a_wrong_field_waits_for_it(nights: dict[str, str]) -> None:
+    assert fields_of({"email": "a@b", "late": 99, **nights}).keys() == {"nights"}
+
+
+def test_a_converter_that_fails_is_reported_with_its_field() -> None:
+    @attrs.frozen
+    class Code:
+        size: int
+        code: str = attrs.field(converter=lambda text: text[3])
+
+    model = body_model(Code)
+    assert model is not None
+    with pytest.raises(ValidationActionError) as refused:
+        model.build({"size": "x", "code": "abc"}, False)
+    assert refused.value.fields == {
+        "size": ["Expected a whole number"],
+        "code": ["string index out of range"],
+    }

@@ -250,15 +250,18 @@ async def test_nothing_of_the_first_visitor_s_request_reaches_the_loader(tmp_pat
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("request.cookies.get('a')", "reads request.cookies"),
-        ("request.headers.get('accept-language')", "reads request.headers"),
-        ("request.client", "reads request.client"),
-        ("getattr(request.state, 'user', None)", "reads request.state.user"),
-        ("request.state.response.set_cookie('seen', 'yes')", "sets a cookie"),
-        ("request.state.response.headers.update({'vary': 'dnt'})", "sets the header Vary"),
+        ("request.cookies.get('a')", "a layout's, reads request.cookies"),
+        ("request.headers.get('accept-language')", "a layout's, reads request.headers"),
+        ("request.client", "a layout's, reads request.client"),
+        ("getattr(request.state, 'user', None)", "a layout's, reads request.state.user"),
+        ("request.state.response.set_cookie('seen', 'yes')", "a route hook, sets a cookie"),
+        (
+            "request.state.response.headers.update({'vary': 'dnt'})",
+            "a route hook, sets the header Vary",
+        ),
         (
             "request.state.response.headers.update({'cache-control': 'private'})",
-            "sets Cache-Control: private",
+            "a route hook, sets Cache-Control: private",
         ),
     ],
 )
@@ -284,9 +287,10 @@ async def test_what_depends_on_the_visitor_is_not_kept_and_the_log_says_why_once
     assert found == ["pass", "pass"]
     warnings = [r.getMessage() for r in caplog.records if "CACHE" in r.getMessage()]
     assert len(warnings) == 1
-    assert warnings[0].startswith(
-        f"pages/index.fxl: CACHE has no effect: its code, or a route hook, {reason}."
-    )
+    assert warnings == [
+        f"pages/index.fxl: CACHE has no effect: its code, or {reason}. A kept response is the "
+        "same for everybody: load what differs in the browser, or remove CACHE."
+    ]
 
 
 async def test_what_the_application_sets_on_the_response_is_kept_with_it(tmp_path: Path) -> None:
@@ -454,6 +458,45 @@ async def test_a_page_that_is_not_open_to_all_is_not_kept(tmp_path: Path, hook: 
     assert (stranger.status, "x-fx-cache" in stranger.headers) == (401, False)
 
 
+@pytest.mark.parametrize(
+    ("line", "causes", "remedies"),
+    [
+        ("", "", "let the hook decide by the path alone"),
+        (
+            "request.client",
+            "its code, or a layout's, reads request.client and ",
+            "load what differs in the browser and let the hook decide by the path alone",
+        ),
+    ],
+)
+async def test_the_log_names_the_hook_that_reads_something_of_the_visitor(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, line: str, causes: str, remedies: str
+) -> None:
+    asking = """
+        async def asking(connection):
+            connection.cookies.get("a")
+            connection.headers.get("b")
+        """
+    write_tree(tmp_path, {"cache_hook_e.py": asking})
+    python = f"""
+        CACHE = {{"revalidate": 60}}
+
+        @server
+        async def load(request):
+            {line}
+            return {{}}
+        """
+    hooks = {"pages": ["cache_hook_e.asking"]}
+    async with opened(tmp_path, python, route_middleware=hooks) as client:
+        assert await states(client, "/", "/") == ["pass", "pass"]
+    (warning,) = [r.getMessage() for r in caplog.records if "CACHE" in r.getMessage()]
+    assert warning == (
+        f"pages/index.fxl: CACHE has no effect: {causes}the route hook cache_hook_e.asking reads "
+        "request.cookies, request.headers. A kept response is the same for everybody: "
+        f"{remedies}, or remove CACHE."
+    )
+
+
 PUBLIC = """
     CACHE = {"revalidate": 60}
 
@@ -504,3 +547,20 @@ async def test_who_is_signed_in_gets_what_is_kept_and_leaves_nothing_in_it(tmp_p
         assert (await client.get("/closed")).status == 303
         again = await client.load_page("/open/mine")
     assert [each.data["email"] for each in (stranger, mine, again)] == ["", "ann@example.org", ""]
+
+
+async def test_public_pages_are_kept_in_every_form_although_require_user_guards_pages(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_tree(tmp_path, {"pages/closed.fxl": page(PUBLIC)})
+    async with opened(
+        tmp_path,
+        llms={"enabled": True, "auto_convert": True},
+        plugins=[{"name": "auth", "settings": {"publicPaths": ["/"]}}],
+        route_middleware={"pages": ["fxtrio.plugins.auth.require_user"]},
+    ) as client:
+        for headers in ({}, NAVIGATION, {"accept": "text/markdown"}):
+            assert await states(client, "/", "/", headers=headers) == ["miss", "hit"]
+        agent = await client.get("/closed", headers={"accept": "text/markdown"})
+        assert (agent.status, (await client.get("/closed")).status) == (401, 303)
+    assert "CACHE" not in caplog.text

@@ -9,9 +9,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fx.testing import open_app
+from fx.testing import SocketRefused, open_app
 from fxtrio.errors import Redirect
-from tests.trees import LAYOUT, page, write_tree
+from tests.trees import LAYOUT, PAGE, page, write_tree
 
 SECRET = """
     @server
@@ -192,3 +192,128 @@ async def test_what_a_guard_keeps_of_a_request_is_there_for_the_page(
         "at": "http://testserver/app/api/__actions/admin/a b/act",
     }
     assert markdown.text == "hunter2 /app/admin/a b /app/admin/a b.md"
+
+
+REFUSING = """
+    from starlette.responses import PlainTextResponse
+
+    async def refuse(connection):
+        return PlainTextResponse("no", 401)
+    """
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        ({"not-found": "", "layout": ""}, "pages/not-found.fxl"),
+        ({"not-found": "", "layout": "", "error": ""}, "pages/not-found.fxl"),
+        ({"not-found": "", "layout": SECRET, "error": ""}, "pages/error.fxl"),
+        ({"not-found": SECRET, "layout": "", "error": ""}, "pages/error.fxl"),
+        ({"not-found": SECRET, "layout": ""}, None),
+        ({"not-found": "", "layout": SECRET, "error": SECRET}, None),
+    ],
+)
+async def test_whom_a_guard_refuses_gets_the_nearest_page_for_a_404_without_loaders(
+    tmp_path: Path, files: dict[str, str], shown: str | None
+) -> None:
+    name = f"refusing_{abs(hash(tmp_path))}"
+    pages = {
+        f"pages/{file}.fxl": page(python, LAYOUT if file == "layout" else PAGE)
+        for file, python in files.items()
+    }
+    write_tree(tmp_path, {f"{name}.py": REFUSING, "pages/index.fxl": page(""), **pages})
+    async with open_app(tmp_path, route_middleware={"pages": [f"{name}.refuse"]}) as client:
+        payload = await client.load_page("/nowhere")
+        html = await client.get("/nowhere")
+    assert (payload.status, html.status) == (404, 404)
+    assert (payload.error, payload.payload["boundary"]) == (
+        "This page could not be found.",
+        shown,
+    )
+    assert "hunter2" not in html.text + str(payload)
+
+
+MISTAKES = """
+    async def true(request):
+        return True
+
+    async def two(request, response):
+        return None
+
+    def plain(request):
+        return None
+
+    async def own(request):
+        return len(None)
+    """
+ANY = """
+    @action
+    async def act(request):
+        return {}
+
+    async def websocket(ws):
+        await ws.accept()
+    """
+
+
+@pytest.fixture
+def mistakes(tmp_path: Path) -> tuple[Path, str]:
+    name = f"mistakes_{abs(hash(tmp_path))}"
+    endpoint = "async def get(request):\n    return {}\n"
+    files = {f"{name}.py": MISTAKES, "pages/index.fxl": page(ANY), "pages/api/x.py": endpoint}
+    return write_tree(tmp_path, files), name
+
+
+async def ask_everything(project: Path, hook: str) -> list[str]:
+    """Return what the clients of an app learn that is guarded by ``hook``."""
+    hooks = {"pages": [hook], "apis": [hook]}
+    async with open_app(project, route_middleware=hooks) as client:
+        answers = [
+            await client.get("/"),
+            await client.get("/", headers={"x-fx-navigation": "1"}),
+            await client.post("/api/__actions/index/act", json={}),
+            await client.get("/api/x"),
+        ]
+        with pytest.raises(SocketRefused):
+            async with client.websocket("/"):
+                raise AssertionError("must not open")
+    assert {answer.status for answer in answers} == {500}
+    return [answer.text for answer in answers]
+
+
+@pytest.mark.parametrize(
+    ("hook", "cause"),
+    [
+        ("true", "returned True (bool)"),
+        (
+            "two",
+            "cannot be called with the request alone: "
+            "two() missing 1 required positional argument: 'response'",
+        ),
+        ("plain", "is not async"),
+    ],
+)
+async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
+    mistakes: tuple[Path, str], caplog: pytest.LogCaptureFixture, hook: str, cause: str
+) -> None:
+    project, name = mistakes
+    answers = await ask_everything(project, f"{name}.{hook}")
+    said = (
+        f"route hook '{name}.{hook}': {cause}. Make it an async function of the request that "
+        "returns None to let it pass, or a Response or redirect(…) to answer it."
+    )
+    errors = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert {(record.getMessage(), record.exc_info) for record in errors} == {(said, None)}
+    assert len(errors) == 5
+    for answer in answers[1:]:
+        assert f"{name}.{hook}" in answer
+
+
+async def test_what_a_hook_s_own_code_raises_has_a_traceback_of_its_lines(
+    mistakes: tuple[Path, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    project, name = mistakes
+    await ask_everything(project, f"{name}.own")
+    assert caplog.text.count("Traceback") == 5
+    assert caplog.text.count("return len(None)") == 5
+    assert "serve/guard.py" not in caplog.text

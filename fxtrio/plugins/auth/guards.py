@@ -29,9 +29,6 @@ class _Place:
     shows: bool
     """Whether it wants to see the page, and so can follow a redirect."""
 
-    markdown: bool = False
-    """Whether it is an agent, which would take the login page for the answer."""
-
 
 async def require_user(connection: HTTPConnection) -> Response | Redirect | None:
     """Let a request pass when somebody is signed in.
@@ -39,11 +36,12 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     Pages redirect to the login page, with ``?next=`` the path that was asked for; actions,
     Python endpoints and WebSockets are refused with 401 and JSON, and pages as Markdown with
     a LoaderError (401). The pages to sign in and to register and those of ``publicPaths``
-    are open, with their actions. Name it in ``routeMiddleware``, or return what it returns
-    from a loader. Raises AuthNotInstalled without the plugin.
+    are open, with their actions, and for them it reads nothing of the visitor: those with
+    ``CACHE`` can be kept. Name it in ``routeMiddleware``, or return what it returns from a
+    loader. Raises AuthNotInstalled without the plugin.
     """
     service, base_url = get_auth(), _base_url()
-    place = _place(connection, base_url)
+    place = _place(connection.scope, base_url)
     if place.page is not None and _is_public(place.page, service.settings):
         return None
     if connection.scope["type"] == "websocket":
@@ -55,7 +53,7 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
         return None
     if not place.shows:
         return JSONResponse({"ok": False, "error": "You are not signed in."}, 401)
-    if place.markdown:
+    if place.page is not None and _is_agent(connection):
         raise LoaderError("You are not signed in.", 401)
     login = base_url + service.settings.login_path
     return Redirect(f"{login}?next={quote(_requested(connection.scope), safe='/')}")
@@ -66,11 +64,10 @@ def _base_url() -> str:
     return "" if app is None else app.config.base_url
 
 
-def _place(connection: HTTPConnection, base_url: str) -> _Place:
-    path = str(connection.scope["path"])[len(base_url) :]
-    scope = connection.scope
+def _place(scope: Scope, base_url: str) -> _Place:
+    path = str(scope["path"])[len(base_url) :]
     shows = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-    raw = bytes(connection.scope.get("raw_path") or b"").lower()
+    raw = bytes(scope.get("raw_path") or b"").lower()
     if b"%2f" in raw and not path.startswith("/api/"):
         # The router takes an encoded slash as part of a segment, so this names no public page.
         return _Place(None, shows)
@@ -79,12 +76,21 @@ def _place(connection: HTTPConnection, base_url: str) -> _Place:
         return _Place("/" if page == "index" else f"/{page}", shows=False)
     if path.startswith("/api/"):
         return _Place(None, shows=False)
+    return _Place((page_path(path) if _has_markdown() else None) or path, shows)
+
+
+def _has_markdown() -> bool:
+    """Whether the app serves its pages as Markdown."""
     app = get_app()
-    if app is None or not app.config.llms.enabled:
-        return _Place(path, shows)
-    named = page_path(path)
-    markdown = named is not None or prefers_markdown(connection.headers.get("accept"))
-    return _Place(named or path, shows, markdown)
+    return app is not None and app.config.llms.enabled
+
+
+def _is_agent(connection: HTTPConnection) -> bool:
+    """Whether a page is asked for by an agent, which would take the login page for the answer."""
+    if not _has_markdown():
+        return False
+    named = page_path(str(connection.scope["path"]))
+    return named is not None or prefers_markdown(connection.headers.get("accept"))
 
 
 def _requested(scope: Scope) -> str:

@@ -41,6 +41,7 @@ class AuthPlugin(Plugin[AuthSettings]):
         """``clock`` returns seconds since 1970; tests hand in one of their own."""
         super().__init__(settings, config=config, root=root)
         self.clock = clock
+        self._database = root / settings.database
         self._signer = CookieSigner(tuple(key.encode() for key in config.secret_keys))
         self._rules = CookieRules(settings.cookie_name, settings.secure == "always")
         self._service: AuthService | None = None
@@ -67,7 +68,7 @@ class AuthPlugin(Plugin[AuthSettings]):
         hasher = await open_hasher(
             settings.argon2, threads=settings.hashing_threads, waiting=settings.hashing_queue
         )
-        async with open_sqlite(self.root / settings.database) as storage:
+        async with open_sqlite(self._database) as storage:
             yield AuthService(
                 settings=settings,
                 storage=storage,
@@ -76,6 +77,10 @@ class AuthPlugin(Plugin[AuthSettings]):
                 rules=self._rules,
                 clock=lambda: self.clock(),
             )
+
+    def isolate(self, folder: Path) -> None:
+        """Keep the database in ``folder``, under its own name."""
+        self._database = folder / self._database.name
 
     def middleware(self, app: ASGIApp) -> ASGIApp:
         """Return ``app`` with ``request.state.user`` set."""

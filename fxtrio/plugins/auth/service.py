@@ -305,12 +305,12 @@ class AuthService:
 def get_auth() -> AuthService:
     """Return the auth plugin of the app that the running code belongs to.
 
-    Raises AuthNotInstalled without one.
+    Raises AuthNotInstalled without one, and outside of a running app.
     """
     app = get_app()
     service = None if app is None else app.plugins.get("auth")
     if not isinstance(service, AuthService):
-        raise AuthNotInstalled("get_auth()")
+        raise AuthNotInstalled("get_auth()", outside=app is None)
     return service
 
 
