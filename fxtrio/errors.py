@@ -227,11 +227,18 @@ class LoaderResultInvalid(ValueRefused):
 
 
 class RouteHookMistaken(ValueRefused):
-    """A route hook cannot be called with the request, or returned what is no answer."""
+    """A route hook cannot be called with the request, or returned what is no answer.
 
-    def __init__(self, name: str, cause: str) -> None:
+    ``cause`` says what is wrong with it; "" when it is what it ``returned``.
+    """
+
+    def __init__(self, name: str, cause: str = "", *, returned: object = None) -> None:
+        if not cause:
+            shown = f"{returned!r:.80} ({type(returned).__name__})"
+            cause = f"returned {_forgotten(returned) or shown}"
+        end = "" if cause.endswith("?") else "."
         super().__init__(
-            f"route hook {name!r}: {cause}. Make it an async function of the request that "
+            f"route hook {name!r}: {cause}{end} Make it an async function of the request that "
             "returns None to let it pass, or a Response or redirect(…) to answer it."
         )
         self.name = name

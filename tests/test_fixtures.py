@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fx.testing import Client
+from fxtrio.context import get_app
 from fxtrio.testing.fixtures import fx_client, fx_settings
 from tests.trees import page, write_tree
 
@@ -26,6 +27,10 @@ def fx_root(tmp_path: Path) -> Path:
 
 async def test_a_test_gets_a_client_of_its_app(fx_client: Client) -> None:
     assert (await fx_client.load_page("/")).data == {"message": "from the fixture"}
+
+
+async def test_the_code_of_a_test_belongs_to_the_app_of_its_client(fx_client: Client) -> None:
+    assert get_app() is fx_client.app.state.fx
 
 
 async def test_the_app_has_the_settings_of_the_fixture(

@@ -55,7 +55,7 @@ async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | 
     answer = await waiting
     if answer is None or isinstance(answer, (Response, Redirect)):
         return answer
-    raise RouteHookMistaken(hook.name, f"returned {answer!r:.80} ({type(answer).__name__})")
+    raise RouteHookMistaken(hook.name, returned=answer)
 
 
 async def run_page_hooks(

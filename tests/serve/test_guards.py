@@ -237,6 +237,9 @@ MISTAKES = """
     async def true(request):
         return True
 
+    async def unawaited(request):
+        return true(request)
+
     async def two(request, response):
         return None
 
@@ -284,13 +287,14 @@ async def ask_everything(project: Path, hook: str) -> list[str]:
 @pytest.mark.parametrize(
     ("hook", "cause"),
     [
-        ("true", "returned True (bool)"),
+        ("true", "returned True (bool)."),
+        ("unawaited", "returned the coroutine true(). Was 'await' forgotten?"),
         (
             "two",
             "cannot be called with the request alone: "
-            "two() missing 1 required positional argument: 'response'",
+            "two() missing 1 required positional argument: 'response'.",
         ),
-        ("plain", "is not async"),
+        ("plain", "is not async."),
     ],
 )
 async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
@@ -299,7 +303,7 @@ async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
     project, name = mistakes
     answers = await ask_everything(project, f"{name}.{hook}")
     said = (
-        f"route hook '{name}.{hook}': {cause}. Make it an async function of the request that "
+        f"route hook '{name}.{hook}': {cause} Make it an async function of the request that "
         "returns None to let it pass, or a Response or redirect(…) to answer it."
     )
     errors = [record for record in caplog.records if record.levelname == "ERROR"]
