@@ -190,6 +190,20 @@ async def test_a_failed_build_is_shown_in_the_browser_until_it_is_put_right(
     assert "failed The build has failed: pages/index.fxl:3:5: <oops>" in project.report.events
 
 
+async def test_what_the_app_has_just_said_is_not_said_again_by_the_build(project: Project) -> None:
+    told = "fx.config.json:1:2: lang must be text, not 5."
+    project.write(f"import sys\nprint({told!r}, file=sys.stderr)\n{APP}")
+    async with running(project):
+        await project.report.wait_for("started")
+        await project.report.wait_for(f"line {told}")
+        project.build_error = told
+        project.change("fx.config.json", build=True)
+        await project.report.wait_for("failed The build has failed: ")
+        broken = await project.get()
+
+    assert told in broken.text
+
+
 async def test_an_app_that_does_not_start_shows_its_traceback(project: Project) -> None:
     project.write("raise RuntimeError('no such table')")
     async with running(project):

@@ -97,10 +97,15 @@ class Loop:
             return stopped
         self.report.changed(changes.files)
         if changes.build or failure is not None:
-            return await self._build()
+            return await self._build("\n".join(served.lines))
         return None
 
-    async def _build(self) -> Failure | None:
+    async def _build(self, shown: str = "") -> Failure | None:
+        """Build; return the failure to show, or None.
+
+        ``shown`` is what the child has written. It may have been started by settings that
+        keep it from serving, and the build from succeeding: those are not told twice.
+        """
         started = trio.current_time()
         errors: list[BaseException] = []
         try:
@@ -109,7 +114,8 @@ class Loop:
             errors = leaves(group)
         if errors:
             failure = Failure("The build has failed", "\n".join(map(str, errors)))
-            self.report.failed(failure)
+            known = failure.details in shown
+            self.report.failed(attrs.evolve(failure, details="") if known else failure)
             return failure
         self.report.built(trio.current_time() - started)
         return None

@@ -37,6 +37,9 @@ class Served:
 
     failure: Failure | None = None
 
+    lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_LINES_KEPT))
+    """The last that it has written to standard error."""
+
 
 @attrs.frozen(kw_only=True)
 class Server:
@@ -112,17 +115,16 @@ async def _run_child(
         start_new_session=True,  # so that Ctrl-C reaches this command only
     )
     os.close(writing)
-    lines: deque[str] = deque(maxlen=_LINES_KEPT)
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_read_lines, process, lines, server.echo)
+            nursery.start_soon(_read_lines, process, served.lines, server.echo)
             async with trio.lowlevel.FdStream(reading) as ready:
                 serves = await ready.receive_some(1) != b""  # it has died when the file ends
             if serves:
                 task_status.started()
             await process.wait()
             nursery.cancel_scope.deadline = trio.current_time() + 1.0  # for its last lines
-        served.failure = Failure("The app has stopped", "\n".join(lines))
+        served.failure = Failure("The app has stopped", "\n".join(served.lines))
         served.ended.set()
         if not serves:
             task_status.started()

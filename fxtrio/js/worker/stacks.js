@@ -9,6 +9,8 @@ import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+import { remedyFor } from './remedies.js';
+
 const MESSAGE_LIMIT = 4096; // characters
 const STACK_LIMIT = 32768; // characters
 const CAUSES = 3; // errors of a `cause` chain that are shown below an error
@@ -31,17 +33,30 @@ export class Stacks {
    * Return what can be said about something that was thrown. Never throws itself.
    *
    * @param {unknown} thrown
+   * @param {any} [state] what was rendered, to find what an error is about
    * @returns {{ name: string, message: string, stack: string }}
    */
-  describe(thrown) {
+  describe(thrown, state) {
     try {
       if (!(thrown instanceof Error)) {
         return { name: 'Error', message: shorten(String(thrown), MESSAGE_LIMIT), stack: '' };
       }
+      const name = shorten(String(thrown.name), 128);
+      const own = String(thrown.message);
+      const remedy = remedyFor(name, own, state);
+      const stack = this.#chain(thrown);
+      if (remedy === '') {
+        return { name, message: shorten(own, MESSAGE_LIMIT), stack: shorten(stack, STACK_LIMIT) };
+      }
+      const message = `${own.replace(/\.$/, '')}. ${remedy}`;
+      const lines = stack.split('\n').filter((line) => !RENDERER.test(line));
       return {
-        name: shorten(String(thrown.name), 128),
-        message: shorten(String(thrown.message), MESSAGE_LIMIT),
-        stack: shorten(this.#chain(thrown), STACK_LIMIT),
+        name,
+        message: shorten(message, MESSAGE_LIMIT),
+        stack: shorten(
+          lines.join('\n').replace(own, () => message),
+          STACK_LIMIT,
+        ),
       };
     } catch (second) {
       return {
@@ -56,9 +71,10 @@ export class Stacks {
    * Return the stack of something that was thrown, as lines for a log.
    *
    * @param {unknown} thrown
+   * @param {any} [state] what was rendered
    */
-  text(thrown) {
-    const { name, message, stack } = this.describe(thrown);
+  text(thrown, state) {
+    const { name, message, stack } = this.describe(thrown, state);
     return stack || `${name}: ${message}`;
   }
 

@@ -71,13 +71,15 @@ class Renderer {
    */
   #render(id, page, bytes, start, end) {
     const started = performance.now();
+    let state;
     try {
       this.#begin(id);
-      const { head, html } = this.#app.render(page, JSON.parse(bytes.toString('utf8', start, end)));
+      state = JSON.parse(bytes.toString('utf8', start, end));
+      const { head, html } = this.#app.render(page, state);
       if (typeof head !== 'string' || typeof html !== 'string') throw new TypeError(WRONG_RESULT);
       this.#outbox.html(id, started, head, html);
     } catch (error) {
-      this.#outbox.frame(Type.ERROR, id, JSON.stringify(this.#stacks.describe(error)));
+      this.#outbox.frame(Type.ERROR, id, JSON.stringify(this.#stacks.describe(error, state)));
     }
   }
 
@@ -89,15 +91,18 @@ class Renderer {
    * @param {number} end
    */
   #stream(id, page, bytes, start, end) {
+    /** @type {any} */
+    let state;
     const stream = new Stream(id, this.#outbox, {
       onEnd: (ended) => this.#streams.delete(ended),
-      onError: (error) => writeLog(Level.ERROR, this.#stacks.text(error)),
-      describe: (error) => this.#stacks.describe(error),
+      onError: (error) => writeLog(Level.ERROR, this.#stacks.text(error, state)),
+      describe: (error) => this.#stacks.describe(error, state),
     });
     this.#streams.set(id, stream);
     try {
       this.#begin(id);
-      stream.start(this.#app.stream, page, JSON.parse(bytes.toString('utf8', start, end)));
+      state = JSON.parse(bytes.toString('utf8', start, end));
+      stream.start(this.#app.stream, page, state);
     } catch (error) {
       stream.fail(error);
     }

@@ -1,0 +1,62 @@
+/** What to do about errors of renders whose own messages do not say it. Pure. */
+
+const BROWSER_ONLY =
+  /^(window|document|localStorage|sessionStorage|location|history|matchMedia|screen|alert) is not defined$/;
+
+/** As React says it, and as the argument of an address in production. */
+const OBJECT_CHILD = /(?:found: |\[\]=)object with keys \{([^}]*)\}/;
+
+const MOST_LOOKED_AT = 10_000; // values of a state
+
+/**
+ * Return what to do about an error, with a full stop; "" when its message must do.
+ *
+ * @param {string} name of the error's class
+ * @param {string} message
+ * @param {any} [state] what was rendered
+ */
+export function remedyFor(name, message, state) {
+  if (name === 'ReferenceError' && BROWSER_ONLY.test(message)) {
+    return 'It is there in browsers only: use it in an effect, or in a function in <ClientOnly>.';
+  }
+  const keys = OBJECT_CHILD.exec(decoded(message))?.[1];
+  if (keys === undefined) return '';
+  const place = placeOf(keys, state?.props);
+  const shown = `${place ?? '…'}.${keys.split(', ')[0]}`;
+  const which = place === undefined ? '' : `It is like '${place}'. `;
+  return `${which}Show a value of it, such as {${shown}}.`;
+}
+
+/** @param {string} message */
+function decoded(message) {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message; // with a % of its own
+  }
+}
+
+/**
+ * Return the path of the first object that has just these keys, the nearest to the top.
+ *
+ * @param {string} keys with commas between them
+ * @param {any} props
+ * @returns {string | undefined}
+ */
+function placeOf(keys, props) {
+  /** @type {[string, any][]} */
+  const waiting = [
+    ['data', props?.data],
+    ['layoutData', props?.layoutData],
+  ];
+  for (const [path, value] of waiting) {
+    if (value === null || typeof value !== 'object') continue;
+    const isArray = Array.isArray(value);
+    if (!isArray && Object.keys(value).join(', ') === keys) return path;
+    if (waiting.length > MOST_LOOKED_AT) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      waiting.push([isArray ? `${path}[${key}]` : `${path}.${key}`, inner]);
+    }
+  }
+  return undefined;
+}

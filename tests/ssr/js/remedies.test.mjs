@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { remedyFor } from "../../../fxtrio/js/worker/remedies.js";
+import { Stacks } from "../../../fxtrio/js/worker/stacks.js";
+
+const CHILD =
+  "Objects are not valid as a React child (found: object with keys {id, title}).";
+const MINIFIED =
+  "Minified React error #31; visit https://react.dev/errors/31?args[]=" +
+  "object%20with%20keys%20%7Bid%2C%20title%7D for the full message.";
+const book = { id: 1, title: "Emma" };
+
+test("an object as a child is found in the data", () => {
+  const of = (data, layoutData = {}) =>
+    remedyFor("Error", CHILD, { props: { data, layoutData } });
+
+  assert.equal(
+    of({ book }),
+    "It is like 'data.book'. Show a value of it, such as {data.book.id}.",
+  );
+  assert.match(of({ books: [{ id: 2 }, book] }), /'data\.books\[1\]'/);
+  assert.match(of({ x: null }, { book }), /'layoutData\.book'/);
+  assert.match(
+    remedyFor("Error", MINIFIED, { props: { data: book } }),
+    /^It is like 'data'/,
+  );
+});
+
+test("an object that is not in the data is told without a place", () => {
+  const told = "Show a value of it, such as {….id}.";
+
+  assert.equal(
+    remedyFor("Error", CHILD, { props: { data: { title: "x" } } }),
+    told,
+  );
+  assert.equal(remedyFor("Error", CHILD), told);
+});
+
+test("names of browsers have a remedy, and other errors none", () => {
+  assert.match(
+    remedyFor("ReferenceError", "window is not defined"),
+    /in an effect.*<ClientOnly>/,
+  );
+  assert.equal(remedyFor("ReferenceError", "windw is not defined"), "");
+  assert.equal(remedyFor("TypeError", "100% wrong"), "");
+});
+
+test("message and stack have the remedy, and no line of the renderer", () => {
+  const error = new Error(CHILD);
+  error.stack = `Error: ${CHILD}\n    at retryNode (/app/node_modules/react-dom/cjs/a.js:1:2)`;
+  const { message, stack } = new Stacks().describe(error, {
+    props: { data: { book } },
+  });
+
+  assert.ok(
+    message.endsWith(
+      "{id, title}). It is like 'data.book'. Show a value of it, such as {data.book.id}.",
+    ),
+  );
+  assert.equal(stack, `Error: ${message}`);
+});
