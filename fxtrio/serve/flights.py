@@ -73,6 +73,9 @@ class Flight:
     passed: bool = False
     """Whether the route hooks let anybody pass."""
 
+    of_hooks: int = 0
+    """Headers of the response that the route hooks have set, which come first (count)."""
+
     degraded: bool = False
     """Whether the page could not be rendered here, and was left to the browser."""
 
@@ -86,7 +89,7 @@ class Flight:
     def take(self, answer: Answer | None, visit: Visit) -> Answer | None:
         """Take the page's answer; return what middleware may see of it."""
         draft, site = visit.draft, self.site
-        self.reason = _personal(self.reads, draft.raw_headers)
+        self.reason = _personal(self.reads, draft.raw_headers, self.of_hooks)
         if not isinstance(answer, Reply):  # a redirect, or a hook's own response
             return answer
         if not self.passed:
@@ -108,18 +111,22 @@ class Flight:
         return Reply(answer.status, b"", answer.media)
 
 
-def _personal(reads: Reads, drafted: list[tuple[bytes, bytes]]) -> str:
+def _personal(reads: Reads, drafted: list[tuple[bytes, bytes]], of_hooks: int) -> str:
     """Return why others may not have the response, with the remedy; "" when they may."""
     if reads.found:
         return reads.describe()
-    for name, value in drafted:
+    for index, (name, value) in enumerate(drafted):
+        what = ""
         if name == b"set-cookie":
-            return not_shared("its code, or a route hook, sets a cookie")
-        if name == b"vary":
-            return not_shared("its code, or a route hook, sets the header Vary")
-        if name == b"cache-control" and (b"private" in value or b"no-store" in value):
-            shown = value.decode("latin-1")
-            return not_shared(f"its code, or a route hook, sets Cache-Control: {shown}")
+            what = "a cookie"
+        elif name == b"vary":
+            what = "the header Vary"
+        elif name == b"cache-control" and (b"private" in value or b"no-store" in value):
+            what = f"Cache-Control: {value.decode('latin-1')}"
+        if what and index < of_hooks:
+            return not_shared(f"a route hook sets {what}", "let the hook leave the page alone")
+        if what:
+            return not_shared(f"its code, or a layout's, sets {what}")
     return ""
 
 

@@ -109,6 +109,7 @@ class PageVisit:
         flight = self.visit.flight
         if flight is not None:
             flight.passed = True
+            flight.of_hooks = len(self.visit.draft.raw_headers)
         keeper = self._keeper()
         if keeper is None:
             return None

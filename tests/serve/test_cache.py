@@ -254,14 +254,14 @@ async def test_nothing_of_the_first_visitor_s_request_reaches_the_loader(tmp_pat
         ("request.headers.get('accept-language')", "a layout's, reads request.headers"),
         ("request.client", "a layout's, reads request.client"),
         ("getattr(request.state, 'user', None)", "a layout's, reads request.state.user"),
-        ("request.state.response.set_cookie('seen', 'yes')", "a route hook, sets a cookie"),
+        ("request.state.response.set_cookie('seen', 'yes')", "a layout's, sets a cookie"),
         (
             "request.state.response.headers.update({'vary': 'dnt'})",
-            "a route hook, sets the header Vary",
+            "a layout's, sets the header Vary",
         ),
         (
             "request.state.response.headers.update({'cache-control': 'private'})",
-            "a route hook, sets Cache-Control: private",
+            "a layout's, sets Cache-Control: private",
         ),
     ],
 )
@@ -495,6 +495,19 @@ async def test_the_log_names_the_hook_that_reads_something_of_the_visitor(
         "request.cookies, request.headers. A kept response is the same for everybody: "
         f"{remedies}, or remove CACHE."
     )
+
+
+async def test_the_log_says_when_it_is_a_hook_that_sets_a_cookie(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    setting = """
+        async def setting(connection):
+            connection.state.response.set_cookie("seen", "yes")
+        """
+    write_tree(tmp_path, {"cache_hook_f.py": setting})
+    async with opened(tmp_path, route_middleware={"pages": ["cache_hook_f.setting"]}) as client:
+        assert await states(client, "/", "/") == ["pass", "pass"]
+    assert "CACHE has no effect: a route hook sets a cookie." in caplog.text
 
 
 PUBLIC = """
