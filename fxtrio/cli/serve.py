@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from fxtrio.cli.advice import warn_at_start
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config
 from fxtrio.errors import ManifestUnreadable, SecretMissing
@@ -116,6 +117,8 @@ def command(root: Path, app: str | None, **given: Any) -> None:
         # The processes that render start in the meantime.
         serve = _import_server(with_app=manifest is not None and alone)
         options = serve_options(config, root, find_app(root, app), **given)
+        if manifest is not None:
+            warn_at_start(manifest, config, options)
         raise SystemExit(serve(options, ready=ready))
 
 

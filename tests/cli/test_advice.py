@@ -1,0 +1,71 @@
+"""What `fx serve` warns of at its start."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from fxtrio.cli.advice import channels_apart, warn_at_start
+from fxtrio.cli.serve import serve_options
+from fxtrio.config import Config, RealtimeConfig
+from fxtrio.manifest import Assets, Manifest, PageModule
+
+MEMORY = Config()
+REDIS = Config(realtime=RealtimeConfig(broker="redis://localhost"))
+
+
+def manifest(*, websocket: bool) -> Manifest:
+    module = PageModule(source="pages/live.fxl", websocket=websocket)
+    return Manifest(
+        build_id="0",
+        mode="production",
+        base_url="",
+        modules={"pages/index.fxl": PageModule(source="pages/index.fxl"), module.source: module},
+        views=(),
+        routes=(),
+        api=(),
+        not_found={},
+        llms={},
+        markdown={},
+        assets=Assets(base="/_fx/"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "websocket", "workers", "warned"),
+    [
+        (MEMORY, True, 2, True),
+        (MEMORY, True, 1, False),
+        (MEMORY, False, 2, False),
+        (REDIS, True, 2, False),
+    ],
+)
+def test_websockets_in_several_processes_need_a_broker_that_reaches_all(
+    config: Config, websocket: bool, workers: int, warned: bool
+) -> None:
+    told = channels_apart(manifest(websocket=websocket), config, workers)
+
+    assert told.startswith("pages/live.fxl: it serves WebSockets, in 2 processes") is warned
+    assert bool(told) is warned
+
+
+def test_the_warning_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    options = serve_options(
+        MEMORY,
+        tmp_path,
+        "",
+        host="127.0.0.1",
+        port=0,
+        bind=(),
+        workers=2,
+        access_log=None,
+        log_level="WARNING",
+    )
+    with caplog.at_level(logging.WARNING):
+        warn_at_start(manifest(websocket=True), MEMORY, options)
+
+    [record] = caplog.records
+    assert (record.name, record.levelname) == ("fx.serve", "WARNING")
+    assert "set 'realtime.broker' to a Redis URL" in record.getMessage()
