@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from fxtrio.cli.advice import warn_at_start
+from fxtrio.cli.descriptors import open_closed_descriptors
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config
 from fxtrio.errors import ManifestUnreadable, SecretMissing
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 BUILD_FOLDER = Path(".fx/build")
 _SHORTEST_GRACE = 1.0
+_ALL_PERMISSIONS = 0o777
 _CLOSING = 2.0
 """Seconds of the shutdown that are left for plugins and SSR workers to close."""
 
@@ -51,8 +53,14 @@ _CLOSING = 2.0
     "--workers",
     default="1",
     show_default=True,
-    callback=lambda _, __, text: _count_workers(text),
-    help="Server processes; 'auto' is one per core.",
+    callback=lambda _, __, text: _workers(text),
+    help="Server processes; 'auto' is one per core, always with one that watches over them.",
+)
+@click.option(
+    "--umask",
+    metavar="OCTAL",
+    callback=lambda _, __, text: _umask(text),
+    help="Permissions taken from a unix socket: 007 leaves it to the user and the group.",
 )
 @click.option("--certfile", type=click.Path(exists=True), help="Certificate chain: turns TLS on.")
 @click.option(
@@ -102,6 +110,9 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     FX_SECRET_KEY must be set; 'fx secret' prints a key. At SIGTERM and Ctrl-C requests
     finish and jobs drain before the server ends.
     """
+    open_closed_descriptors()
+    if given["max_requests_jitter"] and given["max_requests"] is None:
+        raise click.UsageError("--max-requests-jitter has no meaning without --max-requests.")
     config = load_config(root)
     build = root / BUILD_FOLDER
     manifest = None
@@ -154,16 +165,20 @@ def _load_build(build: Path, config: Config) -> Manifest:
     return manifest
 
 
-def _count_workers(text: str) -> int:
-    if text == "1":
-        return 1
-    # Heavy: see `command`.
-    from fxtrio.supervise.options import count_workers
+def _workers(text: str) -> int | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    if not text.isdecimal() or not int(text):
+        raise click.BadParameter(f"{text!r} is not above 0 and not 'auto'.")
+    return int(text)
 
-    try:
-        return count_workers(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} is not above 0 and not 'auto'.") from error
+
+def _umask(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text or set(text) - set("01234567") or int(text, 8) > _ALL_PERMISSIONS:
+        raise click.BadParameter(f"{text!r} is no octal number such as 007.")
+    return int(text, 8)
 
 
 def _proxies(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -179,7 +194,7 @@ def serve_options(
     host: str,
     port: int,
     bind: tuple[str, ...],
-    workers: int,
+    workers: int | Literal["auto"],
     access_log: Literal["off", "console", "json"] | None,
     log_level: str,
     factory: bool = False,
@@ -187,7 +202,7 @@ def serve_options(
 ) -> ServeOptions:
     """Return what the server is told: the command's options, and below them the settings."""
     # Heavy: see `command`.
-    from fxtrio.supervise.options import ServeOptions
+    from fxtrio.supervise.options import ServeOptions, count_cores
 
     shown = f"[{host}]" if ":" in host else host
     form = access_log or config.observability.access_log
@@ -197,9 +212,11 @@ def serve_options(
         factory=factory or not app,
         app_dir=str(root),
         bind=bind or (f"{shown}:{port}",),
-        workers=workers,
+        workers=count_cores() if workers == "auto" else workers,
+        watched=workers == "auto",
         access_log=None if form == "off" else form,
         log_level=log_level.upper(),
+        startup=config.timeouts.startup,
         shutdown=shutdown,
         graceful=max(_SHORTEST_GRACE, shutdown - config.tasks.drain_timeout - _CLOSING),
         limits=server_limits(config),

@@ -111,6 +111,9 @@ class TimeoutsConfig:
     render: float = attrs.field(default=5.0, validator=checks.positive_seconds)
     """One render in Node, after which its process is replaced."""
 
+    startup: float = attrs.field(default=60.0, validator=checks.positive_seconds)
+    """The start of the app: its plugins, the lifespan, and the first Node processes."""
+
     shutdown: float = attrs.field(default=30.0, validator=checks.positive_seconds)
     """The whole shutdown, `tasks.drainTimeout` included."""
 

@@ -1,6 +1,6 @@
 """Processes that serve an ASGI application: what the command `fx serve` runs."""
 
-from fxtrio.supervise.options import ServeOptions, count_workers
+from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.serve import serve
 
-__all__ = ["ServeOptions", "count_workers", "serve"]
+__all__ = ["ServeOptions", "serve"]

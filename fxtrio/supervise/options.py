@@ -37,7 +37,10 @@ class ServeOptions:
     """``host:port``, ``unix:path``, ``fd://number`` or ``systemd``; TLS with ``certfile``."""
 
     workers: int = 1
-    """Server processes. With 1, and without ``max_requests``, this process serves itself."""
+    """Server processes. With 1 this process serves itself, unless something asks for more."""
+
+    watched: bool = False
+    """Whether one worker is a process of its own, too, which is watched over and replaced."""
 
     certfile: str | None = None
     """PEM file with the certificate chain; turns TLS and with it HTTP/2 on."""
@@ -95,7 +98,7 @@ class ServeOptions:
     """Requests after which a worker is replaced by a new process. None: never."""
 
     max_requests_jitter: int = 0
-    """At most this many are added at random, so that workers are not replaced together."""
+    """A supervisor adds at most this many at random: workers are not replaced together."""
 
     user: int | None = None
     """User id that owns a unix socket."""
@@ -104,7 +107,7 @@ class ServeOptions:
     """Group id that owns a unix socket."""
 
     umask: int | None = None
-    """Permissions taken from a unix socket."""
+    """Permissions taken from a unix socket, which everybody may use without it (0666)."""
 
     limits: ServerLimits = attrs.field(factory=ServerLimits)
     """What one client may ask of a worker."""
@@ -117,7 +120,7 @@ class ServeOptions:
     @property
     def supervised(self) -> bool:
         """Whether processes are started and watched over, rather than serving in this one."""
-        return self.workers > 1 or self.max_requests is not None
+        return self.watched or self.workers > 1 or self.max_requests is not None
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
@@ -133,14 +136,6 @@ class ServeOptions:
         return cattrs.structure(values, cls)
 
 
-def count_workers(text: str) -> int:
-    """Return the number that ``--workers`` means; ``auto`` is one per usable core.
-
-    Raises ValueError for anything but ``auto`` and a whole number above 0.
-    """
-    if text == "auto":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    count = int(text)
-    if count < 1:
-        raise ValueError(f"--workers: {text!r} is not above 0.")
-    return count
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1

@@ -15,6 +15,7 @@ from typing import Any
 import trio
 
 HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""SIGHUP stays ignored where it was when the process began: so ``nohup`` does."""
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def receive_signals(early: list[int]) -> Iterator[AsyncIterator[int]]:
     would put back the default action of a signal that has a handler.
     """
     try:
-        with trio.open_signal_receiver(*HANDLED) as signals:
+        with trio.open_signal_receiver(*_heeded()) as signals:
             yield _chained(early, signals)
     finally:
         for number in HANDLED:
@@ -42,9 +43,14 @@ def hold_signals() -> list[int]:
     def note(number: int, frame: Any) -> None:
         noted.append(number)
 
-    for number in HANDLED:
+    for number in _heeded():
         signal.signal(number, note)
     return noted
+
+
+def _heeded() -> list[signal.Signals]:
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in HANDLED if number != signal.SIGHUP or not ignored]
 
 
 async def _chained(early: list[int], signals: AsyncIterator[int]) -> AsyncIterator[int]:

@@ -17,6 +17,10 @@ from fxtrio.supervise.options import ServeOptions
 _FIRST_SYSTEMD_FD = 3  # sd_listen_fds(3)
 _LAST_PORT = 65535
 
+_NO_SOCKET = 0o111
+"""Permissions that mean nothing for a socket. The others are given: whom the folder lets in
+may connect, such as a proxy with a user of its own."""
+
 
 @contextmanager
 def open_sockets(options: ServeOptions) -> Iterator[list[socket.socket]]:
@@ -66,8 +70,10 @@ def grouped(sockets: list[socket.socket], *, tls: bool) -> Sockets:
 
 def _bind_tcp(bind: str) -> socket.socket:
     host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > _LAST_PORT:
+    if not colon or not port.isdecimal():
         raise BindFailed(bind, "it has no port, such as '127.0.0.1:8000'")
+    if int(port) > _LAST_PORT:
+        raise BindFailed(bind, f"the port is above {_LAST_PORT}")
     host = host.removeprefix("[").removesuffix("]")
     try:
         found = socket.getaddrinfo(
@@ -90,7 +96,7 @@ def _bind_unix(bind: str, options: ServeOptions) -> socket.socket:
     path = bind[5:]
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # Set before and put back at once, since it counts for the whole process.
-    mask = None if options.umask is None else os.umask(options.umask)
+    mask = os.umask(_NO_SOCKET | (options.umask or 0))
     try:
         _remove_stale(bind, path)
         listening.bind(path)
@@ -103,8 +109,7 @@ def _bind_unix(bind: str, options: ServeOptions) -> socket.socket:
         listening.close()
         raise
     finally:
-        if mask is not None:
-            os.umask(mask)
+        os.umask(mask)
     return listening
 
 

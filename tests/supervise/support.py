@@ -99,13 +99,18 @@ async def serve(
 
 @asynccontextmanager
 async def serve_project(
-    root: Path, *options: str, workers: int, environment: Mapping[str, str]
+    root: Path,
+    *options: str,
+    workers: int,
+    environment: Mapping[str, str],
+    ready: bool = True,
+    wrap: tuple[str, ...] = (),
 ) -> AsyncIterator[Running]:
     """Serve a built project with the command ``fx serve``, like `serve`."""
-    command = [sys.executable, "-m", "fxtrio", "serve", "--port", "0"]
+    command = [*wrap, sys.executable, "-m", "fxtrio", "serve", "--port", "0"]
     command += ["--workers", str(workers), *options]
     key = {"FX_SECRET_KEY": "a key for tests that is long enough"}
-    async with _run(command, root, {**key, **environment}, workers) as running:
+    async with _run(command, root, {**key, **environment}, workers if ready else 0) as running:
         yield running
 
 

@@ -127,7 +127,8 @@ async def test_an_address_in_use_is_exit_code_1() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"bind": ("127.0.0.1:99999",)}, "it has no port"),
+        ({"bind": ("127.0.0.1",)}, "it has no port"),
+        ({"bind": ("127.0.0.1:99999",)}, "the port is above 65535"),
         ({"bind": ("fd://x",)}, "it has no number"),
         ({"bind": ("fd://999",)}, "Bad file descriptor"),
         ({"bind": ("unix:/nowhere/at/all",)}, "No such file or directory"),
@@ -156,7 +157,7 @@ async def test_a_unix_socket_is_served_and_its_file_removed(tmp_path: Path) -> N
     async with serve(ready=False, bind=(f"unix:{path}",), umask=0o077) as running:
         await running.wait_for("Running on http://unix")
         assert (await _get_over_unix(path)).startswith(b"HTTP/1.1 200")
-        assert path.stat().st_mode & 0o777 == 0o700
+        assert path.stat().st_mode & 0o777 == 0o600
         async with serve(ready=False, bind=(f"unix:{path}",)) as second:
             assert await second.exit_code() == 1
             await second.wait_for("another server answers there")
