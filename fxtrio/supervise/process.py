@@ -5,12 +5,12 @@ Used by `serve` for a single process and by every worker of a supervisor.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from random import randint
 from socket import socket
 from typing import Any
 
@@ -20,13 +20,15 @@ from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.load import load_application, own_lines
-from fxtrio.supervise.log import open_log
+from fxtrio.supervise.log import SERVER, open_log
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import ProxyHeaders
+from fxtrio.supervise.remains import describe_remains
 from fxtrio.supervise.server import run_server
 from fxtrio.supervise.settings import ServerConfig, make_config
 from fxtrio.supervise.signals import hold_signals, receive_signals
 from fxtrio.supervise.sockets import grouped
+from fxtrio.tracebacks import trimmed
 
 FAILED = 1
 """Exit code of a server that could not start, broke off, or did not end in time."""
@@ -60,17 +62,17 @@ class Surroundings:
 
 def serve_here(options: ServeOptions, sockets: list[socket], around: Surroundings) -> int:
     """Serve in this process until a signal; return the exit code."""
+    plain = not around.supervised
     try:
         app = load_application(options)
+        config = make_config(options)
     except FxtrioError as error:
-        print(error, file=sys.stderr)
-        return FAILED
+        return report_failure(options, str(error), plain=plain)
     except Exception as error:
-        print(f"{options.app}: it cannot be imported.", file=sys.stderr)
-        print(*own_lines(error), sep="", end="", file=sys.stderr)
-        return FAILED
+        return report_failure(
+            options, f"{options.app}: it cannot be imported.", cause=error, plain=plain
+        )
     open_log(options.log_form, options.log_level)
-    config = make_config(options)
     if options.trusted_proxies:
         app = ProxyHeaders(app, config.proxies)
     process = _Process(options, config, around, hold_signals())
@@ -78,6 +80,25 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
         return trio.run(process.run, app, sockets)
     finally:
         process.disarm()
+
+
+def report_failure(
+    options: ServeOptions, text: str, *, cause: Exception | None = None, plain: bool
+) -> int:
+    """Say why nothing is served, and return the exit code.
+
+    In the log; with ``plain``, which is for whoever sits before it, as it is, unless the
+    log is for machines.
+    """
+    if plain and options.log_form == "console":
+        print(text, file=sys.stderr)
+        if cause is not None:
+            print(*own_lines(cause), sep="", end="", file=sys.stderr)
+    else:
+        open_log(options.log_form, options.log_level)
+        shown = None if cause is None else trimmed(cause)
+        logging.getLogger(SERVER).critical("%s", text, exc_info=shown)
+    return FAILED
 
 
 class _Process:
@@ -91,10 +112,12 @@ class _Process:
         self._stop = trio.Event()
         self._serving = self._forced = self._late = False
         self._timer: threading.Timer | None = None
+        self._root: trio.lowlevel.Task | None = None
 
     async def run(self, app: Any, sockets: list[socket]) -> int:
         """Serve; return the exit code."""
         failed = False
+        self._root = trio.lowlevel.current_task()
         try:
             with receive_signals(self._early) as signals:
                 async with trio.open_nursery() as nursery:
@@ -106,7 +129,7 @@ class _Process:
         except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
             failed = True
             for error in _leaves(group):
-                await self._config.log.critical("%s", _plain(error))
+                await self._config.log.critical("%s", self._describe(error))
         except* Exception as group:
             failed = True
             await self._config.log.critical("The server failed", exc_info=group)
@@ -127,15 +150,13 @@ class _Process:
         self._around.ready(value)
 
     async def _serve(self, app: Any, sockets: list[socket]) -> None:
-        options, most = self._options, self._options.max_requests
-        if most is not None:
-            most += randint(0, options.max_requests_jitter)
+        options = self._options
         await run_server(
             app,
             self._config,
             sockets=grouped(sockets, tls=options.certfile is not None),
             stop=self._stop,
-            max_requests=most,
+            max_requests=options.max_requests,
             spent=self._around.spent,
             task_status=self,
         )
@@ -170,22 +191,36 @@ class _Process:
     def _arm(self, seconds: float, code: int) -> None:
         """End the process after ``seconds``, even if a thread never ends or the loop hangs."""
         self.disarm()
-        self._timer = threading.Timer(seconds, _end_at_once, [code])
+        self._timer = threading.Timer(seconds, self._end_at_once, [code])
         self._timer.daemon = True
         self._timer.start()
 
+    def _end_at_once(self, code: int) -> None:
+        # A thread that stands still may have the lock of the log.
+        teller = threading.Thread(target=self._tell_what_remains, name="fx.end", daemon=True)
+        teller.start()
+        teller.join(_LAST)
+        os._exit(code)
 
-def _end_at_once(code: int) -> None:
-    print("The process is ended although it still works.", file=sys.stderr, flush=True)
-    os._exit(code)
+    def _tell_what_remains(self) -> None:
+        remains = describe_remains(self._root)
+        logging.getLogger(SERVER).critical(
+            "The process is ended although it still works%s", f": {remains}" if remains else ""
+        )
 
-
-def _plain(error: BaseException) -> str:
-    """Return the text of an error; Hypercorn puts an application's report into quotes."""
-    text = str(error)
-    if isinstance(error, LifespanFailureError):
-        text = text.replace(" '", " ", 1).removesuffix("'").rstrip()
-    return text
+    def _describe(self, error: BaseException) -> str:
+        """Return the text of an error; Hypercorn puts an application's report into quotes."""
+        text = str(error)
+        if isinstance(error, LifespanFailureError):
+            return text.replace(" '", " ", 1).removesuffix("'").rstrip()
+        if isinstance(error, LifespanTimeoutError) and self._serving:
+            return f"The application did not end within {self._options.shutdown:g} s."
+        if isinstance(error, LifespanTimeoutError):
+            return (
+                f"The application did not start within {self._options.startup:g} s. "
+                "Raise timeouts.startup, or let a background task do what takes so long."
+            )
+        return text
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:

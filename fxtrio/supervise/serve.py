@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import trio
@@ -10,7 +9,7 @@ import trio
 from fxtrio.errors import BindFailed, CertificateUnusable, ProxyUnknown
 from fxtrio.supervise.notify import notify
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.process import FAILED, Surroundings, serve_here
+from fxtrio.supervise.process import Surroundings, report_failure, serve_here
 from fxtrio.supervise.settings import make_config
 from fxtrio.supervise.sockets import open_sockets
 
@@ -44,5 +43,4 @@ def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -
             )
             return serve_here(options, sockets, around)
     except (BindFailed, CertificateUnusable, ProxyUnknown) as error:
-        print(error, file=sys.stderr)
-        return FAILED
+        return report_failure(options, str(error), plain=True)

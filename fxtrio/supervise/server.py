@@ -10,27 +10,25 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Sockets
-from hypercorn.trio.lifespan import Lifespan
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from hypercorn.utils import repr_socket_addr
 
-from fxtrio.errors import LifespanEnded
 from fxtrio.http1 import Connection
 from fxtrio.http1.hub import Hub
 from fxtrio.http1.opening import Stream
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.supervise.access import ServerLogger
 from fxtrio.supervise.addresses import Addresses
+from fxtrio.supervise.lifespan import SpokenLifespan, start_lifespan, watch_lifespan
 from fxtrio.supervise.listener import Acceptor
-from fxtrio.supervise.settings import ServerConfig, usable_connections
+from fxtrio.supervise.settings import ServerConfig, describe_shortage, usable_connections
 
 Application = Callable[..., Awaitable[None]]
 
@@ -63,7 +61,7 @@ async def run_server(
     """
     wrapped = ASGIWrapper(app)
     state: LifespanState = {}
-    lifespan = Lifespan(wrapped, config, state)
+    lifespan = SpokenLifespan(wrapped, config, state)
     context = WorkerContext(max_requests)
     hub = Hub(config, config.limits)
     context.fx_hub = hub  # type: ignore[attr-defined]  # see hub_of
@@ -72,13 +70,13 @@ async def run_server(
     else:  # it takes as long as a fifth of a start, and is seldom needed: see hand_over
         context.fx_prepare_hypercorn = install_guard  # type: ignore[attr-defined]
     async with trio.open_nursery() as lifespan_nursery:
-        returned = await _start_lifespan(lifespan, lifespan_nursery)
+        returned = await start_lifespan(lifespan, lifespan_nursery)
         async with trio.open_nursery() as watching:
             watching.start_soon(hub.run)
             if config.access_log is not None:
                 watching.start_soon(config.access_log.run)
             if lifespan.supported:
-                watching.start_soon(_watch_lifespan, lifespan)
+                watching.start_soon(watch_lifespan, lifespan)
             begin = partial(_begin_shutdown, app)
             serve = partial(Connection, wrapped, config, context, ConnectionState(state.copy()))
             intake = _Intake(config, hub, context, spent)
@@ -120,7 +118,10 @@ class _Intake:
         """Serve every connection with ``serve``; return once all of them have ended."""
         config = self._config
         addresses = Addresses(config.limits.connections_per_address, config.proxies)
-        acceptor = Acceptor(addresses, usable_connections(config.limits), serve)
+        room = usable_connections(config.limits)
+        if room < config.limits.connections:
+            await config.log.warning("%s", describe_shortage(room, config.limits))
+        acceptor = Acceptor(addresses, room, serve)
         tls = config.create_ssl_context()
         urls = []
         async with trio.open_nursery() as connections:
@@ -173,33 +174,6 @@ async def _accept_the_rest(sockets: Sockets) -> None:
     with trio.move_on_after(_LAST_CALL):
         while poll.poll(0):  # noqa: ASYNC110  # the kernel tells when one comes, not when none is left
             await trio.sleep(0.001)
-
-
-async def _start_lifespan(lifespan: Lifespan, nursery: trio.Nursery) -> trio.Event:
-    """Run the lifespan in ``nursery``; once it has started, return what its end will set.
-
-    Hypercorn reports a failed start as started for a moment, before the error
-    reaches the nursery: by then it has ended, so wait for the way it did.
-    """
-    returned = trio.Event()
-
-    async def run(task_status: trio.TaskStatus[None]) -> None:
-        await lifespan.handle_lifespan(task_status=task_status)
-        returned.set()
-
-    await nursery.start(run)
-    with suppress(trio.ClosedResourceError):  # it returned at once: it wants to hear of nothing
-        await lifespan.wait_for_startup()
-    if lifespan.shutdown.is_set():
-        await returned.wait()
-    return returned
-
-
-async def _watch_lifespan(lifespan: Lifespan) -> None:
-    """Raise when the lifespan breaks off. One that merely returns early does no harm."""
-    await lifespan.shutdown.wait()
-    if not lifespan.supported:
-        raise LifespanEnded
 
 
 def _begin_shutdown(app: Any) -> None:

@@ -16,7 +16,7 @@ from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import Proxies
 
 _SPARE_FILES = 128
-"""Descriptors kept for everything that is no connection."""
+"""Descriptors kept for everything that is no connection; a quarter of them all, if that is less."""
 
 _STANDARD_OUTPUT = 1
 
@@ -96,4 +96,14 @@ def usable_connections(limits: ServerLimits) -> int:
         soft = allowed
     if soft == resource.RLIM_INFINITY:
         return limits.connections
-    return max(1, min(limits.connections, soft - _SPARE_FILES))
+    return max(1, min(limits.connections, soft - min(_SPARE_FILES, soft // 4)))
+
+
+def describe_shortage(room: int, limits: ServerLimits) -> str:
+    """Return a sentence for when `usable_connections` are fewer than ``limits`` ask for."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return (
+        f"The system grants this process {files} open files, so {room} connections fit, and not "
+        f"{limits.connections}. Raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd), "
+        "or lower limits.connections."
+    )

@@ -28,8 +28,12 @@ BEATS = 12
 class Worker:
     """One process. Its events are set as it gets there; each is set once."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, share: int | None = None) -> None:
         self.number = number
+        self.share = share
+        """Requests after which it wants a successor. None: it never does."""
+        self.spent = False
+        """Whether it has answered them."""
         self.started = trio.Event()
         """It has its sockets: there is a process, or there will be none."""
         self.ready = trio.Event()
@@ -120,6 +124,7 @@ class Worker:
                 if READY in data:
                     self.ready.set()
                 if SPENT in data:
+                    self.spent = True
                     self.wanted.set()
                 self._silent = 0
         except trio.BrokenResourceError:

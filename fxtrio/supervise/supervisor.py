@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import AsyncIterator
+from random import randint
 from socket import socket
 
+import attrs
 import trio
 
 from fxtrio.supervise.log import open_log
@@ -110,6 +112,12 @@ class Supervisor:
 
     async def _succeed(self, worker: Worker, processes: trio.Nursery) -> Worker:
         """Put a new worker in the place of one that still serves; return who serves now."""
+        if worker.spent:
+            await self._config.log.info(
+                "Worker %d has answered its %d requests and is replaced",
+                worker.number,
+                worker.share or 0,
+            )
         successor = self._spawn(worker.number, processes)
         if await successor.wait_ready():
             self._workers[worker.number] = successor
@@ -127,14 +135,18 @@ class Supervisor:
         return worker
 
     def _spawn(self, number: int, processes: trio.Nursery) -> Worker:
-        worker = Worker(number)
+        share = self._options.max_requests
+        if share is not None:
+            share += randint(0, self._options.max_requests_jitter)
+        worker = Worker(number, share)
         self._alive.add(worker)
         processes.start_soon(self._run, worker)
         return worker
 
     async def _run(self, worker: Worker) -> None:
         try:
-            await worker.run(self._options, self._sockets)
+            options = attrs.evolve(self._options, max_requests=worker.share)
+            await worker.run(options, self._sockets)
         finally:
             self._alive.discard(worker)
         if self._stopping.is_set() and worker.ready.is_set() and worker.code != 0:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
 import trio
-from hypercorn.utils import LifespanFailureError
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
+from trio.testing import MockClock
 
 from fxtrio.errors import LifespanEnded
+from fxtrio.supervise.lifespan import SpokenLifespan, start_lifespan
+from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.settings import make_config
 
 from .rules import get
-from .support import App, open_server, response
+from .support import App, Records, open_server, response
 
 STARTED = {"type": "lifespan.startup.complete"}
 STOPPED = {"type": "lifespan.shutdown.complete"}
@@ -55,19 +61,40 @@ async def test_a_lifespan_may_end_quietly(case: str) -> None:
         assert (await server.ask(get())).startswith(b"HTTP/1.1 200 ")
 
 
-IGNORED: dict[str, list[Any]] = {
-    "no lifespan": [LookupError("only http")],
-    "an error before the start": ["startup", LookupError()],
-    "an unknown message": ["startup", {"type": "unheard"}],
+IGNORED: dict[str, tuple[list[Any], str]] = {
+    "an error before the start": (["startup", LookupError("db\ndown")], "LookupError: db"),
+    "several errors": (["startup", ExceptionGroup("many", [OSError("down")])], "OSError: down"),
+    "an unknown message": (["startup", {"type": "unheard"}], "UnexpectedMessageError: unheard"),
 }
 
 
 @pytest.mark.parametrize("case", IGNORED)
-async def test_an_application_without_a_lifespan_is_served_with_a_warning(case: str) -> None:
-    async with open_server(lasting(*IGNORED[case]), lifespan=True) as server:
+async def test_an_application_whose_lifespan_fails_is_served_with_a_warning(case: str) -> None:
+    steps, reason = IGNORED[case]
+    async with open_server(lasting(*steps), lifespan=True) as server:
         assert (await server.ask(get())).startswith(b"HTTP/1.1 200 ")
         (record,) = server.log.take(30)
-        assert "without Lifespan support" in record.getMessage()
+        assert record.getMessage().endswith(f"is served without it: {reason}")
+
+
+async def test_an_application_that_knows_no_lifespan_is_served_without_a_warning() -> None:
+    async with open_server(lasting(LookupError("only http")), lifespan=True) as server:
+        told = [record.getMessage() for record in server.log.take(20)]
+        assert "The application is served without a lifespan: LookupError: only http" in told
+        assert (await server.ask(get())).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_long_start_is_told_before_its_time_is_over(autojump_clock: MockClock) -> None:
+    log = Records()
+    config = make_config(ServeOptions(app="", startup=9))
+    config.errorlog = logging.Logger("server under test", logging.DEBUG)
+    config.errorlog.addHandler(log)
+    lifespan = SpokenLifespan(ASGIWrapper(lasting("startup", 10.0)), config, {})
+    with pytest.RaisesGroup(LifespanTimeoutError, flatten_subgroups=True):
+        async with trio.open_nursery() as nursery:
+            await start_lifespan(lifespan, nursery)
+    (record,) = log.records
+    assert record.getMessage() == "The application is still starting; it has 9 s in all"
 
 
 FAILED = {"type": "lifespan.startup.failed", "message": "no database"}

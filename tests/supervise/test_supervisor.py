@@ -28,7 +28,7 @@ async def test_new_clients_are_refused_while_the_last_requests_are_answered() ->
         await running.wait_for("slow request")
         running.kill()
         with trio.fail_after(3):
-            while await _listens(running):
+            while await _listens(running):  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.02)
         assert (await client.reply()).body == b"done"
         assert await running.exit_code() == 0

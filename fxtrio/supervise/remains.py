@@ -1,0 +1,79 @@
+"""What a process still works on when its time is over: threads and tasks, each with its place.
+
+For the last line of the log. Called from a thread beside the event loop, which may hang.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from types import FrameType
+
+import trio
+
+from fxtrio.tracebacks import is_application
+
+_MOST = 10
+"""Things that are named."""
+
+
+def describe_remains(root: trio.lowlevel.Task | None) -> str:
+    """Return what works in the application's code, with commas between; "" when nothing does.
+
+    ``root`` is the task below which tasks are looked for. None of them is named when they
+    change at that moment.
+    """
+    frames = sys._current_frames()
+    found = []
+    for thread in threading.enumerate():
+        frame = frames.get(thread.ident or 0)
+        name = "the event loop" if thread is threading.main_thread() else f"thread {thread.name!r}"
+        place = _place(frame)
+        if place:
+            found.append(f"{name} at {place}")
+        elif _is_busy(thread):
+            found.append(name)
+    with suppress(RuntimeError):  # a set has changed while it was read
+        tasks = [] if root is None else list(_tasks(root))
+        found += [f"task {name!r} at {place}" for name, place in tasks]
+    more = len(found) - _MOST
+    return ", ".join(found[:_MOST]) + (f", and {more} more" if more > 0 else "")
+
+
+def _is_busy(thread: threading.Thread) -> bool:
+    """Whether it is a thread of `trio.to_thread` with work, which trio names after that."""
+    return " from " in thread.name
+
+
+def _place(frame: FrameType | None) -> str:
+    """Return where the application is, as ``file:line``; "" when it is not."""
+    while frame is not None:
+        if _is_told(frame):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def _is_told(frame: FrameType) -> bool:
+    """Whether it is the application's, and not the script that has begun everything."""
+    main = frame.f_globals.get("__name__") == "__main__"
+    return not main and is_application(frame.f_code.co_filename)
+
+
+def _tasks(root: trio.lowlevel.Task) -> Iterator[tuple[str, str]]:
+    """Yield names and places of the tasks below ``root`` that have no tasks themselves."""
+    waiting = [root]
+    while waiting:
+        task = waiting.pop()
+        children = [child for nursery in task.child_nurseries for child in nursery.child_tasks]
+        waiting += children
+        places = [
+            f"{frame.f_code.co_filename}:{line}"
+            for frame, line in islice(task.iter_await_frames(), 1000)
+            if _is_told(frame)
+        ]
+        if places and not children:
+            yield task.name, places[-1]
