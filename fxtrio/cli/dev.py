@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ from fxtrio.cli.output import app_option, console, find_app, root_option
 
 if TYPE_CHECKING:
     from fxtrio.cli.develop.loop import Loop
+    from fxtrio.cli.develop.terminal import Terminal
 
 
 @click.command
@@ -37,7 +39,6 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
 
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.terminal import Terminal
-    from fxtrio.compile.build import build_project
     from fxtrio.config import load_config
     from fxtrio.supervise.options import ServeOptions
     from fxtrio.supervise.sockets import open_sockets
@@ -48,9 +49,7 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     async def build() -> None:
         # The first build may install the bundler; later ones take a second or two.
         report = terminal.line if next(builds) == 0 else _ignore
-        build = await build_project(root, load_config(root), mode="development", report=report)
-        for warning in build.warnings:
-            terminal.warn(str(warning))
+        await build_and_warn(root, terminal, report)
 
     shown = f"[{host}]" if ":" in host else host
     with open_sockets(ServeOptions(app="", bind=(f"{shown}:{port}",))) as (listener,):
@@ -60,6 +59,16 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
             root=root, app=find_app(root, app), listener=listener, build=build, report=terminal
         )
         trio.run(partial(run_until_interrupted, loop))
+
+
+async def build_and_warn(root: Path, terminal: Terminal, report: Callable[[str], None]) -> None:
+    """Make the development build, and show what may be a mistake. Raises what the build does."""
+    from fxtrio.compile.build import build_project
+    from fxtrio.config import load_config
+
+    build = await build_project(root, load_config(root), mode="development", report=report)
+    for warning in build.warnings:
+        terminal.warn(str(warning))
 
 
 def _ignore(line: str) -> None:

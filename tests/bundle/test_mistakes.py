@@ -73,6 +73,23 @@ def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     assert (problem.path, problem.line) == ("pages/index.fxl", 4)
 
 
+@pytest.mark.parametrize(
+    ("module", "remedy"),
+    [
+        ("fx/clinet", "Did you mean 'fx/client'?"),
+        ("fx/Client", "Did you mean 'fx/client'?"),
+        ("fx/router", "The module of the framework is 'fx/client'."),
+    ],
+)
+def test_another_module_of_the_framework_is_not_looked_for_in_packages(
+    tmp_path: Path, module: str, remedy: str
+) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", f"import {{ Link }} from '{module}';\nexport default Link;\n")
+    [problem] = project.problems()
+    assert problem.message == f"'{module}' cannot be found. {remedy}"
+
+
 def test_a_name_that_fx_client_does_not_have_is_reported(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page(

@@ -199,6 +199,8 @@ async def test_what_the_app_has_just_said_is_not_said_again_by_the_build(project
         project.build_error = told
         project.change("fx.config.json", build=True)
         await project.report.wait_for("failed The build has failed: ")
+        while (await project.get()).status_code == 200:  # of the app that is being ended
+            pass
         broken = await project.get()
 
     assert told in broken.text
