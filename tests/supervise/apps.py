@@ -83,12 +83,30 @@ async def stubborn(app: Any):
 refuses_to_end = Starlette(routes=[Route("/", pid)], lifespan=stubborn)
 
 
+@asynccontextmanager
+async def endless(app: Any):
+    await trio.sleep_forever()
+    yield
+
+
+never_starts = Starlette(lifespan=endless)
+
+
 async def breaks_off(scope: Any, receive: Any, send: Any) -> None:
     if scope["type"] == "lifespan":
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await trio.sleep(0.3)
         raise LookupError("the background work failed")
+
+
+@asynccontextmanager
+async def blocking(app: Any):
+    yield
+    time.sleep(60)  # noqa: ASYNC251  # what it must not do
+
+
+blocks_at_the_end = Starlette(lifespan=blocking)
 
 
 async def without_lifespan(scope: Any, receive: Any, send: Any) -> None:

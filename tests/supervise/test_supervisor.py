@@ -81,6 +81,7 @@ async def test_workers_end_when_their_supervisor_is_killed() -> None:
 
 async def test_a_worker_whose_loop_stands_still_is_replaced() -> None:
     async with serve(workers=2, hang=2.0) as running:
+        await running.wait_for("2 workers serve")  # one that starts has longer
         stopped = running.workers()[0]
         os.kill(stopped, signal.SIGSTOP)
         await running.wait_until(partial(_is_back, running, stopped))
@@ -125,6 +126,7 @@ async def test_a_worker_that_has_served_its_share_is_replaced_and_refuses_nobody
             )
             nursery.cancel_scope.cancel()
         assert failures == []
+        await running.wait_for("Worker 0 has answered its 5 requests and is replaced")
 
 
 async def _ask_until_cancelled(running: Running, failures: list[object]) -> None:

@@ -1,0 +1,98 @@
+"""What the log says about a start that fails, and about a process that works too long."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from .support import ROOT, lines, serve, serve_project
+
+RECORD = re.compile(r"^(\[\d\d\d\d-.*\] \[\d+\] \[[A-Z]+\] |    |$)", re.MULTILINE)
+
+
+async def test_a_start_that_takes_too_long_names_the_setting(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": str(ROOT), "FX_TIMEOUTS__STARTUP": "0.3"}
+    app = ("--app", "tests.supervise.apps:never_starts")
+    async with serve_project(
+        tmp_path, *app, workers=1, environment=environment, ready=False
+    ) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for(
+            r"\[CRITICAL\] The application did not start within 0.3 s. Raise timeouts.startup, or"
+        )
+
+
+@pytest.mark.parametrize(
+    ("module", "app", "words"),
+    [
+        ("tests.supervise.apps", "missing", "has no attribute 'missing'"),
+        ("tests.supervise.broken", "app", "tests.supervise.broken:app: it cannot be imported."),
+    ],
+)
+async def test_why_a_worker_did_not_start_is_a_record(module: str, app: str, words: str) -> None:
+    async with serve(app, module=module, workers=2, ready=False) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for(rf"\[CRITICAL\] .*{re.escape(words)}")
+    for line in running.log.splitlines():
+        assert RECORD.match(line), line
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_why_nothing_is_served_is_json_where_the_log_is(workers: int) -> None:
+    async with serve(
+        module="tests.supervise.broken", workers=workers, access_log="json", ready=False
+    ) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("no such table")
+    (first, *_) = [line for line in lines(running.log) if "traceback" in line]
+    assert first["message"] == "tests.supervise.broken:app: it cannot be imported."
+    assert first["traceback"].endswith("LookupError: no such table")
+    assert "importlib" not in first["traceback"]
+
+
+async def test_an_address_that_cannot_be_used_is_json_where_the_log_is() -> None:
+    async with serve(access_log="json", bind=("fd://x",), ready=False) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("it has no number")
+    assert json.loads(running.log)["level"] == "CRITICAL"
+
+
+async def test_a_certificate_that_breaks_later_is_one_record_and_the_old_worker_goes_on(
+    tmp_path: Path,
+) -> None:
+    certificate = tmp_path / "certificate.pem"
+    certificate.write_bytes((ROOT / "tests/http1/certificate.pem").read_bytes())
+    async with serve(certfile=str(certificate), workers=2) as running:
+        before = set(running.workers())
+        certificate.write_text("broken")
+        running.kill(signal.SIGHUP)
+        await running.wait_for(r"\[CRITICAL\] TLS, with .*certificate.pem: ")
+        await running.wait_for("its successor failed .* it goes on")
+        assert before <= set(running.workers())
+        running.kill()
+        assert await running.exit_code() == 0
+    assert "Traceback" not in running.log
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_what_still_works_at_the_end_is_named(workers: int) -> None:
+    async with serve("refuses_to_end", workers=workers, shutdown=1.0, graceful=0.5) as running:
+        running.kill()
+        assert await running.exit_code() == 1
+        told = await running.wait_for(
+            r"\[CRITICAL\] The process is ended although it still works: (.*)", workers
+        )
+    assert re.search(
+        r"thread 'sleep from .*', task '.*' at .*/tests/supervise/apps.py:\d+$", told[0]
+    )
+
+
+async def test_a_loop_that_stands_still_at_the_end_is_named() -> None:
+    async with serve("blocks_at_the_end", shutdown=1.0, graceful=0.5) as running:
+        running.kill()
+        assert await running.exit_code() == 1
+        await running.wait_for("still works: the event loop at .*/tests/supervise/apps.py:")
