@@ -76,7 +76,7 @@ def encode_message(message: Message | Frame) -> Frame:
         return Frame(bytes(message), binary=True)
     if isinstance(message, (dict, list)):
         return Frame(_encode_json(message), binary=False)
-    raise MessageNotEncodable(message, f"a {type(message).__name__}")
+    raise MessageNotEncodable(message, f"its type is {type(message).__name__}")
 
 
 def _header(size: int, *, binary: bool) -> bytes:
