@@ -12,7 +12,7 @@ from pyflakes.checker import Checker
 
 from fxtrio.compile.bindings import names_of
 from fxtrio.compile.hints import asyncio_uses, undefined_remedy
-from fxtrio.compile.imported import names_of_failing_imports
+from fxtrio.compile.imported import failing_imports
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 
@@ -26,7 +26,8 @@ def undefined_names(
     """Return a problem for every use of a name in ``module`` that nothing defines.
 
     ``module`` is the Python of ``source``; ``injected`` names are defined from the start.
-    ``root`` is the project folder: names of imports that fail there are not offered.
+    ``root`` is the project folder: imports that fail there are reported with them, and their
+    names are not offered. (Of a file without undefined names, importing it tells.)
     """
     try:
         checker = Checker(module, source.path, builtins=set(injected), withDoctest=False)
@@ -40,11 +41,15 @@ def undefined_names(
     ]
     if not undefined:
         return []
-    mistaken = set() if root is None else names_of_failing_imports(module, root)
+    failing = [] if root is None else failing_imports(module, root)
+    mistaken = {one.name for one in failing}
     known = sorted((names_of(module.body).bound - mistaken) | set(dir(builtins)))
     names = list(dict.fromkeys(name for _, name in undefined))
     remedies = {name: undefined_remedy(name, known) for name in names[:_MOST_GUESSES]}
-    return [
+    problems = [
+        source.node_problem(one.line, one.column, one.message, one.remedy) for one in failing
+    ]
+    return problems + [
         source.node_problem(
             message.lineno,
             message.col,

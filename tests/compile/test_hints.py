@@ -45,7 +45,7 @@ def test_words_of_elsewhere_are_recognised(line: str, remedy: str) -> None:
 def test_a_name_of_the_framework_comes_with_its_module() -> None:
     text = f"from fx.tasks import enque\n\nx = enqueue\n{UI}"
 
-    [problem] = check_page(read_text(text, "pages/index.fxl"), Path())[1]
+    *_, problem = check_page(read_text(text, "pages/index.fxl"), Path())[1]
     assert str(problem).endswith("undefined name 'enqueue'. Write 'from fx.tasks import enqueue'.")
     for name, module in hints._HOMES.items():
         assert hasattr(import_module(module), name)
@@ -110,11 +110,32 @@ def test_the_name_of_an_import_that_fails_is_not_offered(
         (tmp_path / name).write_text(text)
     text = f"{imports}\n\nx = {use}.x\n{UI}"
 
-    [problem] = check_page(read_text(text, "pages/index.fxl"), tmp_path)[1]
+    *_, problem = check_page(read_text(text, "pages/index.fxl"), tmp_path)[1]
     remedy = (
         "Define or import it" if offered is None else f"Define or import it, or write {offered!r}"
     )
     assert str(problem) == f"pages/index.fxl:3:5: undefined name {use!r}. {remedy}."
+
+
+def test_imports_that_fail_are_reported_with_the_names_that_they_leave_undefined(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shop.py").write_text("def find_all(): ...\n")
+    text = (
+        "import shopp, trio\nfrom nosuch.parts import x\nfrom fx.tasks import enque\n"
+        f"from shop import find_al\nfrom shop import zzz\nfrom fx.taskss import a\n\ny = shop\n{UI}"
+    )
+
+    found = check_page(read_text(text, "pages/index.fxl"), tmp_path)[1]
+    assert [str(problem).removeprefix("pages/index.fxl:") for problem in found] == [
+        "1:8: there is no module 'shopp'. Did you mean 'shop'?",
+        "2:26: there is no module 'nosuch'. Install it, or correct its name.",
+        "3:22: 'fx.tasks' has no 'enque'. Did you mean 'enqueue'?",
+        "4:18: 'shop' has no 'find_al'. Did you mean 'find_all'?",
+        "5:18: 'shop' has no 'zzz'. Correct the name.",
+        "6:23: there is no module 'fx.taskss'. Correct its name.",
+        "8:5: undefined name 'shop'. Define or import it.",
+    ]
 
 
 def test_a_module_with_an_event_loop_of_its_own_may_use_asyncio() -> None:
