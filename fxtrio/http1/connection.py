@@ -19,7 +19,7 @@ from hypercorn.typing import AppWrapper, LifespanState
 from fxtrio.http1.answer import answer, converse, plain_application
 from fxtrio.http1.handover import PREFACE, hand_over, replayed_head, wants_h2c
 from fxtrio.http1.hub import NEVER, hub_of
-from fxtrio.http1.opening import Peer, Stream, open_peer
+from fxtrio.http1.opening import Peer, Stream, open_peer, show_address
 from fxtrio.http1.request import Refusal, Request, RequestReader
 from fxtrio.http1.response import refuse
 from fxtrio.http1.wire import Wire
@@ -214,5 +214,8 @@ class Connection:
         self.linger = True
         await self.wire.write(refuse(refusal.status, self.hub.common))
         await self.config.log.info(
-            "%s refused with %d: %s", self.peer.client, refusal.status, refusal.reason
+            "%s refused with %d: %s",
+            show_address(self.peer.client),
+            refusal.status,
+            refusal.reason,
         )

@@ -23,6 +23,16 @@ class Peer:
     """Whether HTTP/2 was agreed on in the TLS handshake."""
 
 
+def show_address(address: Address | None) -> str:
+    """Return ``host:port`` for the log; without a port that is 0, and "-" for a unix socket."""
+    if address is None:
+        return "-"
+    host, port = address
+    if not port:  # a proxy told of it
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 async def open_peer(stream: Stream, config: Config) -> Peer | None:
     """Complete the TLS handshake, if any, and return who is there.
 

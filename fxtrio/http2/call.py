@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from time import time
 from typing import TYPE_CHECKING, Any
 
 import trio
 from h2.exceptions import ProtocolError
-from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
 
 from fxtrio.http1.request import Refusal
@@ -16,6 +17,10 @@ from fxtrio.http2.mailbox import Mailbox, run_application
 
 if TYPE_CHECKING:
     from fxtrio.http2.protocol import GuardedProtocol
+
+
+_CLIENT_LEFT = 499
+_BEGUN = (ASGIHTTPState.RESPONSE, ASGIHTTPState.TRAILERS)
 
 
 class Call:
@@ -28,6 +33,9 @@ class Call:
         """Bytes that the client must wait to be given back."""
 
         self.received = 0
+        self.sent = 0
+        """Bytes of the answer's body."""
+
         self._protocol = protocol
         self._number = number
         self._beside: list[trio.CancelScope] = []
@@ -60,6 +68,31 @@ class Call:
         with trio.CancelScope() as scope:
             self._beside.append(scope)
             await function(*args)
+
+    async def note_cut_off(self) -> None:
+        """Put a request into the access log whose answer is not complete, and will not be."""
+        stream, protocol = self.stream, self._protocol
+        if not isinstance(stream, HTTPStream) or stream.closed:
+            return
+        answer: Any
+        if stream.state in _BEGUN:
+            self.note_sent()
+            answer = stream.response
+        elif stream.state == ASGIHTTPState.REQUEST and not protocol.context.terminated.is_set():
+            answer = {"status": _CLIENT_LEFT, "headers": []}
+        else:
+            return
+        await protocol.config.log.access(stream.scope, answer, time() - stream.start_time)
+        stream.closed = True  # Hypercorn would note it as well
+
+    def note_sent(self) -> None:
+        """Have the log count the bytes that were sent, whatever the answer's head says."""
+        stream = self.stream
+        if isinstance(stream, HTTPStream) and stream.state in _BEGUN:
+            given = stream.response.get("headers", ())
+            headers = [pair for pair in given if pair[0].lower() != b"content-length"]
+            headers.append((b"content-length", b"%d" % self.sent))
+            stream.response = {**stream.response, "headers": headers}
 
     def take(self) -> None:
         """Give the client back the room of what was taken."""

@@ -23,6 +23,7 @@ from hypercorn.protocol.ws_stream import WSStream
 from hypercorn.utils import filter_pseudo_headers
 
 from fxtrio.http1.limits import ServerLimits
+from fxtrio.http1.opening import show_address
 from fxtrio.http1.request import Refusal
 from fxtrio.http2.call import Call
 from fxtrio.http2.ending import Ending
@@ -241,6 +242,7 @@ class GuardedProtocol(H2Protocol):
         elif isinstance(event, (events.Body, events.Data)):
             await self._send_body(number, event.data)
         elif isinstance(event, (events.EndBody, events.EndData)):
+            self.calls[number].note_sent()
             self.outgoing.end(number)
             if trio.lowlevel.current_task() is not self._reader:
                 await self.outgoing.wait_sent(number)
@@ -260,7 +262,9 @@ class GuardedProtocol(H2Protocol):
         for start in range(0, len(data), _SLICE):  # a large answer is not copied as a whole
             if number not in self.calls:
                 return
-            self.outgoing.add(number, data[start : start + _SLICE])
+            part = data[start : start + _SLICE]
+            self.calls[number].sent += len(part)
+            self.outgoing.add(number, part)
             self._gauge.earn(_slice_earns)
             await self.outgoing.wait_room(number)
 
@@ -313,11 +317,11 @@ class GuardedProtocol(H2Protocol):
         self._reset(number, ErrorCodes.NO_ERROR if fresh else ErrorCodes.CANCEL)
         await self._note("%s refused with %d: %s", refusal.status, refusal.reason)
         if call is not None and isinstance(call.stream, HTTPStream):
-            call.stream.closed = True
-            summary: Any = {"status": refusal.status, "headers": []}
-            await self.config.log.access(
-                call.stream.scope, summary, time() - call.stream.start_time
-            )
+            if fresh:
+                call.stream.closed = True
+                summary: Any = {"status": refusal.status, "headers": []}
+                seconds = time() - call.stream.start_time
+                await self.config.log.access(call.stream.scope, summary, seconds)
             await self._close_stream(number)
         self.outgoing.wake()
 
@@ -329,8 +333,7 @@ class GuardedProtocol(H2Protocol):
         await self.send(Closed())
 
     async def _note(self, line: str, *values: object) -> None:
-        client = "a client" if self.client is None else f"{self.client[0]}:{self.client[1]}"
-        await self.config.log.info(line, client, *values)
+        await self.config.log.info(line, show_address(self.client), *values)
 
     async def _close_stream(self, stream_id: int) -> None:
         call = self.calls.pop(stream_id, None)
@@ -340,6 +343,7 @@ class GuardedProtocol(H2Protocol):
         call.take()
         if self._is_over(stream_id):
             self.outgoing.drop(stream_id)
+        await call.note_cut_off()
         await call.stream.handle(events.StreamClosed(stream_id=stream_id))
         call.leave()
         if not self.calls and not self.closed:

@@ -20,6 +20,8 @@ from hypercorn.config import Config
 from hypercorn.logging import Logger
 from hypercorn.trio.statsd import StatsdLogger
 
+from fxtrio.http1.opening import show_address
+
 Form = Literal["console", "json"]
 
 _INTERVAL = 0.2
@@ -33,9 +35,10 @@ _Request = tuple[
     bytes,  # query
     str,  # version of HTTP
     int | None,  # status
-    int,  # bytes of the answer's body
+    int | None,  # bytes of the answer's body, where they are known
     float,  # seconds that it took
     tuple[tuple[bytes, bytes], ...] | None,  # headers that are shown
+    str | None,  # the request's id
 ]
 
 _control = re.compile(r"[\x00-\x1f\x7f-\xa0\xad\"\\]")
@@ -53,12 +56,12 @@ class AccessLog:
     def __init__(self, form: Form, descriptor: int) -> None:
         self._format = _console if form == "console" else _json
         self._descriptor = descriptor
-        self._shows_headers = form == "json"
+        self._is_json = form == "json"
         self._waiting: deque[_Request] = deque()
         self._lost = 0
         self._limiter = trio.CapacityLimiter(1)
 
-    def note(self, scope: Any, status: int | None, sent: int, seconds: float) -> None:
+    def note(self, scope: Any, status: int | None, sent: int | None, seconds: float) -> None:
         """Keep one request for the log; never waits.
 
         Only what is written is kept: with the scope, whatever hangs on it would stay
@@ -67,9 +70,11 @@ class AccessLog:
         if len(self._waiting) >= _CAPACITY:
             self._lost += 1
             return
-        headers = None
-        if self._shows_headers:
+        headers = request_id = None
+        if self._is_json:
             headers = tuple([pair for pair in scope["headers"] if pair[0] in _shown])
+            state = scope.get("state")
+            request_id = state.get("request_id") if state else None
         self._waiting.append(
             (
                 time.time(),
@@ -82,6 +87,7 @@ class AccessLog:
                 sent,
                 seconds,
                 headers,
+                request_id,
             )
         )
 
@@ -133,10 +139,11 @@ class ServerLogger(Logger):
     async def access(self, request: Any, response: Any, request_time: float) -> None:
         """Take one request; ``response`` is None when it had no answer."""
         if self.lines is not None:
-            status, sent = None, 0
+            status = sent = None
             if response is not None:
-                status = response["status"]
-                for name, value in response.get("headers") or ():
+                status, headers = response["status"], response.get("headers")
+                sent = None if headers else 0  # those without any are Hypercorn's own
+                for name, value in headers or ():
                     if name.lower() == b"content-length" and value.isdigit():
                         sent = int(value)
             self.lines.note(request, status, sent, request_time)
@@ -167,25 +174,18 @@ def _universal_time(second: int) -> str:
 
 
 def _console(request: _Request) -> str:
-    at, client, verb, path, query, version, status, sent, seconds, _ = request
+    at, client, verb, path, query, version, status, sent, seconds, *_ = request
     return (
-        f'[{_local_time(int(at))}] {_who(client)} "{verb} {_target(path, query)} HTTP/{version}" '
-        f"{'-' if status is None else status} {sent} {seconds * 1000:.1f}ms\n"
+        f"[{_local_time(int(at))}] {show_address(client)} "
+        f'"{verb} {_target(path, query)} HTTP/{version}" '
+        f"{'-' if status is None else status} {'-' if sent is None else sent} "
+        f"{seconds * 1000:.1f}ms\n"
     )
 
 
-def _who(client: tuple[str, int] | None) -> str:
-    if client is None:
-        return "-"
-    host, port = client
-    if not port:  # a proxy told of it
-        return host
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def _json(request: _Request) -> str:
-    at, client, verb, path, query, version, status, sent, seconds, headers = request
-    line = {
+    at, client, verb, path, query, version, status, sent, seconds, headers, request_id = request
+    line: dict[str, object] = {
         "time": f"{_universal_time(int(at))}.{int(at % 1 * 1000):03d}Z",
         "client": None if client is None else client[0],
         "method": verb,
@@ -197,6 +197,8 @@ def _json(request: _Request) -> str:
     }
     for name, value in headers or ():
         line[_shown[name]] = escape(value)
+    if request_id is not None:
+        line["request"] = request_id
     return msgspec.json.encode(line).decode() + "\n"
 
 

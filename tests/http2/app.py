@@ -115,6 +115,13 @@ async def _endless(scope: Any, receive: Any, send: Any) -> None:
         _told.append("stopped")
 
 
+async def _streams(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 203})
+    for _ in range(3):
+        await send({"type": "http.response.body", "body": b"*" * 40_000, "more_body": True})
+    await send({"type": "http.response.body"})
+
+
 async def _raises(scope: Any, receive: Any, send: Any) -> None:
     raise LookupError("on purpose")
 
@@ -184,6 +191,7 @@ PATHS: dict[str, Callable[[Any, Any, Any], Awaitable[None]]] = {
     "/deaf": _deaf,
     "/big": _big,
     "/endless": _endless,
+    "/streams": _streams,
     "/raises": _raises,
     "/raises-late": _raises_late,
     "/says-nothing": _says_nothing,

@@ -120,3 +120,32 @@ def test_the_console_shows_who_asked(
     log.flush()
 
     assert capfd.readouterr().out.endswith(f'] {shown} "GET / HTTP/1.1" 200 5 2.1ms\n')
+
+
+def test_the_console_shows_what_is_not_known_as_a_dash(capfd: pytest.CaptureFixture[str]) -> None:
+    scope = {"client": None, "raw_path": b"/", "query_string": b"", "http_version": "2"}
+    log = AccessLog("console", 1)
+
+    log.note({**scope, "method": "GET", "headers": []}, None, None, 0.0021)
+    log.flush()
+
+    assert capfd.readouterr().out.endswith('] - "GET / HTTP/2" - - 2.1ms\n')
+
+
+async def test_json_has_the_id_of_the_request_where_there_is_one(log: Lines) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        scope["state"]["request_id"] = "5f3a"
+        await response()(scope, receive, send)
+
+    ended = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    assert (await log.after(app, ended))["request"] == "5f3a"
+    assert "request" not in await log.after(response(), ended)
+
+
+async def test_who_is_refused_is_told_as_an_address() -> None:
+    async with open_server(response()) as server, await server.connect() as client:
+        port = client.stream.socket.getsockname()[1]
+        await client.send(b"nonsense\r\n\r\n")
+        assert (await client.reply()).status == 400
+        told = [record.getMessage() for record in server.log.take(20)]
+    assert any(line.startswith(f"127.0.0.1:{port} refused with 400: ") for line in told)
