@@ -109,9 +109,6 @@ class RequestReader:
         if self.rest is not None:
             self.rest += data
             return
-        if data.startswith(b"\r") and self._begins_with_stray(data):
-            self.refusal = Refusal(400, "a bare CR before the request line")
-            return
         self._data = data
         request, before = self._request, len(self.requests)
         fresh = request is None or request.complete
@@ -159,15 +156,6 @@ class RequestReader:
         # Which versions are spoken is decided here: llhttp refuses 1.2, which is read like 1.1.
         parser.set_dangerous_leniencies(lenient_version=True)
         return parser
-
-    def _begins_with_stray(self, data: bytes) -> bool:
-        """Return whether a CR that is no end of line stands before a request."""
-        request = self._request
-        if request is not None and not request.complete:
-            return False
-        after = data.lstrip(b"\r\n")
-        empty = data[: len(data) - len(after)].replace(b"\r\n", b"")
-        return b"\r" in (empty if after else empty[:-1])  # the last may be half of a line's end
 
     def _count(self, last: Request | None, more: int) -> None:
         # Bounds what llhttp swallows without telling: empty lines, a header without end,
