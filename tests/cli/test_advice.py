@@ -63,7 +63,8 @@ def test_the_warning_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture, tmp_
         access_log=None,
         log_level="WARNING",
     )
-    with caplog.at_level(logging.WARNING):
+    # The levels are put back: the log of the process is opened with one.
+    with caplog.at_level(logging.WARNING, "fx"), caplog.at_level(logging.WARNING):
         warn_at_start(manifest(websocket=True), MEMORY, options)
 
     [record] = caplog.records
