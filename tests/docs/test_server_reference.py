@@ -96,7 +96,9 @@ def test_the_numbers_in_its_sentences_are_right() -> None:
     assert f"may have {PUBLIC_MOST} connections" in section("Limits")
     assert f"seconds, {Config().tasks.drain_timeout:g} by default" in section("Shutdown")
     assert options.hang == 60, "stood still for a minute"
-    assert f"`timeouts.startup`, {options.startup:g} seconds by default" in section("What it speaks")
+    assert f"`timeouts.startup`, {options.startup:g} seconds by default" in section(
+        "What it speaks"
+    )
     assert f"client_max_body_size {Config().limits.body >> 20}m;" in section("Behind a proxy")
 
 
