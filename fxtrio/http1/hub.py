@@ -29,8 +29,8 @@ _LAST_TICK = 0.05  # while the worker stops
 
 _LAST_CHANCE = 0.5
 
-_AT_ONCE = 100
-"""Connections looked at before others have their turn: about a tenth of a millisecond."""
+_AT_ONCE = 25
+"""Connections looked at before others have their turn: some 30 microseconds."""
 
 Note = Callable[[Any, int | None, int, float], object]
 """Takes the scope, the status, the bytes of the body, and the seconds of one request."""
