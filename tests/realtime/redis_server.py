@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 REDIS = "redis-server"
@@ -55,3 +57,14 @@ class RedisServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+@contextmanager
+def running_redis(folder: Path) -> Iterator[RedisServer]:
+    """Run a Redis server for as long as the block lasts."""
+    server = RedisServer(folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()

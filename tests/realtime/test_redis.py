@@ -26,7 +26,7 @@ from fxtrio.realtime import (
 from fxtrio.realtime.opening import open_broker
 from fxtrio.realtime.redis import RedisBroker, open_redis_broker
 from tests.realtime.client import Client, make_app
-from tests.realtime.redis_server import RedisServer
+from tests.realtime.redis_server import RedisServer, running_redis
 
 # coredis does not close the buffers of connections that could not be made.
 pytestmark = pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning")
@@ -41,12 +41,8 @@ def collected() -> Iterator[None]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path)
-    server.start()
-    try:
+    with running_redis(tmp_path) as server:
         yield server
-    finally:
-        server.kill()
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import MemoryBroker, Message
 from fxtrio.serve.flights import Keeper
 from fxtrio.serve.hearsay import CAPACITY, channel_of, open_hearsay
-from tests.realtime.redis_server import RedisServer
+from tests.realtime.redis_server import RedisServer, running_redis
 from tests.serve.test_cache_flights import SHOP, opened
 from tests.trees import page
 
@@ -85,12 +85,8 @@ def test_apps_with_different_secrets_do_not_hear_each_other() -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path)
-    server.start()
-    try:
+    with running_redis(tmp_path) as server:
         yield server
-    finally:
-        server.kill()
 
 
 async def test_two_apps_on_one_redis_forget_together(

@@ -10,18 +10,14 @@ import pytest
 import trio
 
 from ..http1.frames import CLOSE, TEXT, WebSocket, frame, upgrade
-from ..realtime.redis_server import RedisServer
+from ..realtime.redis_server import RedisServer, running_redis
 from .support import Running, serve_project
 
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path)
-    server.start()
-    try:
+    with running_redis(tmp_path) as server:
         yield server
-    finally:
-        server.kill()
 
 
 @asynccontextmanager
