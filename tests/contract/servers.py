@@ -66,7 +66,7 @@ async def observe_workers(tour: Path, folder: Path) -> Observed:
     async with _serve_tour(tour) as workers:
         seen.filled = (await workers.act("queue", path=str(log)))["pid"]
         seen.waiting = await workers.report("waiting")
-        async with open_socket(workers.place, "/work") as member:
+        async with open_socket(workers.place, "/shift") as member:
             seen.joined = int(await member.get_message())
             seen.members = await workers.report("members")
         async with open_socket(workers.place, "/") as member:
@@ -74,7 +74,7 @@ async def observe_workers(tour: Path, folder: Path) -> Observed:
             seen.heard = await member.get_message()
         os.kill(seen.filled, signal.SIGKILL)  # a child of the server that this block began
         seen.waiting_after_restart = await workers.report("waiting", without=seen.filled)
-        async with open_socket(workers.place, "/work") as member:
+        async with open_socket(workers.place, "/shift") as member:
             await member.get_message()
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_linger, workers, begun, seen)
@@ -102,9 +102,9 @@ class _Workers:
     place: str
 
     async def act(self, name: str, **body: Any) -> dict[str, Any]:
-        """Call an action of the page `/work`."""
+        """Call an action of the page `/shift`."""
         found: dict[str, Any] = json.loads(
-            await self.ask("POST", f"/api/__actions/work/{name}", json.dumps(body))
+            await self.ask("POST", f"/api/__actions/shift/{name}", json.dumps(body))
         )
         return found
 
