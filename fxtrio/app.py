@@ -29,14 +29,14 @@ from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
 from fxtrio.realtime.opening import open_broker
 from fxtrio.secret import project_key
-from fxtrio.serve.agents import Agents
-from fxtrio.serve.background import open_background
+from fxtrio.serve.cache.invalidation import open_keeping
+from fxtrio.serve.cache.revalidation import make_keeper
 from fxtrio.serve.dispatch import Dispatcher
-from fxtrio.serve.exchange import open_exchanges
 from fxtrio.serve.files import Folder
-from fxtrio.serve.flights import make_keeper
-from fxtrio.serve.hearsay import open_keeping
-from fxtrio.serve.site import Hook, Hooks, Renderer, Running, Site, make_site
+from fxtrio.serve.pages.as_markdown import Agents
+from fxtrio.serve.pages.site import Hook, Hooks, Renderer, Running, Site, make_site
+from fxtrio.serve.request.background import open_background
+from fxtrio.serve.request.watchdog import open_exchanges
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.tasks import open_task_queue

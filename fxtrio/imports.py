@@ -20,7 +20,7 @@ from fxtrio import runtime
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.manifest import Manifest, PageModule
-from fxtrio.serve.code import PageCode, page_code
+from fxtrio.serve.pages.code import PageCode, page_code
 
 PREFIX = "fxpages_"
 """What the module names of page files begin with."""

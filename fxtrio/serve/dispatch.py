@@ -14,17 +14,20 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import AppNotRunning, BodyTooLarge
 from fxtrio.manifest import ApiRoute, PageRoute
-from fxtrio.serve import csrf
-from fxtrio.serve.actions import ActionVisit, Refused, refusal_reply
-from fxtrio.serve.agents import Agents, page_of_markdown, wants_markdown
-from fxtrio.serve.apis import answer_api
-from fxtrio.serve.body import read_body
-from fxtrio.serve.failure import NOT_FOUND, UNEXPECTED, plain_problem
+from fxtrio.serve.actions.call import ActionVisit, Refused, refusal_reply
+from fxtrio.serve.actions.find import PREFIX
+from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
-from fxtrio.serve.guard import csrf_cookie, csrf_refusal
-from fxtrio.serve.named import PREFIX
-from fxtrio.serve.pages import PageVisit, Target
-from fxtrio.serve.reply import (
+from fxtrio.serve.pages.as_markdown import Agents, page_of_markdown, wants_markdown
+from fxtrio.serve.pages.failure import NOT_FOUND, UNEXPECTED, plain_problem
+from fxtrio.serve.pages.page import PageVisit, Target
+from fxtrio.serve.pages.payload import Problem
+from fxtrio.serve.pages.site import Running, Site, log
+from fxtrio.serve.request import csrf
+from fxtrio.serve.request.body import read_body
+from fxtrio.serve.request.event import Visit, open_visit
+from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
+from fxtrio.serve.request.reply import (
     JSON,
     NO_STORE,
     Answer,
@@ -34,10 +37,7 @@ from fxtrio.serve.reply import (
     send_reply,
     send_response,
 )
-from fxtrio.serve.site import Running, Site, log
 from fxtrio.serve.sockets import serve_socket
-from fxtrio.serve.state import Problem
-from fxtrio.serve.visit import Visit, open_visit
 from fxtrio.tracebacks import trimmed
 
 _REPORT_LIMIT = 64 * 1024

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.request.event import Visit
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATE = "public, max-age=0, must-revalidate"

@@ -13,10 +13,10 @@ from starlette.websockets import WebSocket
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.serve import serve_websocket
-from fxtrio.serve.failure import log_failure
-from fxtrio.serve.guard import run_hooks
-from fxtrio.serve.site import Running, Site
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.site import Running, Site
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.hooks import run_hooks
 
 Handler = Callable[[Any], Awaitable[None]]
 

@@ -14,8 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
 from fxtrio.errors import ValidationActionError
-from fxtrio.serve.bounded import MOST
-from fxtrio.serve.validate import body_model
+from fxtrio.serve.actions.bounded import MOST
+from fxtrio.serve.actions.validate import body_model
 from tests.trees import page, write_tree
 
 PAGE = """

@@ -12,8 +12,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from fxtrio.config import Config
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import MemoryBroker, Message
-from fxtrio.serve.flights import Keeper
-from fxtrio.serve.hearsay import CAPACITY, channel_of, open_hearsay
+from fxtrio.serve.cache.invalidation import CAPACITY, channel_of, open_hearsay
+from fxtrio.serve.cache.revalidation import Keeper
 from tests.realtime.redis_server import RedisServer, running_redis
 from tests.serve.test_cache_flights import SHOP, opened
 from tests.trees import page

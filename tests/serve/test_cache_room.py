@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.serve.anonymous import canonical_query
-from fxtrio.serve.copies import Pass
-from fxtrio.serve.kept import KeptResponses, Key
+from fxtrio.serve.cache.anonymous import canonical_query
+from fxtrio.serve.cache.store import KeptResponses, Key
+from fxtrio.serve.cache.stored import Pass
 
 KEYS = st.integers(0, 12)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, open_app
-from fxtrio.serve.csrf import CsrfTokens, exempt
+from fxtrio.serve.request.csrf import CsrfTokens, exempt
 from tests.trees import page, write_tree
 
 PAGE = """

@@ -320,4 +320,4 @@ async def test_what_a_hook_s_own_code_raises_has_a_traceback_of_its_lines(
     await ask_everything(project, f"{name}.own")
     assert caplog.text.count("Traceback") == 5
     assert caplog.text.count("return len(None)") == 5
-    assert "serve/guard.py" not in caplog.text
+    assert "serve/request/hooks.py" not in caplog.text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from fx.testing import open_app
-from fxtrio.serve.stream import NonceWriter
+from fxtrio.serve.pages.stream import NonceWriter
 from fxtrio.ssr.frames import Rendered
 from tests.trees import page, write_tree
 

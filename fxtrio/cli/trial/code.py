@@ -19,7 +19,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
 from fxtrio.errors import PageCodeInvalid
 from fxtrio.imports import Imports
-from fxtrio.serve.code import page_code
+from fxtrio.serve.pages.code import page_code
 
 _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 

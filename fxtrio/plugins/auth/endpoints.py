@@ -21,7 +21,7 @@ from fxtrio.errors import ActionError, BadBody, HashingBusy
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User
 from fxtrio.plugins.auth.service import AuthService, client_of
-from fxtrio.serve.body import ActionRequest, read_body
+from fxtrio.serve.request.body import ActionRequest, read_body
 
 PREFIX = "/api/__auth"
 BODY_LIMIT = 16 * 1024

@@ -21,8 +21,14 @@ from cattrs.gen import make_dict_structure_fn
 from cattrs.preconf.json import make_converter
 
 from fxtrio.errors import ValidationActionError
-from fxtrio.serve.bounded import expected, is_items, is_object, items_factory, object_factory
-from fxtrio.serve.validators import refused_fields
+from fxtrio.serve.actions.bounded import (
+    expected,
+    is_items,
+    is_object,
+    items_factory,
+    object_factory,
+)
+from fxtrio.serve.actions.validators import refused_fields
 
 ROOT = "__root__"
 """The field path of a problem with the body as a whole."""

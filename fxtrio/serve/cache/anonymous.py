@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 if TYPE_CHECKING:
-    from fxtrio.serve.flights import Flight
-    from fxtrio.serve.visit import Visit
+    from fxtrio.serve.cache.revalidation import Flight
+    from fxtrio.serve.request.event import Visit
 
 NAVIGATION = b"x-fx-navigation"
 

@@ -17,21 +17,30 @@ from fxtrio.errors import (
     SsrBusy,
     SsrDown,
 )
-from fxtrio.serve.anonymous import FORM_HTML, FORM_NAVIGATION
-from fxtrio.serve.exchange import Exchange
-from fxtrio.serve.failure import NOT_FOUND, log_failure, plain_problem, problem_of
-from fxtrio.serve.gather import gather_page
-from fxtrio.serve.guard import csrf_cookie, run_hooks
-from fxtrio.serve.load import Failed, Loaded, Values, load, unwrap
-from fxtrio.serve.reply import HTML, JSON, NO_STORE, PRIVATE, Answer, Header, Reply, redirected
-from fxtrio.serve.site import Running, Site, log
-from fxtrio.serve.state import Problem, ViewPlan, encode_params, encode_requested
-from fxtrio.serve.stream import stream_page
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.cache.anonymous import FORM_HTML, FORM_NAVIGATION
+from fxtrio.serve.pages.buffered import gather_page
+from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
+from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load, unwrap
+from fxtrio.serve.pages.payload import Problem, ViewPlan, encode_params, encode_requested
+from fxtrio.serve.pages.site import Running, Site, log
+from fxtrio.serve.pages.stream import stream_page
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.hooks import csrf_cookie, run_hooks
+from fxtrio.serve.request.reply import (
+    HTML,
+    JSON,
+    NO_STORE,
+    PRIVATE,
+    Answer,
+    Header,
+    Reply,
+    redirected,
+)
+from fxtrio.serve.request.watchdog import Exchange
 from fxtrio.ssr.frames import Rendered
 
 if TYPE_CHECKING:
-    from fxtrio.serve.flights import Keeper
+    from fxtrio.serve.cache.revalidation import Keeper
 
 
 @attrs.frozen

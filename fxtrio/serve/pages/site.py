@@ -17,19 +17,19 @@ from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute
 from fxtrio.markdown.paths import llms_link
 from fxtrio.routes import Router, folder_router
-from fxtrio.serve.background import Background
-from fxtrio.serve.code import PageCode
-from fxtrio.serve.csrf import CsrfTokens
-from fxtrio.serve.document import DocumentFrame, document_frame
-from fxtrio.serve.exchange import Exchanges
-from fxtrio.serve.memo import RenderMemo
-from fxtrio.serve.reply import Entropy, Header, StandardHeaders, standard_headers
-from fxtrio.serve.state import StateEncoder, ViewPlan, encode_requested, plan_view
+from fxtrio.serve.pages.code import PageCode
+from fxtrio.serve.pages.document import DocumentFrame, document_frame
+from fxtrio.serve.pages.payload import StateEncoder, ViewPlan, encode_requested, plan_view
+from fxtrio.serve.pages.render_cache import RenderMemo
+from fxtrio.serve.request.background import Background
+from fxtrio.serve.request.csrf import CsrfTokens
+from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
+from fxtrio.serve.request.watchdog import Exchanges
 from fxtrio.ssr.frames import Rendered
 
 if TYPE_CHECKING:
-    from fxtrio.serve.agents import Agents
-    from fxtrio.serve.flights import Keeper
+    from fxtrio.serve.cache.revalidation import Keeper
+    from fxtrio.serve.pages.as_markdown import Agents
 
 log = logging.getLogger("fx.serve")
 

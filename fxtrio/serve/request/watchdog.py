@@ -15,7 +15,7 @@ import attrs
 import trio
 from starlette.types import Receive
 
-from fxtrio.serve.code import LoaderCode
+from fxtrio.serve.pages.code import LoaderCode
 
 PATIENCE = 0.05
 """Age at which a request gets a watcher (seconds): far above an ordinary

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from fxtrio.serve.guard import csrf_cookie
-from fxtrio.serve.reply import HTML, JSON, Header, Reply, ResponseDraft
+from fxtrio.serve.request.hooks import csrf_cookie
+from fxtrio.serve.request.reply import HTML, JSON, Header, Reply, ResponseDraft
 
 if TYPE_CHECKING:
-    from fxtrio.serve.site import Site
-    from fxtrio.serve.visit import Visit
+    from fxtrio.serve.pages.site import Site
+    from fxtrio.serve.request.event import Visit
 
 MISS = (b"x-fx-cache", b"miss")
 HIT = (b"x-fx-cache", b"hit")

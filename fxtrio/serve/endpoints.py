@@ -15,14 +15,14 @@ from starlette.types import Message, Receive
 
 from fxtrio.encode import encode
 from fxtrio.errors import ActionError, BodyTooLarge, DeadlinePassed, LoaderError, Redirect
-from fxtrio.serve import csrf
-from fxtrio.serve.actions import Refused, refusal_reply, refused
-from fxtrio.serve.failure import UNEXPECTED, log_failure
-from fxtrio.serve.guard import csrf_refusal, run_hooks
-from fxtrio.serve.load import unwrap
-from fxtrio.serve.reply import JSON, Answer, Reply, Sent
-from fxtrio.serve.site import Running, Site, log
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.actions.call import Refused, refusal_reply, refused
+from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
+from fxtrio.serve.pages.loaders import unwrap
+from fxtrio.serve.pages.site import Running, Site, log
+from fxtrio.serve.request import csrf
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.hooks import csrf_refusal, run_hooks
+from fxtrio.serve.request.reply import JSON, Answer, Reply, Sent
 
 _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 

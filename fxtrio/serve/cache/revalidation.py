@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from fxtrio.config import Config
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.anonymous import (
+from fxtrio.serve.cache.anonymous import (
     FORM_MARKDOWN,
     Reads,
     anonymous_scope,
@@ -29,15 +29,15 @@ from fxtrio.serve.anonymous import (
     not_shared,
     raw_path,
 )
-from fxtrio.serve.copies import HIT, MISS, PASS, STALE, Copy, Pass, make_copy
-from fxtrio.serve.kept import CacheStatistics, KeptResponses, Key
-from fxtrio.serve.reply import Answer, Reply
-from fxtrio.serve.state import encode_requested
+from fxtrio.serve.cache.store import CacheStatistics, KeptResponses, Key
+from fxtrio.serve.cache.stored import HIT, MISS, PASS, STALE, Copy, Pass, make_copy
+from fxtrio.serve.pages.payload import encode_requested
+from fxtrio.serve.request.reply import Answer, Reply
 
 if TYPE_CHECKING:
-    from fxtrio.serve.pages import PageVisit
-    from fxtrio.serve.site import Site
-    from fxtrio.serve.visit import Visit
+    from fxtrio.serve.pages.page import PageVisit
+    from fxtrio.serve.pages.site import Site
+    from fxtrio.serve.request.event import Visit
 
 log = logging.getLogger("fx.serve")
 

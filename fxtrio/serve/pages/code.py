@@ -17,7 +17,7 @@ from fxtrio.errors import PageCodeInvalid
 from fxtrio.manifest import PageModule
 
 if TYPE_CHECKING:
-    from fxtrio.serve.validate import BodyModel
+    from fxtrio.serve.actions.validate import BodyModel
 
 
 @attrs.frozen(eq=False)
@@ -118,7 +118,7 @@ def _typed_body(function: Any, place: str) -> BodyModel | None:
     if not parameters:
         return None
     # Heavy, and many apps have no typed actions.
-    from fxtrio.serve.validate import body_model
+    from fxtrio.serve.actions.validate import body_model
 
     parameter = parameters[0]
     try:

@@ -18,8 +18,8 @@ from fxtrio.encode import encode, escape_for_html
 from fxtrio.errors import HeadResultInvalid
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode, View
-from fxtrio.serve.code import LoaderCode, PageCode, line_of
-from fxtrio.serve.load import Values
+from fxtrio.serve.pages.code import LoaderCode, PageCode, line_of
+from fxtrio.serve.pages.loaders import Values
 
 _HEADS_KEPT = 1024
 """Results of dynamic ``HEAD`` functions whose parsed form is kept, by their text."""

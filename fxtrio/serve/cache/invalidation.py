@@ -19,7 +19,7 @@ import trio
 from fxtrio.config import Config
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import Broker, Frame, Member, Message, PresenceEvent
-from fxtrio.serve.flights import Keeper
+from fxtrio.serve.cache.revalidation import Keeper
 
 log = logging.getLogger("fx.serve")
 

@@ -14,11 +14,11 @@ from fxtrio.errors import (
     SsrBusy,
     ValueRefused,
 )
-from fxtrio.serve.document import error_document
-from fxtrio.serve.reply import HTML, JSON, NO_STORE, Header, Reply
-from fxtrio.serve.site import Site, log
-from fxtrio.serve.state import Problem
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.pages.document import error_document
+from fxtrio.serve.pages.payload import Problem
+from fxtrio.serve.pages.site import Site, log
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.tracebacks import trimmed
 
 UNEXPECTED = "An unexpected error occurred."

@@ -14,16 +14,16 @@ import trio
 
 from fxtrio.encode import escape_for_html
 from fxtrio.errors import Redirect, SsrDown
-from fxtrio.serve.code import LoaderCode
-from fxtrio.serve.failure import log_failure, problem_of
-from fxtrio.serve.load import Failed, Loaded, Outcome, Values, load, unwrap
-from fxtrio.serve.reply import HTML, Answer, Sent, complete_headers, redirected
-from fxtrio.serve.site import RenderParts
-from fxtrio.serve.state import encode_data
+from fxtrio.serve.pages.code import LoaderCode
+from fxtrio.serve.pages.failure import log_failure, problem_of
+from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values, load, unwrap
+from fxtrio.serve.pages.payload import encode_data
+from fxtrio.serve.pages.site import RenderParts
+from fxtrio.serve.request.reply import HTML, Answer, Sent, complete_headers, redirected
 from fxtrio.ssr.frames import Rendered
 
 if TYPE_CHECKING:
-    from fxtrio.serve.pages import PageVisit
+    from fxtrio.serve.pages.page import PageVisit
 
 _EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
 """An empty root element is rendered anew by the browser, from the state that follows."""

@@ -20,8 +20,8 @@ from fxtrio.errors import (
     LoaderResultInvalid,
     Redirect,
 )
-from fxtrio.serve.code import LoaderCode
-from fxtrio.serve.exchange import Exchange
+from fxtrio.serve.pages.code import LoaderCode
+from fxtrio.serve.request.watchdog import Exchange
 
 Values = dict[str, dict[str, Any]]
 """Source of a page or layout to what its loader returned."""

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import attrs
 
-from fxtrio.serve.copies import Copy, Pass
+from fxtrio.serve.cache.stored import Copy, Pass
 
 Key = tuple[bytes, ...]
 """All that a kept response depends on: form, scheme, host, path and query."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fxtrio.errors import Redirect
-from fxtrio.serve.load import Failed, Values, load, unwrap
-from fxtrio.serve.reply import HTML, Answer, Reply, redirected
+from fxtrio.serve.pages.loaders import Failed, Values, load, unwrap
+from fxtrio.serve.request.reply import HTML, Answer, Reply, redirected
 
 if TYPE_CHECKING:
-    from fxtrio.serve.pages import PageVisit
+    from fxtrio.serve.pages.page import PageVisit
 
 
 async def gather_page(page: PageVisit) -> Answer:

@@ -27,15 +27,15 @@ from fxtrio.markdown import (
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.anonymous import FORM_MARKDOWN
-from fxtrio.serve.failure import log_failure, problem_of
-from fxtrio.serve.guard import run_page_hooks
-from fxtrio.serve.load import Failed, load, unwrap
-from fxtrio.serve.pages import PageVisit
-from fxtrio.serve.reply import NO_STORE, Answer, Header, Reply, ResponseDraft, Sent
-from fxtrio.serve.site import Site
-from fxtrio.serve.state import ViewPlan, encode_params, encode_requested
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.cache.anonymous import FORM_MARKDOWN
+from fxtrio.serve.pages.failure import log_failure, problem_of
+from fxtrio.serve.pages.loaders import Failed, load, unwrap
+from fxtrio.serve.pages.page import PageVisit
+from fxtrio.serve.pages.payload import ViewPlan, encode_params, encode_requested
+from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.hooks import run_page_hooks
+from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply, ResponseDraft, Sent
 
 _MEDIA = MEDIA_TYPE.encode()
 _PLAIN = b"text/plain; charset=utf-8"

@@ -12,11 +12,11 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.errors import Redirect, RouteHookMistaken
-from fxtrio.serve import csrf
-from fxtrio.serve.anonymous import AnonymousRequest
-from fxtrio.serve.reply import Header
-from fxtrio.serve.site import Hook, Site
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.cache.anonymous import AnonymousRequest
+from fxtrio.serve.pages.site import Hook, Site
+from fxtrio.serve.request import csrf
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.reply import Header
 
 
 async def run_hooks(

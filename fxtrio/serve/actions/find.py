@@ -1,6 +1,6 @@
 """Which action a URL names: `{base}/api/__actions/{page_path}/{name}` → page and function.
 
-Called by `fxtrio.serve.actions` for each request to such a URL.
+Called by `fxtrio.serve.actions.call` for each request to such a URL.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from urllib.parse import quote
 import attrs
 
 from fxtrio.manifest import ApiRoute, PageRoute
-from fxtrio.serve.code import ActionCode
-from fxtrio.serve.site import Site
+from fxtrio.serve.pages.code import ActionCode
+from fxtrio.serve.pages.site import Site
 
 PREFIX = "/api/__actions/"
 

@@ -24,17 +24,17 @@ from fxtrio.errors import (
     Redirect,
 )
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
-from fxtrio.serve.body import ActionRequest, read_body, shown_again
-from fxtrio.serve.code import ActionCode
-from fxtrio.serve.exchange import Exchange
-from fxtrio.serve.failure import UNEXPECTED, log_failure
-from fxtrio.serve.guard import csrf_refusal, run_hooks, run_page_hooks
-from fxtrio.serve.load import unwrap
-from fxtrio.serve.named import NamedAction, find_action, say_missing
-from fxtrio.serve.pages import PageVisit, Target
-from fxtrio.serve.reply import JSON, NO_STORE, Answer, Header, Reply
-from fxtrio.serve.site import Running, Site
-from fxtrio.serve.visit import Visit
+from fxtrio.serve.actions.find import NamedAction, find_action, say_missing
+from fxtrio.serve.pages.code import ActionCode
+from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
+from fxtrio.serve.pages.loaders import unwrap
+from fxtrio.serve.pages.page import PageVisit, Target
+from fxtrio.serve.pages.site import Running, Site
+from fxtrio.serve.request.body import ActionRequest, read_body, shown_again
+from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.hooks import csrf_refusal, run_hooks, run_page_hooks
+from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Header, Reply
+from fxtrio.serve.request.watchdog import Exchange
 
 log = logging.getLogger("fx.serve")
 
@@ -226,7 +226,7 @@ class ActionVisit:
         if model is None:
             return ()
         # Heavy, and loaded by now, since there is a model.
-        from fxtrio.serve.validate import ROOT, invalid
+        from fxtrio.serve.actions.validate import ROOT, invalid
 
         if not request.has_body:
             if model.optional:

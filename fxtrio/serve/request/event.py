@@ -10,11 +10,11 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from fxtrio.serve.anonymous import FLIGHT, NAVIGATION, AnonymousRequest
-from fxtrio.serve.reply import Entropy, ResponseDraft
+from fxtrio.serve.cache.anonymous import FLIGHT, NAVIGATION, AnonymousRequest
+from fxtrio.serve.request.reply import Entropy, ResponseDraft
 
 if TYPE_CHECKING:
-    from fxtrio.serve.flights import Flight
+    from fxtrio.serve.cache.revalidation import Flight
 
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 

@@ -1,0 +1,1 @@
+"""Pages in each of their forms: loaders, payload, HTML, Markdown, and the boundaries."""

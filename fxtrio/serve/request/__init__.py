@@ -1,0 +1,1 @@
+"""One request: its event, hooks, proof of origin, body, reply, and the watchdog over its time."""
