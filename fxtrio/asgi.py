@@ -1,4 +1,4 @@
-"""What a server of ours offers an application beyond ASGI: names that both sides agree on."""
+"""What ours says in an ASGI scope beyond the standard: names that both sides agree on."""
 
 from __future__ import annotations
 
@@ -11,4 +11,10 @@ without waiting, and returns False when the next ``send`` has to finish it. Both
 OSError once the client is gone. Valid from ``websocket.accept`` to ``websocket.close``;
 not offered when the handshake agreed on an extension that changes frames, such as
 compression.
+"""
+
+SAME_FOR_ALL = "fx.same-for-all"
+"""Key in the scope of a request that a static file answers: its answer depends on nobody.
+
+Whoever keeps answers for signed-in users out of caches leaves such a one alone.
 """

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from fxtrio.asgi import SAME_FOR_ALL
 from fxtrio.serve.request.event import Visit
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
@@ -50,4 +51,5 @@ class Folder:
                 return Response(status_code=405, headers={"allow": "GET, HEAD"})
             return None
         response.headers.setdefault("cache-control", self._cache)
+        visit.scope[SAME_FOR_ALL] = True
         return response

@@ -12,11 +12,16 @@ from collections.abc import Callable
 import attrs
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fxtrio.asgi import SAME_FOR_ALL
 from fxtrio.plugins.auth.models import SignedIn
 from fxtrio.plugins.auth.service import AuthService
 
 SIGNED_IN = "fx.auth"
 """Key of the ASGI scope that holds the `SignedIn` of a request, for the plugin itself."""
+
+Headers = list[tuple[bytes, bytes]]
+
+_MEDIA = (b"image/", b"audio/", b"video/", b"font/")
 
 
 class SessionMiddleware:
@@ -51,32 +56,52 @@ class SessionMiddleware:
             signed_in = attrs.evolve(signed_in, session=extended)
             renew = renew or extended.persistent
         cookie = service.cookie_header(signed_in, scope["scheme"]) if renew else None
-        await self._app(scope, receive, _personal(send, cookie))
+        await self._app(scope, receive, _personal(send, scope, cookie))
 
 
-def _personal(send: Send, cookie: bytes | None) -> Send:
+def _personal(send: Send, scope: Scope, cookie: bytes | None) -> Send:
     """Return a ``send`` that keeps responses out of caches, and adds a `Set-Cookie`.
 
-    A response that sets the session cookie is never stored, whatever it says itself;
-    others only unless they say so. An answer that sets the cookie itself, as after
-    signing out, keeps its own.
+    Whatever a response says itself: the framework, a page and an endpoint can be wrong
+    about whom it depends on. An answer that sets the cookie itself, as after signing out,
+    keeps its own.
     """
 
     async def personal(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = list(message.get("headers", ()))
-            name = None if cookie is None else cookie.partition(b"=")[0] + b"="
-            if name is not None and not any(
-                key.lower() == b"set-cookie" and value.startswith(name) for key, value in headers
-            ):
-                headers = [each for each in headers if each[0].lower() != b"cache-control"]
-                headers.append((b"set-cookie", cookie or b""))
-            if not any(key.lower() == b"cache-control" for key, _ in headers):
+            adds = cookie is not None and not _sets(headers, cookie.partition(b"=")[0] + b"=")
+            if adds or not _may_keep_policy(scope, headers):
+                headers = [each for each in headers if not _is_policy(each[0].lower())]
                 headers.append((b"cache-control", b"no-store"))
+            if adds:
+                headers.append((b"set-cookie", cookie or b""))
             message = {**message, "headers": headers}
         await send(message)
 
     return personal
+
+
+def _sets(headers: Headers, name: bytes) -> bool:
+    """Whether an answer sets the cookie whose header begins with ``name``."""
+    return any(key.lower() == b"set-cookie" and value.startswith(name) for key, value in headers)
+
+
+def _may_keep_policy(scope: Scope, headers: Headers) -> bool:
+    """Whether an answer may say itself who keeps it: a static file, or private media.
+
+    Media count when they are for the browser alone, as a picture that an endpoint sends.
+    """
+    if scope.get(SAME_FOR_ALL):
+        return True
+    said = {key.lower(): value.lower() for key, value in headers}
+    is_private = b"private" in said.get(b"cache-control", b"")
+    return is_private and said.get(b"content-type", b"").startswith(_MEDIA)
+
+
+def _is_policy(name: bytes) -> bool:
+    """Whether a header tells caches what to keep, those of one network too (RFC 9213)."""
+    return name.endswith(b"cache-control") or name in (b"surrogate-control", b"expires")
 
 
 def signed_in_of(scope: Scope) -> SignedIn | None:
