@@ -116,9 +116,9 @@ async def serve(server: str, listening: socket.socket) -> None:
             from hypercorn.config import Sockets
 
             from fxtrio.http1 import ServerLimits
+            from fxtrio.supervise.hypercorn_config import make_config
             from fxtrio.supervise.options import ServeOptions
             from fxtrio.supervise.server import run_server
-            from fxtrio.supervise.settings import make_config
 
             await nursery.start(
                 partial(

@@ -33,7 +33,7 @@ MAY_COMPILE = {"compile", "cli", "testing"}
 
 IMPORTS_BY_NAME = {
     "fxtrio/imports.py",  # the only place that runs what a project contains
-    "fxtrio/supervise/load.py",  # finds the ASGI application that a command line names
+    "fxtrio/supervise/importer.py",  # finds the ASGI application that a command line names
     "fxtrio/plugins/load.py",  # imports a built-in plugin when the settings name it
     "fxtrio/cli/group.py",  # imports a command's module when it is asked for
 }

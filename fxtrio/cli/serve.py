@@ -134,7 +134,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
 
 
 def _import_server(*, with_app: bool) -> Callable[..., int]:
-    """Return `fxtrio.supervise.serve.serve`; ``with_app`` imports what apps are made of, too.
+    """Return `fxtrio.supervise.start.serve`; ``with_app`` imports what apps are made of, too.
 
     No garbage is collected meanwhile, and no collection looks at the modules later: what
     imports make stays.
@@ -142,7 +142,7 @@ def _import_server(*, with_app: bool) -> Callable[..., int]:
     gc.disable()
     try:
         # Heavy: see `command`.
-        from fxtrio.supervise.serve import serve
+        from fxtrio.supervise.start import serve
 
         if with_app:
             import fxtrio.app  # noqa: F401  # the project's own modules do

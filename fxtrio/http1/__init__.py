@@ -5,7 +5,7 @@ client is in `ServerLimits`. `use_in_hypercorn` puts it into a server that is no
 """
 
 from fxtrio.http1.connection import Connection
+from fxtrio.http1.hypercorn import use_in_hypercorn
 from fxtrio.http1.limits import ServerLimits
-from fxtrio.http1.seam import use_in_hypercorn
 
 __all__ = ["Connection", "ServerLimits", "use_in_hypercorn"]

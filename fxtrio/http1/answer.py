@@ -13,7 +13,7 @@ from hypercorn.typing import AppWrapper
 
 from fxtrio.asgi import RAW_FRAMES
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1.exchange import Exchange
+from fxtrio.http1.http_stream import HttpStream
 from fxtrio.http1.request import Refusal, Request
 from fxtrio.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.http1.target import BadTarget, split_target
@@ -50,38 +50,38 @@ async def answer(connection: Connection, request: Request) -> bool:
     scope["type"] = "http"
     scope["scheme"] = "https" if connection.peer.secure else "http"
     scope["method"] = request.method
-    exchange = Exchange(
+    stream = HttpStream(
         connection, request, request.keep_alive and connection.served < hub.limits.requests
     )
     began = time.perf_counter() if hub.logs_access else 0.0
     try:
-        await connection.app(scope, exchange.receive, exchange.send)
+        await connection.app(scope, stream.receive, stream.send)
     except BaseException as error:
-        await _explain(connection, request, error, left=exchange.left)
-    stage = exchange.stage
-    exchange.stage = DONE  # from here on, nothing of this exchange touches the connection
-    if not exchange.is_free:
-        await exchange.release()
+        await _explain(connection, request, error, left=stream.left)
+    stage = stream.stage
+    stream.stage = DONE  # from here on, nothing of this stream touches the connection
+    if not stream.is_free:
+        await stream.release()
     if stage == DONE:
-        status = exchange.status
+        status = stream.status
     else:
-        exchange.keep_alive = False
-        status = await _complete(connection, exchange, stage)
+        stream.keep_alive = False
+        status = await _complete(connection, stream, stage)
     if hub.logs_access:
-        await hub.note(scope, status, exchange.sent, time.perf_counter() - began)
+        await hub.note(scope, status, stream.sent, time.perf_counter() - began)
     if connection.context.max_requests is not None:
         await connection.context.mark_request()
     if not request.complete:
         connection.linger = True
         return False
-    return exchange.keep_alive and not connection.wire.broken
+    return stream.keep_alive and not connection.transport.broken
 
 
 async def converse(connection: Connection, request: Request) -> None:
     """Run the application for a request that offers a WebSocket, to the end of it."""
     # Heavy, and many apps have no WebSockets.
     from fxtrio.http1.handshake import read_offer
-    from fxtrio.http1.websocket import Session
+    from fxtrio.http1.ws_stream import WsStream
 
     hub = connection.hub
     offer = read_offer(request, hub.limits)
@@ -99,21 +99,21 @@ async def converse(connection: Connection, request: Request) -> None:
     began = time.perf_counter()
     failed = False
     async with trio.open_nursery() as nursery:
-        connection.session = session = Session(connection, offer, nursery)
+        connection.websocket = websocket = WsStream(connection, offer, nursery)
         if offer.extensions is None:
             scope["extensions"][RAW_FRAMES] = {
-                "send": session.send_frames,
-                "write": session.write_frames,
+                "send": websocket.send_frames,
+                "write": websocket.write_frames,
             }
         try:
-            await connection.app(scope, session.receive, session.send)
+            await connection.app(scope, websocket.receive, websocket.send)
         except BaseException as error:
-            failed = await _explain(connection, request, error, left=session.left)
-        await session.finish(failed=failed)
+            failed = await _explain(connection, request, error, left=websocket.left)
+        await websocket.finish(failed=failed)
         nursery.cancel_scope.cancel()
-    connection.session = None  # they refer to each other
+    connection.websocket = None  # they refer to each other
     if hub.logs_access:
-        await hub.note(scope, session.status, 0, time.perf_counter() - began)
+        await hub.note(scope, websocket.status, 0, time.perf_counter() - began)
     if connection.context.max_requests is not None:
         await connection.context.mark_request()
 
@@ -150,15 +150,15 @@ def _is_named(host: bytes, names: Sequence[str]) -> bool:
     return any(name.lower() in (whole, bare) for name in names)
 
 
-async def _complete(connection: Connection, exchange: Exchange, stage: int) -> int | None:
+async def _complete(connection: Connection, stream: HttpStream, stage: int) -> int | None:
     """Answer for an application that did not. Return the status for the access log."""
     if stage == HEAD_SENT:
         # Cut off: the client sees that the body is not whole, or has to be told.
-        if exchange.ends_with_connection:
-            connection.wire.reset_on_close()
-        return exchange.status
+        if stream.ends_with_connection:
+            connection.transport.reset_on_close()
+        return stream.status
     refusal = connection.reader.refusal
-    if connection.wire.broken or (exchange.left and refusal is None):
+    if connection.transport.broken or (stream.left and refusal is None):
         return CLIENT_LEFT
     refusal = refusal or Refusal(500, "the application did not answer")
     await connection.refuse(refusal)

@@ -22,10 +22,10 @@ from fxtrio.http1.hub import NEVER, hub_of
 from fxtrio.http1.opening import Peer, Stream, open_peer, show_address
 from fxtrio.http1.request import Refusal, Request, RequestReader
 from fxtrio.http1.response import refuse
-from fxtrio.http1.wire import Wire
+from fxtrio.http1.transport import Transport
 
 if TYPE_CHECKING:
-    from fxtrio.http1.websocket import Session
+    from fxtrio.http1.ws_stream import WsStream
 
 
 class Connection:
@@ -47,9 +47,9 @@ class Connection:
         self.served = 0  # requests given to the application
         self.linger = False  # whether the client may not have read the last answer yet
         self.peer: Peer
-        self.wire: Wire
+        self.transport: Transport
         self.reader: RequestReader
-        self.session: Session | None = None  # once this is a WebSocket
+        self.websocket: WsStream | None = None  # once this is a WebSocket
         self._wrapped = app
         self._stream = stream
         self._scope: trio.CancelScope
@@ -76,7 +76,7 @@ class Connection:
             return await self._hand_over(b"")
         self.peer = peer
         self.hub = hub = hub_of(self.context, self.config)
-        self.wire = Wire(
+        self.transport = Transport(
             self._stream, peer.socket, readiness=hub.readiness, stall=hub.limits.write_stall
         )
         self.reader = RequestReader(hub.limits)
@@ -89,9 +89,9 @@ class Connection:
             hub.exit(self)
             self.reader.close()
             if handed is None:
-                await self.wire.close(linger=self.linger)
+                await self.transport.close(linger=self.linger)
         if handed is not None:
-            self.wire.release()
+            self.transport.release()
             await self._hand_over(handed)
         return None
 
@@ -99,23 +99,23 @@ class Connection:
 
     def expire(self) -> None:
         """Stop waiting for the client: it takes too long."""
-        if self.session is not None:
-            self.session.expire()
+        if self.websocket is not None:
+            self.websocket.expire()
         else:
             self._expired = True
             self._scope.cancel()
 
     def leave(self) -> None:
         """End soon when no request has begun, else with the one in hand."""
-        if self.session is not None:
-            self.session.leave()
+        if self.websocket is not None:
+            self.websocket.leave()
         elif not self.reader.requests:
             self.deadline = min(self.deadline, self.hub.now + self.hub.last_chance)
 
     def tick(self, now: float) -> None:
         """Look after a WebSocket; a request needs nothing between two deadlines."""
-        if self.session is not None:
-            self.session.tick(now)
+        if self.websocket is not None:
+            self.websocket.tick(now)
 
     # The loop.
 
@@ -131,7 +131,7 @@ class Connection:
                 return None
 
     async def _serve(self) -> bytes | None:
-        reader, wire, hub, limits = self.reader, self.wire, self.hub, self.hub.limits
+        reader, transport, hub, limits = self.reader, self.transport, self.hub, self.hub.limits
         requests, task = reader.requests, trio.lowlevel.current_task()
         # What an application puts into context variables ends with its request. Set
         # before a wait: a task's context is taken when the task is resumed.
@@ -171,7 +171,7 @@ class Connection:
                 if fresh and hub.closing:
                     self.leave()
                 task.context = pristine.copy()
-                data = await wire.read()
+                data = await transport.read()
                 if not data:
                     return None
                 if self._begun is not None:
@@ -212,7 +212,7 @@ class Connection:
     async def refuse(self, refusal: Refusal) -> None:
         """Answer with a status of our own, after which the connection closes."""
         self.linger = True
-        await self.wire.write(refuse(refusal.status, self.hub.common))
+        await self.transport.write(refuse(refusal.status, self.hub.common))
         await self.config.log.info(
             "%s refused with %d: %s",
             show_address(self.peer.client),

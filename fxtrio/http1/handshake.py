@@ -27,7 +27,7 @@ _ours = frozenset(
     b"connection upgrade content-length transfer-encoding sec-websocket-accept "
     b"sec-websocket-extensions sec-websocket-protocol".split()
 )
-_QUOTED = 200  # characters of a bad header that go into the log
+_QUOTED_IN_LOG = 200  # characters of a bad header that go into the log
 # websockets reports every connection on its logger; our refusals are in our own log.
 _silent = logging.Logger("fxtrio.websockets", logging.CRITICAL + 1)
 
@@ -105,7 +105,7 @@ def read_offer(request: Request, limits: ServerLimits) -> Offer | Refusal:
         subprotocols = [str(name) for value in offered for name in parse_subprotocol(value)]
         extensions, protocol.extensions = protocol.process_extensions(headers)
     except (InvalidHeader, InvalidHeaderFormat) as error:
-        return Refusal(400, str(error)[:_QUOTED])
+        return Refusal(400, str(error)[:_QUOTED_IN_LOG])
     return Offer(keys[0], subprotocols, protocol, extensions)
 
 

@@ -29,7 +29,7 @@ _LAST_TICK = 0.05  # while the worker stops
 
 _LAST_CHANCE = 0.5
 
-_AT_ONCE = 25
+_LOOKED_AT_ONCE = 25
 """Connections looked at before others have their turn: some 30 microseconds."""
 
 Note = Callable[[Any, int | None, int, float], object]
@@ -102,7 +102,7 @@ class Hub:
                     connection.deadline = NEVER
                     connection.expire()
                 connection.tick(self.now)
-            if not number % _AT_ONCE:
+            if not number % _LOOKED_AT_ONCE:
                 await trio.lowlevel.checkpoint()
 
     def enter(self, connection: Watched) -> None:

@@ -19,7 +19,7 @@ import trio
 from outcome import Error
 
 _HAS_EPOLL = hasattr(select, "epoll")
-_MOST = 256
+_MOST_EVENTS = 256
 """Events taken in one turn; the others come in the next."""
 
 _FEW = 8
@@ -80,7 +80,7 @@ class Readiness(trio.abc.Instrument):
     def after_io_wait(self, timeout: float) -> None:
         """Reschedule the tasks whose sockets have something. Called by trio."""
         assert self._epoll is not None
-        for fd, event in self._epoll.poll(0, _MOST):
+        for fd, event in self._epoll.poll(0, _MOST_EVENTS):
             watch = self._watches.get(fd)
             if watch is not None:
                 watch.wake(event)

@@ -9,14 +9,13 @@ from hypercorn.events import Closed, RawData
 from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
 from hyperframe.frame import GoAwayFrame
 from wsproto.events import CloseConnection
+from wsproto.frame_protocol import CloseReason
 
 if TYPE_CHECKING:
     from fxtrio.http2.protocol import GuardedProtocol
 
-_LINGER = 0.5
+_READING_TIME = 0.5
 """Seconds between the end of the last answer and of the connection, for the client to read."""
-
-_GOING_AWAY = 1001
 
 
 class Ending:
@@ -53,7 +52,7 @@ class Ending:
 
     async def linger(self) -> None:
         """Close when the client has had time to read; it may do so itself."""
-        with trio.move_on_after(_LINGER):
+        with trio.move_on_after(_READING_TIME):
             await self.over.wait()
         if not self._protocol.closed and not self._protocol.calls:
             await self._protocol.send(Closed())
@@ -73,4 +72,4 @@ class Ending:
         for call in list(self._protocol.calls.values()):
             stream = call.stream
             if isinstance(stream, WSStream) and stream.state == ASGIWebsocketState.CONNECTED:
-                await stream._send_wsproto_event(CloseConnection(code=_GOING_AWAY))
+                await stream._send_wsproto_event(CloseConnection(code=CloseReason.GOING_AWAY))

@@ -16,7 +16,7 @@ _TINY = 64  # bytes of a DATA frame whose handling costs far more than its sendi
 _SAVINGS = 2000.0
 _INCOME = 1000.0  # a second: h2 handles about 25,000 frames in that time
 _RESET_COST = 10  # it has begun, and stopped, a request
-_ENTRY = 6  # bytes of one setting
+_SETTING = 6  # bytes of one setting
 
 
 class Overdrawn(Exception):
@@ -75,5 +75,5 @@ class FrameGauge:
         if kind == _RESET:
             return _RESET_COST
         if kind == _SETTINGS:
-            return 1 + size // _ENTRY
+            return 1 + size // _SETTING
         return 1

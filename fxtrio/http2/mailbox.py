@@ -16,6 +16,7 @@ from hypercorn.config import Config
 from hypercorn.typing import AppWrapper
 
 from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.response import VAIN_SENDS
 
 Message = dict[str, Any]
 
@@ -23,10 +24,6 @@ _ROOM = 64 * 1024
 """Bytes, and messages in the next, that wait before `Mailbox.put` does."""
 
 _MESSAGES = 100
-
-_VAIN_SENDS = 16
-"""Parts of an answer that may go nowhere. An application that listens for the disconnect
-has ended by then in its own way; one that only sends is ended by an error."""
 
 
 class Mailbox:
@@ -160,7 +157,7 @@ async def run_application(
         # Without this a loop never waits again, and the worker serves nobody else.
         await trio.lowlevel.checkpoint()
         vain += 1
-        if message["type"] == "websocket.send" or vain > _VAIN_SENDS:
+        if message["type"] == "websocket.send" or vain > VAIN_SENDS:
             raise ClientDisconnected
 
     try:

@@ -31,7 +31,7 @@ from fxtrio.http2.gauge import FrameGauge, Overdrawn
 from fxtrio.http2.heads import answer_head, check_request
 from fxtrio.http2.outgoing import Outgoing
 
-_PIECE = 4 * 1024
+_PARSED_AT_ONCE = 4 * 1024
 """Bytes given to h2 at once: some milliseconds of work, after which others have their turn."""
 
 _WINDOW = 256 * 1024
@@ -41,9 +41,9 @@ _UNSENT = 64 * 1024
 """Bytes that may wait for a client to read which it has asked for by pings in a WebSocket."""
 
 _TABLE = 4096  # bytes, RFC 7541's default: a client may ask for less but not for more
-_ENTRY = 32  # what RFC 7541 counts for a header beside its bytes
+_FIELD = 32  # what RFC 7541 counts for a header beside its bytes
 
-_SLICE = 32 * 1024
+_ADDED_AT_ONCE = 32 * 1024
 _slice_earns, _answer_earns = 36, 20  # frames that a client may send on account of them
 
 
@@ -54,7 +54,7 @@ class GuardedProtocol(H2Protocol):
         super().__init__(*args, **kwargs)
         limits: ServerLimits = getattr(self.config, "limits", None) or ServerLimits()
         self.limits = limits
-        self.connection.decoder.max_header_list_size = limits.head + _ENTRY * limits.headers
+        self.connection.decoder.max_header_list_size = limits.head + _FIELD * limits.headers
         self._gauge = FrameGauge(limits.head)
         self.outgoing = Outgoing(self.connection, self._flush)
         """The answers, and everything else that an application's task sends: it may be
@@ -101,12 +101,12 @@ class GuardedProtocol(H2Protocol):
             await self._end()
             return
         data = event.data
-        for start in range(0, len(data), _PIECE):
+        for start in range(0, len(data), _PARSED_AT_ONCE):
             if start:
                 await trio.lowlevel.checkpoint()
             if self.closed:
                 return
-            piece = data[start : start + _PIECE]
+            piece = data[start : start + _PARSED_AT_ONCE]
             try:
                 self._gauge.feed(piece, trio.current_time())
                 received = self.connection.receive_data(piece)
@@ -259,10 +259,10 @@ class GuardedProtocol(H2Protocol):
                 self._reset(number, ErrorCodes.ENHANCE_YOUR_CALM)
                 await self._close_stream(number)
             return
-        for start in range(0, len(data), _SLICE):  # a large answer is not copied as a whole
+        for start in range(0, len(data), _ADDED_AT_ONCE):  # a large answer is not copied as a whole
             if number not in self.calls:
                 return
-            part = data[start : start + _SLICE]
+            part = data[start : start + _ADDED_AT_ONCE]
             self.calls[number].sent += len(part)
             self.outgoing.add(number, part)
             self._gauge.earn(_slice_earns)

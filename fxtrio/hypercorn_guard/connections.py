@@ -14,7 +14,7 @@ _log = logging.getLogger("fx.server")
 _STALL = 30.0
 """Seconds in which a client must accept a piece of an answer, unless the config has limits."""
 
-_PIECE = 64 * 1024
+_WRITTEN_AT_ONCE = 64 * 1024
 _LINE = 200  # characters
 
 
@@ -93,9 +93,9 @@ async def _write(
 ) -> None:
     view = memoryview(data)
     try:
-        for start in range(0, len(view), _PIECE):
+        for start in range(0, len(view), _WRITTEN_AT_ONCE):
             with trio.fail_after(stall):
-                await stream.send_all(view[start : start + _PIECE])
+                await stream.send_all(view[start : start + _WRITTEN_AT_ONCE])
         results.append(True)
     except trio.TooSlowError:
         await trio.aclose_forcefully(stream)

@@ -1,6 +1,6 @@
 """Processes that serve an ASGI application: what the command `fx serve` runs."""
 
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.serve import serve
+from fxtrio.supervise.start import serve
 
 __all__ = ["ServeOptions", "serve"]

@@ -24,9 +24,9 @@ from fxtrio.http1.opening import show_address
 
 Form = Literal["console", "json"]
 
-_INTERVAL = 0.2
-_SLICE = 100  # lines, about a third of a millisecond
-_CAPACITY = 20_000
+_WRITE_INTERVAL = 0.2
+_FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
+_MOST_WAITING = 20_000
 _Request = tuple[
     float,  # seconds since 1970
     tuple[str, int] | None,  # the client
@@ -67,7 +67,7 @@ class AccessLog:
         Only what is written is kept: with the scope, whatever hangs on it would stay
         in memory for a while, and make every request cost several times the line.
         """
-        if len(self._waiting) >= _CAPACITY:
+        if len(self._waiting) >= _MOST_WAITING:
             self._lost += 1
             return
         headers = request_id = None
@@ -94,12 +94,12 @@ class AccessLog:
     async def run(self) -> None:
         """Write what `note` kept, until cancelled."""
         while True:
-            await trio.sleep(_INTERVAL)
+            await trio.sleep(_WRITE_INTERVAL)
             pieces = []
             while self._waiting:
                 # In slices here rather than in the thread, which would hold the interpreter
                 # for milliseconds at a time.
-                pieces.append(self._format_some(_SLICE))
+                pieces.append(self._format_some(_FORMATTED_AT_ONCE))
                 await trio.lowlevel.checkpoint()
             if pieces:
                 write = partial(self._write, b"".join(pieces))

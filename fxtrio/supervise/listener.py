@@ -22,7 +22,7 @@ _log = logging.getLogger("fx.server")
 _BURST = 64
 """Connections taken in one turn."""
 
-_PAUSE = 0.1
+_EXHAUSTED_PAUSE = 0.1
 """Seconds to wait when the system has no descriptors or memory left."""
 
 _QUIET = 60.0
@@ -56,7 +56,7 @@ class Acceptor:
                 if error.errno not in _EXHAUSTED:
                     raise
                 _log.error("no connection can be accepted: %s", error)
-                await trio.sleep(_PAUSE)
+                await trio.sleep(_EXHAUSTED_PAUSE)
 
     def _take_waiting(
         self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery

@@ -16,7 +16,7 @@ import trio
 
 from fxtrio.tracebacks import is_application
 
-_MOST = 10
+_MOST_NAMED = 10
 """Things that are named."""
 
 
@@ -39,8 +39,8 @@ def describe_remains(root: trio.lowlevel.Task | None) -> str:
     with suppress(RuntimeError):  # a set has changed while it was read
         tasks = [] if root is None else list(_tasks(root))
         found += [f"task {name!r} at {place}" for name, place in tasks]
-    more = len(found) - _MOST
-    return ", ".join(found[:_MOST]) + (f", and {more} more" if more > 0 else "")
+    more = len(found) - _MOST_NAMED
+    return ", ".join(found[:_MOST_NAMED]) + (f", and {more} more" if more > 0 else "")
 
 
 def _is_busy(thread: threading.Thread) -> bool:

@@ -26,9 +26,9 @@ from fxtrio.http1.opening import Stream
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.supervise.access import ServerLogger
 from fxtrio.supervise.addresses import Addresses
+from fxtrio.supervise.hypercorn_config import ServerConfig, describe_shortage, usable_connections
 from fxtrio.supervise.lifespan import SpokenLifespan, start_lifespan, watch_lifespan
 from fxtrio.supervise.listener import Acceptor
-from fxtrio.supervise.settings import ServerConfig, describe_shortage, usable_connections
 
 Application = Callable[..., Awaitable[None]]
 

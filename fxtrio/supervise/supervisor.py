@@ -16,13 +16,13 @@ from socket import socket
 import attrs
 import trio
 
+from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.log import open_log
 from fxtrio.supervise.notify import notify, notify_reloading
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.process import FAILED, FORCED
-from fxtrio.supervise.settings import make_config
+from fxtrio.supervise.server_process import FAILED, FORCED
 from fxtrio.supervise.signals import hold_signals, receive_signals
-from fxtrio.supervise.spawn import Worker, first_of
+from fxtrio.supervise.worker_process import WorkerProcess, first_of
 
 _TRIES = 3
 """Failed starts in a row, of one worker, after which the supervisor gives up if no other serves."""
@@ -45,8 +45,8 @@ class Supervisor:
         self._sockets = sockets
         open_log(options.log_form, options.log_level)
         self._config = make_config(options)
-        self._workers: dict[int, Worker] = {}  # the current one of each number
-        self._alive: set[Worker] = set()
+        self._workers: dict[int, WorkerProcess] = {}  # the current one of each number
+        self._alive: set[WorkerProcess] = set()
         self._complete = trio.Event()  # every number has had a worker that serves
         self._replacing = trio.Event()
         self._stopping = trio.Event()
@@ -86,7 +86,7 @@ class Supervisor:
             else:
                 worker = await self._succeed(worker, processes)
 
-    async def _start(self, number: int, processes: trio.Nursery) -> Worker | None:
+    async def _start(self, number: int, processes: trio.Nursery) -> WorkerProcess | None:
         """Return a worker that serves; None when the end came before."""
         tries = 0
         while not self._stopping.is_set():
@@ -110,7 +110,7 @@ class Supervisor:
                 await self._pause(tries)
         return None
 
-    async def _succeed(self, worker: Worker, processes: trio.Nursery) -> Worker:
+    async def _succeed(self, worker: WorkerProcess, processes: trio.Nursery) -> WorkerProcess:
         """Put a new worker in the place of one that still serves; return who serves now."""
         if worker.spent:
             await self._config.log.info(
@@ -134,16 +134,16 @@ class Supervisor:
         settled.set()
         return worker
 
-    def _spawn(self, number: int, processes: trio.Nursery) -> Worker:
+    def _spawn(self, number: int, processes: trio.Nursery) -> WorkerProcess:
         share = self._options.max_requests
         if share is not None:
             share += randint(0, self._options.max_requests_jitter)
-        worker = Worker(number, share)
+        worker = WorkerProcess(number, share)
         self._alive.add(worker)
         processes.start_soon(self._run, worker)
         return worker
 
-    async def _run(self, worker: Worker) -> None:
+    async def _run(self, worker: WorkerProcess) -> None:
         try:
             options = attrs.evolve(self._options, max_requests=worker.share)
             await worker.run(options, self._sockets)

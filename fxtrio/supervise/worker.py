@@ -15,9 +15,9 @@ from socket import MSG_DONTWAIT, socket
 import trio
 
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.process import Surroundings, serve_here
+from fxtrio.supervise.server_process import Surroundings, serve_here
 from fxtrio.supervise.sockets import adopt_sockets
-from fxtrio.supervise.spawn import ALIVE, BEATS, READY, SPENT
+from fxtrio.supervise.worker_process import ALIVE, BEATS, READY, SPENT
 
 
 def main(arguments: list[str]) -> int:

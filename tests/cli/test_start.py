@@ -21,7 +21,7 @@ from tests.ssr.pools import PAGES, is_running, read_command, read_status, wait_u
 BEFORE_NODE = "fxtrio.cli.group", "fxtrio.cli.serve"
 """What `fx serve` imports before it starts Node, which then starts at the same time as …"""
 
-BESIDE_NODE = "fxtrio.supervise.serve", "fxtrio.cli.standalone"
+BESIDE_NODE = "fxtrio.supervise.start", "fxtrio.cli.standalone"
 """… what it imports to serve."""
 
 HEAVY = {

@@ -19,9 +19,9 @@ import trio
 from hypercorn.config import Sockets
 
 from fxtrio.http1 import ServerLimits
+from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
-from fxtrio.supervise.settings import make_config
 
 App = Callable[..., Awaitable[None]]
 PATIENCE = 8.0

@@ -19,9 +19,9 @@ from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
 from fxtrio.http1 import ServerLimits
-from fxtrio.http1.conversation import Conversation
 from fxtrio.http1.request import RequestReader
 from fxtrio.http1.target import BadTarget, split_target
+from fxtrio.http1.ws_protocol import WsProtocol
 from fxtrio.supervise.access import escape
 
 from .frames import frame
@@ -124,17 +124,17 @@ def test_whole_requests_are_those_that_another_parser_reads(seed: int) -> None:
 
 def converse(pieces: list[bytes]) -> list[Any]:
     """Return the messages, the output and the end of a WebSocket that gets these pieces."""
-    conversation = Conversation(ServerProtocol(state=OPEN, max_size=20_000), 1_000_000)
+    protocol = WsProtocol(ServerProtocol(state=OPEN, max_size=20_000), 1_000_000)
     messages, output = [], b""
     for piece in pieces:
-        conversation.feed(piece)
-        output += conversation.take_output()
-        while conversation.messages:
-            messages.append(conversation.next_message())
-            conversation.resume()
-            output += conversation.take_output()
-    conversation.end()
-    return [messages, output + conversation.take_output(), conversation.close]
+        protocol.feed(piece)
+        output += protocol.take_output()
+        while protocol.messages:
+            messages.append(protocol.next_message())
+            protocol.resume()
+            output += protocol.take_output()
+    protocol.end()
+    return [messages, output + protocol.take_output(), protocol.close]
 
 
 frames = st.builds(

@@ -12,9 +12,9 @@ from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from trio.testing import MockClock
 
 from fxtrio.errors import LifespanEnded
+from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.lifespan import SpokenLifespan, start_lifespan
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.settings import make_config
 
 from .rules import get
 from .support import App, Records, open_server, response

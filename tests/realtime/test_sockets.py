@@ -21,9 +21,9 @@ from fxtrio.asgi import RAW_FRAMES
 from fxtrio.realtime import channel
 from fxtrio.realtime.outbox import TOO_SLOW, TRY_AGAIN_LATER
 from fxtrio.realtime.serve import serve_websocket
+from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
-from fxtrio.supervise.settings import make_config
 from tests.realtime.client import make_app
 
 Handler = Callable[[WebSocket], Awaitable[None]]

@@ -19,9 +19,9 @@ from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.reload import ReloadingApp
 from fxtrio.config import load_config
 from fxtrio.errors import FxtrioError
-from fxtrio.supervise.load import load_application
+from fxtrio.supervise.importer import load_application
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.process import Surroundings, serve_here
+from fxtrio.supervise.server_process import Surroundings, serve_here
 from fxtrio.supervise.sockets import adopt_sockets
 from fxtrio.tracebacks import trimmed
 

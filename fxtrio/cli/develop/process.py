@@ -19,9 +19,9 @@ import trio
 from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.overlay import Failure, overlay_app
 from fxtrio.cli.develop.reload import ReloadingApp
+from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
-from fxtrio.supervise.settings import make_config
 from fxtrio.supervise.sockets import grouped
 
 _LINES_KEPT = 60

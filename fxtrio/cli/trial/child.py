@@ -19,7 +19,7 @@ from fxtrio.cli.trial.settings import try_settings
 from fxtrio.compile.problems import Problem
 from fxtrio.config import read_config
 from fxtrio.errors import AppNotFound
-from fxtrio.supervise.load import load_application
+from fxtrio.supervise.importer import load_application
 from fxtrio.supervise.options import ServeOptions
 
 

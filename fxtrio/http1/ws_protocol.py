@@ -16,13 +16,13 @@ from websockets.server import ServerProtocol
 
 from fxtrio.http1.response import BadResponse, Message
 
-_OVERHEAD = 256
+_MESSAGE_OVERHEAD = 256
 """Bytes that a message takes in memory besides its content."""
 
 _LONGEST_REASON = 123
 
 
-class Conversation:
+class WsProtocol:
     """One open WebSocket. ``messages`` are ready for the application, oldest first.
 
     After anything that can cause output, the caller sends `take_output`.
@@ -84,7 +84,7 @@ class Conversation:
     def next_message(self) -> Message:
         """Return the oldest message, which there must be."""
         message = self.messages.popleft()
-        self.size -= len(message["text"] or message["bytes"] or b"") + _OVERHEAD
+        self.size -= len(message["text"] or message["bytes"] or b"") + _MESSAGE_OVERHEAD
         return message
 
     def resume(self) -> bool:
@@ -236,7 +236,7 @@ class Conversation:
 
     def _add(self, text: str | None, data: bytes | None) -> None:
         self.messages.append({"type": "websocket.receive", "text": text, "bytes": data})
-        self.size += len(text or data or b"") + _OVERHEAD
+        self.size += len(text or data or b"") + _MESSAGE_OVERHEAD
 
 
 def _frame_size(raw: bytearray) -> int:

@@ -25,7 +25,7 @@ ALIVE = b"alive\n"
 BEATS = 12
 
 
-class Worker:
+class WorkerProcess:
     """One process. Its events are set as it gets there; each is set once."""
 
     def __init__(self, number: int, share: int | None = None) -> None:

@@ -1,6 +1,6 @@
 """One WebSocket: the ``receive`` and ``send`` of an ASGI application, and the end on both sides.
 
-The application's own task reads the socket while it waits in `Session.receive`.
+The application's own task reads the socket while it waits in `WsStream.receive`.
 While it does something else for longer, a second task reads, so that pings are
 answered and a client that left is noticed; it stops when enough waits to be
 received.
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import trio
 
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1.conversation import Conversation
 from fxtrio.http1.handshake import Offer
 from fxtrio.http1.hub import NEVER, TICK
 from fxtrio.http1.request import READ_SIZE, Refusal
@@ -26,6 +25,7 @@ from fxtrio.http1.response import (
     Message,
     Response,
 )
+from fxtrio.http1.ws_protocol import WsProtocol
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
@@ -39,19 +39,19 @@ _AWAY = 4
 _GOING_AWAY = 1001
 
 
-class Session:
+class WsStream:
     """A WebSocket from its request to its end. Valid until the application returns."""
 
     def __init__(self, connection: Connection, offer: Offer, nursery: trio.Nursery) -> None:
         self.status: int | None = None  # that the client was answered with
         self.left = False  # whether the application was told of the end
         self._connection = connection
-        self._wire = connection.wire
+        self._transport = connection.transport
         self._limits = connection.hub.limits
         self._offer = offer
         self._nursery = nursery
         self._early = bytearray(connection.reader.rest or b"")  # what came before the answer
-        self._conversation: Conversation | None = None
+        self._protocol: WsProtocol | None = None
         self._denial = Response(keep_alive=False)
         self._connected = self._closed = False
         self._streak = 0  # messages since the last wait
@@ -67,9 +67,9 @@ class Session:
         self._streak += 1
         if self._streak > _GREEDY:
             await self._take_turns()
-        conversation = self._conversation
-        if conversation is not None and conversation.messages:
-            return conversation.next_message()
+        protocol = self._protocol
+        if protocol is not None and protocol.messages:
+            return protocol.next_message()
         if not self._connected:
             self._connected = True
             return {"type": "websocket.connect"}
@@ -82,26 +82,26 @@ class Session:
         ClientDisconnected when the other side has closed or is gone.
         """
         kind = message["type"]
-        conversation = self._conversation
-        if conversation is None:
+        protocol = self._protocol
+        if protocol is None:
             await self._answer(kind, message)
         elif kind == "websocket.send":
-            wire = self._wire
-            if not conversation.is_open or wire.broken:
+            transport = self._transport
+            if not protocol.is_open or transport.broken:
                 if self._closed:
                     raise BadResponse("websocket.send was sent after websocket.close.")
                 raise ClientDisconnected
-            if not wire.write_now(conversation.send(message)):
+            if not transport.write_now(protocol.send(message)):
                 self._streak = 0
-                await wire.flush()
-            if wire.broken:
+                await transport.flush()
+            if transport.broken:
                 raise ClientDisconnected
             self._streak += 1
             if self._streak > _GREEDY:
                 await self._take_turns()
         elif kind == "websocket.close":
             code, reason = message.get("code", 1000), message.get("reason") or ""
-            await self._close(conversation, code, reason)
+            await self._close(protocol, code, reason)
             self._closed = True
         else:
             raise BadResponse(f"{kind!r} is not a message of an open WebSocket.")
@@ -112,11 +112,11 @@ class Session:
         False when `send_frames` must finish it. Raises ClientDisconnected when the
         WebSocket is not open on both sides.
         """
-        conversation, wire = self._conversation, self._wire
-        if conversation is None or not conversation.is_open or wire.broken:
+        protocol, transport = self._protocol, self._transport
+        if protocol is None or not protocol.is_open or transport.broken:
             raise ClientDisconnected
-        done = wire.write_now(data)
-        if wire.broken:
+        done = transport.write_now(data)
+        if transport.broken:
             raise ClientDisconnected
         return done
 
@@ -124,8 +124,8 @@ class Session:
         """Send like `write_frames`, and wait until everything is out."""
         if not self.write_frames(data):
             self._streak = 0
-            await self._wire.flush()
-            if self._wire.broken:
+            await self._transport.flush()
+            if self._transport.broken:
                 raise ClientDisconnected
         self._streak += 1
         if self._streak > _GREEDY:
@@ -133,72 +133,72 @@ class Session:
 
     async def finish(self, *, failed: bool) -> None:
         """Close in the application's name, if it has not, and wait for the other side."""
-        conversation = self._conversation
-        if conversation is None:
+        protocol = self._protocol
+        if protocol is None:
             if self._denial.stage in (NOTHING, STARTED):
-                if self._wire.broken or self.left:
+                if self._transport.broken or self.left:
                     self.status = CLIENT_LEFT
                     return
                 self.status = 500
                 await self._connection.refuse(Refusal(500, "the application did not answer"))
             return
-        await self._close(conversation, 1011 if failed else 1000, "")
+        await self._close(protocol, 1011 if failed else 1000, "")
         await self._relieve()
         self._receiving = True
         with trio.move_on_after(self._limits.websocket_close):
-            conversation.discard()
-            while not self._over(conversation):
-                await self._take(conversation, await self._wire.read())
-                conversation.discard()
+            protocol.discard()
+            while not self._over(protocol):
+                await self._take(protocol, await self._transport.read())
+                protocol.discard()
         self._connection.linger = True
 
     # What the hub calls, through the connection.
 
     def expire(self) -> None:
         """Cut off a client that does not answer a close frame."""
-        self._wire.abort()
+        self._transport.abort()
 
     def leave(self) -> None:
         """Tell the client that the server goes away."""
-        if self._conversation is not None:
-            self._write_soon(self._conversation.start_close(_GOING_AWAY, ""))
+        if self._protocol is not None:
+            self._write_soon(self._protocol.start_close(_GOING_AWAY, ""))
             self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
 
     def tick(self, now: float) -> None:
         """Send and check pings; read for an application that is busy elsewhere."""
-        conversation = self._conversation
-        if conversation is None:
+        protocol = self._protocol
+        if protocol is None:
             return
-        self._write_soon(conversation.take_output())
-        if conversation.is_open:
-            self._check_pings(conversation, now)
+        self._write_soon(protocol.take_output())
+        if protocol.is_open:
+            self._check_pings(protocol, now)
         self._away += 1
         if (
             self._away > _AWAY
             and self._watch is None
-            and not (self._receiving or conversation.is_full or self._over(conversation))
+            and not (self._receiving or protocol.is_full or self._over(protocol))
         ):
             self._watch = trio.CancelScope()
-            self._nursery.start_soon(self._read_ahead, conversation, self._watch)
+            self._nursery.start_soon(self._read_ahead, protocol, self._watch)
 
-    def _check_pings(self, conversation: Conversation, now: float) -> None:
+    def _check_pings(self, protocol: WsProtocol, now: float) -> None:
         interval = self._limits.websocket_ping
         if interval is None:
             return
         if self._ping_at == NEVER and self._pong_by == NEVER:
             self._ping_at = now + interval
-        elif now >= self._ping_at and not self._wire.backlog:
+        elif now >= self._ping_at and not self._transport.backlog:
             self._ping_at, self._pong_by = NEVER, now + self._limits.websocket_pong
-            self._pongs = conversation.pongs
-            self._write_soon(conversation.ping())
+            self._pongs = protocol.pongs
+            self._write_soon(protocol.ping())
         elif self._pong_by != NEVER:
-            if conversation.pongs != self._pongs:
+            if protocol.pongs != self._pongs:
                 self._ping_at, self._pong_by = now + interval, NEVER
-            elif conversation.is_full:
+            elif protocol.is_full:
                 self._pong_by += TICK  # it may be among what the application has yet to take
             elif now > self._pong_by:
                 self._pong_by = NEVER
-                self._wire.abort()
+                self._transport.abort()
 
     # The opening.
 
@@ -206,10 +206,10 @@ class Session:
         if kind == "websocket.accept" and self._denial.stage == NOTHING:
             head = self._offer.accept(message, self._connection.hub.common)
             self.status = 101
-            self._conversation = Conversation(self._offer.protocol, self._limits.websocket_backlog)
-            await self._wire.write(head)
+            self._protocol = WsProtocol(self._offer.protocol, self._limits.websocket_backlog)
+            await self._transport.write(head)
             if self._early:
-                await self._take(self._conversation, bytes(self._early))
+                await self._take(self._protocol, bytes(self._early))
             if self._connection.hub.closing:
                 self.leave()
         elif kind == "websocket.close" and self._denial.stage == NOTHING:
@@ -227,8 +227,8 @@ class Session:
                 version="1.1",
                 common=self._connection.hub.common,
             )
-            await self._wire.write(data if isinstance(data, bytes) else b"".join(data))
-        elif self._wire.broken or self._wire.ended:
+            await self._transport.write(data if isinstance(data, bytes) else b"".join(data))
+        elif self._transport.broken or self._transport.ended:
             raise ClientDisconnected
         else:
             raise BadResponse(f"{kind!r} cannot be sent before websocket.accept.")
@@ -241,49 +241,49 @@ class Session:
         self._receiving, self._away, self._streak = True, 0, 0
         try:
             while True:
-                conversation = self._conversation
-                if conversation is None:
+                protocol = self._protocol
+                if protocol is None:
                     if self._denial.stage != NOTHING or not await self._read_early():
                         return self._disconnect(1006, "")
-                elif conversation.messages:
-                    return conversation.next_message()
-                elif conversation.resume():
-                    await self._write_output(conversation)
-                elif self._over(conversation):
-                    return self._disconnect(*conversation.close)
+                elif protocol.messages:
+                    return protocol.next_message()
+                elif protocol.resume():
+                    await self._write_output(protocol)
+                elif self._over(protocol):
+                    return self._disconnect(*protocol.close)
                 else:
-                    await self._take(conversation, await self._wire.read())
+                    await self._take(protocol, await self._transport.read())
         finally:
             self._receiving = False
 
-    async def _take(self, conversation: Conversation, data: bytes) -> None:
+    async def _take(self, protocol: WsProtocol, data: bytes) -> None:
         if data:
-            conversation.feed(data)
+            protocol.feed(data)
         else:
-            conversation.end()
-        await self._write_output(conversation)
+            protocol.end()
+        await self._write_output(protocol)
 
-    async def _write_output(self, conversation: Conversation) -> None:
-        output = conversation.take_output()
-        if output and not self._wire.write_now(output):
-            await self._wire.flush()
+    async def _write_output(self, protocol: WsProtocol) -> None:
+        output = protocol.take_output()
+        if output and not self._transport.write_now(output):
+            await self._transport.flush()
 
     async def _read_early(self) -> bool:
         """Read while the handshake is not answered; False when the client has left."""
         if len(self._early) > READ_SIZE:
-            self._wire.abort()  # a client waits for the answer before it sends that much
+            self._transport.abort()  # a client waits for the answer before it sends that much
             return False
-        data = await self._wire.read()
-        if self._conversation is not None:  # the application answered during the wait
-            await self._take(self._conversation, data)
+        data = await self._transport.read()
+        if self._protocol is not None:  # the application answered during the wait
+            await self._take(self._protocol, data)
             return True
         self._early += data
         return bool(data)
 
-    async def _read_ahead(self, conversation: Conversation, watch: trio.CancelScope) -> None:
+    async def _read_ahead(self, protocol: WsProtocol, watch: trio.CancelScope) -> None:
         with watch:
-            while not (conversation.is_full or self._over(conversation)):
-                await self._take(conversation, await self._wire.read())
+            while not (protocol.is_full or self._over(protocol)):
+                await self._take(protocol, await self._transport.read())
         self._watch = None
         self._watched.set()
         self._watched = trio.Event()
@@ -296,22 +296,22 @@ class Session:
 
     # Writing.
 
-    async def _close(self, conversation: Conversation, code: int, reason: str) -> None:
-        if conversation.is_open:
-            data = conversation.start_close(code, reason)
+    async def _close(self, protocol: WsProtocol, code: int, reason: str) -> None:
+        if protocol.is_open:
+            data = protocol.start_close(code, reason)
             self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
-            await self._wire.write(data)
+            await self._transport.write(data)
 
     def _write_soon(self, data: bytes) -> None:
-        if data and not self._wire.write_now(data):
-            self._nursery.start_soon(self._wire.flush)
+        if data and not self._transport.write_now(data):
+            self._nursery.start_soon(self._transport.flush)
 
     async def _take_turns(self) -> None:
         self._streak = 0
         await trio.lowlevel.checkpoint()
 
-    def _over(self, conversation: Conversation) -> bool:
-        return conversation.is_over or self._wire.broken
+    def _over(self, protocol: WsProtocol) -> bool:
+        return protocol.is_over or self._transport.broken
 
     def _disconnect(self, code: int, reason: str) -> Message:
         self.left = True

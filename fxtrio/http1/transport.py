@@ -26,8 +26,8 @@ from fxtrio.http1.request import READ_SIZE
 _DIRECT = sys.platform != "win32"  # there a socket is not a file descriptor
 _SHORT_READ = 16 * 1024  # until one is full: a smaller buffer is made in less time
 _VIEWS = 64  # given to the kernel at once; it takes up to 1024
-_LINGER = 1.0
-_LINGER_BYTES = 1024 * 1024
+_DRAIN_TIME = 1.0
+_DRAINED_BYTES = 1024 * 1024
 
 
 class ByteStream(Protocol):
@@ -46,7 +46,7 @@ class ByteStream(Protocol):
         ...
 
 
-class Wire:
+class Transport:
     """One client's bytes. ``broken`` once the client can no longer be reached.
 
     Several tasks may write: what one of them could not finish goes out before
@@ -216,9 +216,9 @@ class Wire:
         self.release()
         with trio.CancelScope(shield=True):
             if linger and fd >= 0 and not self.broken:
-                with trio.move_on_after(_LINGER):
+                with trio.move_on_after(_DRAIN_TIME):
                     await self._drain(fd)
-            with trio.move_on_after(_LINGER) as scope:
+            with trio.move_on_after(_DRAIN_TIME) as scope:
                 if self.broken:
                     scope.cancel()  # a TLS farewell would only wait
                 try:
@@ -252,7 +252,7 @@ class Wire:
         try:
             self._socket.shutdown(trio.socket.SHUT_WR)
             drained = 0
-            while drained < _LINGER_BYTES:
+            while drained < _DRAINED_BYTES:
                 await trio.lowlevel.wait_readable(fd)
                 data = os.read(fd, READ_SIZE)
                 if not data:

@@ -14,17 +14,21 @@ import trio
 from fxtrio.errors import ClientDisconnected
 from fxtrio.http1.hub import TICK
 from fxtrio.http1.request import READ_SIZE, Refusal, Request
-from fxtrio.http1.response import DONE, HEAD_SENT, STARTED, BadResponse, Message, Response
+from fxtrio.http1.response import (
+    DONE,
+    HEAD_SENT,
+    STARTED,
+    VAIN_SENDS,
+    BadResponse,
+    Message,
+    Response,
+)
 
 if TYPE_CHECKING:
     from fxtrio.http1.connection import Connection
 
-_VAIN_SENDS = 16
-"""Parts of a body that may go nowhere. An application that listens for the disconnect
-has ended by then in its own way; one that only sends is ended by an error."""
 
-
-class Exchange(Response):
+class HttpStream(Response):
     """Valid until the application returns; afterwards it is deaf and mute."""
 
     left = False
@@ -68,18 +72,18 @@ class Exchange(Response):
                 version=request.version,
                 common=connection.hub.common,
             )
-            wire = connection.wire
+            transport = connection.transport
             if isinstance(data, bytes):
-                sent = not data or wire.write_now(data)
+                sent = not data or transport.write_now(data)
             else:
-                sent = wire.write_parts_now(data)
+                sent = transport.write_parts_now(data)
             if not sent:
-                await wire.flush()
+                await transport.flush()
             if more:
                 await trio.lowlevel.checkpoint()
-                if wire.broken:
+                if transport.broken:
                     self._vain += 1
-                    if self._vain > _VAIN_SENDS:
+                    if self._vain > VAIN_SENDS:
                         raise ClientDisconnected
         elif kind == "http.response.start":
             if self.left:
@@ -137,16 +141,16 @@ class Exchange(Response):
 
     async def _next(self) -> Message:
         request, connection = self.request, self.connection
-        reader, wire = connection.reader, connection.wire
+        reader, transport = connection.reader, connection.transport
         while self.stage != DONE:
             if request.chunks or (request.complete and not self._given):
                 return self._part()
-            if wire.ended or wire.broken or (reader.refusal and not request.complete):
+            if transport.ended or transport.broken or (reader.refusal and not request.complete):
                 break
             if request.expects and not request.complete and self.stage < HEAD_SENT:
                 request.expects = False
-                await wire.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            data = wire.read_now() if self._ahead < READ_SIZE else None
+                await transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            data = transport.read_now() if self._ahead < READ_SIZE else None
             waited = data is None
             if data is None:
                 data = await self._wait()
@@ -161,7 +165,8 @@ class Exchange(Response):
 
     async def _wait(self) -> bytes:
         """Wait for bytes; b"" at the end of them, of the time allowed, or of the answer."""
-        limits, request, wire = self.connection.hub.limits, self.request, self.connection.wire
+        connection, request = self.connection, self.request
+        limits, transport = connection.hub.limits, connection.transport
         began = trio.current_time()
         allowed = inf
         if not request.complete:
@@ -171,13 +176,13 @@ class Exchange(Response):
             try:
                 if self._ahead >= READ_SIZE:
                     # Enough is known of what comes next: nothing is read, so the end is asked for.
-                    while not wire.has_hung_up():  # noqa: ASYNC110  # the kernel sets no event
+                    while not transport.has_hung_up():  # noqa: ASYNC110  # the kernel sets no event
                         await trio.sleep(TICK)
                     return b""
-                return await wire.read()
+                return await transport.read()
             finally:
                 self._reading = None
                 self._waited += trio.current_time() - began
         if self.stage != DONE:
-            self.connection.reader.refusal = Refusal(408, "the body came too slowly")
+            connection.reader.refusal = Refusal(408, "the body came too slowly")
         return b""

@@ -23,12 +23,12 @@ class LimitedConfig(Config):
 
 
 @pytest.fixture
-def seam(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_hypercorn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hypercorn.trio.run, "TCPServer", None)  # so that it is put back
     use_in_hypercorn()
 
 
-async def test_hypercorn_serves_with_it_and_ends_with_idle_connections(seam: None) -> None:
+async def test_hypercorn_serves_with_it_and_ends_with_idle_connections(in_hypercorn: None) -> None:
     assert vars(hypercorn.trio.run)["TCPServer"] is Connection
     config = LimitedConfig()
     config.bind = ["127.0.0.1:0"]
