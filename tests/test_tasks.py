@@ -252,6 +252,7 @@ async def test_a_thousand_jobs_from_eight_threads_run_exactly_once():
 
 async def test_threads_never_get_more_than_the_capacity_in():
     refused = []
+    release = trio.Event()
 
     def enqueue_some(queue: TaskQueue) -> None:
         for _ in range(100):
@@ -262,13 +263,104 @@ async def test_threads_never_get_more_than_the_capacity_in():
 
     with trio.fail_after(20):
         async with open_queue(capacity=50, workers=1) as queue:
-            threads = [threading.Thread(target=enqueue_some, args=(queue,)) for _ in range(8)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()  # the loop stands still, so that no worker takes a job away
+            queue.enqueue(release.wait)  # so that no worker takes a job away
+            await wait_all_tasks_blocked()
+            async with trio.open_nursery() as nursery:
+                for _ in range(8):
+                    nursery.start_soon(trio.to_thread.run_sync, enqueue_some, queue)
             assert queue.statistics().waiting == 50
             assert len(refused) == 8 * 100 - 50
+            release.set()
+
+
+async def enqueue_in_plain_thread(queue: TaskQueue) -> list[BaseException]:
+    """Return what a thread that trio does not know is told."""
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            queue.enqueue(trio.sleep, 0)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    await trio.to_thread.run_sync(thread.join)
+    return errors
+
+
+async def test_a_thread_is_told_at_once_that_the_queue_is_full():
+    async with open_queue(capacity=1, workers=1) as queue:
+        release = trio.Event()
+        queue.enqueue(release.wait)
+        await wait_all_tasks_blocked()
+        assert await enqueue_in_plain_thread(queue) == []
+        [error] = await enqueue_in_plain_thread(queue)
+        assert isinstance(error, TaskQueueFull)
+        assert error.capacity == 1
+        release.set()
+
+
+async def test_a_thread_is_told_at_once_that_the_queue_has_ended():
+    async with open_queue() as queue:
+        pass
+    [error] = await enqueue_in_plain_thread(queue)
+    assert isinstance(error, TaskQueueNotRunning)
+
+
+def test_a_thread_that_outlives_the_event_loop_is_told_that_nothing_runs():
+    async def main() -> TaskQueue:
+        async with open_queue() as queue:
+            return queue
+
+    queue = trio.run(main)
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            queue.enqueue(trio.sleep, 0)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert [type(error) for error in errors] == [TaskQueueNotRunning]
+
+
+async def test_a_job_that_was_given_to_an_idle_worker_counts_as_running():
+    async with open_queue(workers=1) as queue:
+        await wait_all_tasks_blocked()
+        queue.enqueue(trio.sleep, 0)
+        queue.enqueue(trio.sleep, 0)
+        statistics = queue.statistics()
+    assert (statistics.running, statistics.waiting) == (1, 1)
+
+
+async def test_a_job_given_to_a_worker_as_the_time_ends_is_counted(
+    autojump_clock: MockClock, caplog
+):
+    async with open_queue(workers=1, drain_timeout=0) as queue:
+        await wait_all_tasks_blocked()
+        queue.enqueue(trio.sleep, 1)
+    statistics = queue.statistics()
+    assert (statistics.cancelled, statistics.running, statistics.waiting) == (1, 0, 0)
+    assert "trio" in caplog.text
+
+
+async def test_no_job_is_taken_once_the_workers_were_cancelled():
+    refused = []
+    with trio.CancelScope() as scope:
+        async with open_queue() as queue:
+            await wait_all_tasks_blocked()
+            scope.cancel()
+            with trio.CancelScope(shield=True):
+                await wait_all_tasks_blocked()
+                try:
+                    queue.enqueue(trio.sleep, 0)
+                except TaskQueueNotRunning as error:
+                    refused.append(error)
+    assert len(refused) == 1
 
 
 # --- it never waits, and never grows

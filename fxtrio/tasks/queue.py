@@ -5,6 +5,10 @@ queue of the app the caller belongs to. A job is owned by the queue from then on
 it runs in a worker, with a copy of the context variables of whoever enqueued it,
 and is finished, cancelled or dropped (and then named in the log) when the block ends.
 
+Jobs wait in a memory channel of trio, which bounds them, wakes the workers and ends
+them when it is closed. It belongs to the event loop's thread: other threads ask
+there, and are told at once what came of it.
+
 A coroutine that never has to wait costs no turn of the event loop: the worker
 drives it where it stands. That, and not a task per job, is what makes jobs cheap.
 """
@@ -16,9 +20,9 @@ import logging
 import threading
 import time
 import types
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context, copy_context
 from typing import Any, ParamSpec
 
@@ -66,7 +70,9 @@ class TaskStatistics:
     """How many run at a time."""
 
     waiting: int
+
     running: int
+    """Given to a worker, and not ended."""
 
     completed: int
     """Returned without an error."""
@@ -107,10 +113,8 @@ class TaskQueue:
     capacity: int = attrs.field(validator=attrs.validators.ge(1))
     workers: int = attrs.field(validator=attrs.validators.ge(1))
 
-    _waiting: deque[Job] = attrs.field(init=False, factory=deque)
-    _idle: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
-    # Reentrant: a finalizer that enqueues may run while its thread holds the lock.
-    _lock: threading.RLock = attrs.field(init=False, factory=threading.RLock)
+    _send: trio.MemorySendChannel[Job] = attrs.field(init=False)
+    _receive: trio.MemoryReceiveChannel[Job] = attrs.field(init=False)
     _thread: int = attrs.field(init=False, factory=threading.get_ident)
     _token: trio.lowlevel.TrioToken = attrs.field(
         init=False, factory=trio.lowlevel.current_trio_token
@@ -122,18 +126,23 @@ class TaskQueue:
     _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
     _ended: trio.Event = attrs.field(init=False, factory=trio.Event)
     _open: bool = attrs.field(init=False, default=True)
-    _running: int = attrs.field(init=False, default=0)
+    _taken: int = attrs.field(init=False, default=0)
     _completed: int = attrs.field(init=False, default=0)
     _failed: int = attrs.field(init=False, default=0)
     _cancelled: int = attrs.field(init=False, default=0)
+
+    def __attrs_post_init__(self) -> None:
+        self._send, self._receive = trio.open_memory_channel[Job](self.capacity)
 
     def __repr__(self) -> str:
         return f"<TaskQueue {self.statistics()}>"
 
     def enqueue(self, func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Hand over ``func(*args, **kwargs)`` without waiting, from any thread.
+        """Hand over ``func(*args, **kwargs)`` without waiting for a worker, from any thread.
 
-        Raises TaskQueueFull when ``capacity`` jobs already wait, TaskQueueNotRunning
+        Other threads than the event loop's wait for its next turn, which takes the
+        job or refuses it. A loop that is blocked until such a thread ends would wait
+        for ever. Raises TaskQueueFull when ``capacity`` jobs already wait, TaskQueueNotRunning
         when the queue's block has ended, and TypeError for what cannot be called.
         """
         self._put(func, args, kwargs)
@@ -144,24 +153,33 @@ class TaskQueue:
         if not callable(func):
             raise TypeError(not_callable(func))
         job = (copy_context(), func, args, kwargs)
-        with self._lock:
-            if not self._open:
-                raise TaskQueueNotRunning(name_of(func))
-            if len(self._waiting) >= self.capacity:
-                raise TaskQueueFull(name_of(func), self.capacity)
-            self._waiting.append(job)
-        if threading.get_ident() != self._thread:
-            self._token.run_sync_soon(self._wake, idempotent=True)
-        elif self._idle:
-            self._idle.unpark()
+        if threading.get_ident() == self._thread:
+            self._take(job)
+            return
+        try:
+            trio.from_thread.run_sync(self._take, job, trio_token=self._token)
+        except trio.RunFinishedError:
+            raise TaskQueueNotRunning(name_of(func)) from None
+
+    def _take(self, job: Job) -> None:
+        """Let a job wait for a worker, or give it to one that is idle."""
+        try:
+            self._send.send_nowait(job)
+        except trio.WouldBlock:
+            raise TaskQueueFull(name_of(job[1]), self.capacity) from None
+        except trio.ClosedResourceError:
+            raise TaskQueueNotRunning(name_of(job[1])) from None
+        self._taken += 1
 
     def statistics(self) -> TaskStatistics:
         """Return the present counts."""
+        waiting = self._receive.statistics().current_buffer_used
+        ended = self._completed + self._failed + self._cancelled
         return TaskStatistics(
             capacity=self.capacity,
             workers=self.workers,
-            waiting=len(self._waiting),
-            running=self._running,
+            waiting=waiting,
+            running=self._taken - waiting - ended,
             completed=self._completed,
             failed=self._failed,
             cancelled=self._cancelled,
@@ -177,15 +195,9 @@ class TaskQueue:
         await self._ended.wait()
 
     def _close(self, timeout: float) -> None:
-        with self._lock:
-            self._open = False
-        self._idle.unpark_all()
+        self._open = False
+        self._send.close()
         self._scope.deadline = min(self._scope.deadline, trio.current_time() + timeout)
-
-    def _wake(self) -> None:
-        """Give the waiting jobs to idle workers."""
-        if self._waiting:
-            self._idle.unpark(count=len(self._waiting))
 
     async def _run_workers(self) -> None:
         """Run the workers until the queue is closed and empty, or its time is over."""
@@ -195,16 +207,19 @@ class TaskQueue:
                     for number in range(self.workers):
                         nursery.start_soon(self._keep_worker, name=f"fx.tasks.{number}")
         finally:
+            self._send.close()
             self._drop_waiting()
             self._ended.set()
 
     def _drop_waiting(self) -> None:
         """Forget the jobs that no worker came to, and log how many of each."""
-        if not self._waiting:
+        names = Counter[str]()
+        with suppress(trio.EndOfChannel):
+            while True:
+                names[name_of(self._receive.receive_nowait()[1])] += 1
+        if not names:
             return
-        names = Counter(name_of(func) for _, func, _, _ in self._waiting)
-        self._cancelled += len(self._waiting)
-        self._waiting.clear()
+        self._cancelled += names.total()
         dropped = ", ".join(f"{name} ({count})" for name, count in names.items())
         log.warning("Dropped at shutdown before they could run: %s", dropped)
 
@@ -215,7 +230,7 @@ class TaskQueue:
         finds itself in, or leaves the worker's cancel scopes in disorder, costs
         that worker, and the next one takes its place.
         """
-        while self._open or self._waiting:
+        while self._open or self._receive.statistics().current_buffer_used:
             try:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._work)
@@ -226,21 +241,22 @@ class TaskQueue:
     @trio.lowlevel.enable_ki_protection
     async def _work(self) -> None:
         """Run jobs, oldest first, until the queue is closed and empty."""
-        waiting, now = self._waiting, time.perf_counter
+        receive, now = self._receive, time.perf_counter
         turn_ends = now() + _TURN
-        while self._open or waiting:
-            if not waiting:
-                await self._idle.park()
-                turn_ends = now() + _TURN
-                continue
-            job = waiting.popleft()
-            self._running += 1
+        while True:
             try:
-                unfinished = self._begin(job)
-                if unfinished is not None:
-                    await self._finish(job, *unfinished)
-            finally:
-                self._running -= 1
+                job = receive.receive_nowait()
+            except trio.WouldBlock:
+                try:
+                    job = await receive.receive()
+                except trio.EndOfChannel:
+                    return
+                turn_ends = now() + _TURN
+            except trio.EndOfChannel:
+                return
+            unfinished = self._begin(job)
+            if unfinished is not None:
+                await self._finish(job, *unfinished)
             if now() > turn_ends:
                 await trio.lowlevel.checkpoint()
                 turn_ends = now() + _TURN
