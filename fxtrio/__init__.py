@@ -1,14 +1,23 @@
-"""fxtrio: pages of Python and React on structured concurrency."""
+"""fxtrio: pages of Python and React on structured concurrency.
 
-from typing import Any
+Importing it costs nothing: what it offers is imported when it is asked for.
+"""
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from fxtrio.app import create_app as create_app
 
-def __getattr__(name: str) -> Any:
-    """Look the version up when it is asked for: importing what reads it takes long."""
-    if name == "__version__":
-        from importlib.metadata import version
+__all__ = ["__version__", "create_app"]
 
-        return version("fxtrio")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__version__ = "0.1.0"  # the distribution's, which is built with it
+
+if not TYPE_CHECKING:  # for which every name would exist then
+
+    def __getattr__(name: str) -> object:
+        """Import what ``name`` stands for."""
+        if name == "create_app":
+            from fxtrio.app import create_app
+
+            return create_app
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

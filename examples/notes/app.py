@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from fxtrio.app import create_app
+from fxtrio import create_app
 
 app = create_app(Path(__file__).parent)

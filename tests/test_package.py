@@ -1,0 +1,40 @@
+"""The packages themselves: light to import, with their names looked up when asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import fx
+import fxtrio
+import fxtrio.app
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a fresh interpreter has after ``code``."""
+    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, check=True, text=True).stdout.split())
+
+
+def test_create_app_comes_from_the_package():
+    from fxtrio import create_app
+
+    assert create_app is fxtrio.app.create_app
+
+
+def test_both_packages_have_the_version_of_the_distribution():
+    from importlib.metadata import version
+
+    assert fx.__version__ == fxtrio.__version__ == version("fxtrio")
+
+
+@pytest.mark.parametrize("package", [fx, fxtrio], ids=lambda package: package.__name__)
+def test_other_names_are_missing_as_in_any_module(package):
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'x'"):
+        package.x  # noqa: B018
+
+
+@pytest.mark.parametrize("package", ["fx", "fxtrio"])
+def test_importing_a_package_loads_no_other(package):
+    heavy = {"trio", "starlette", "hypercorn", "attrs", "importlib.metadata", "fxtrio.app"}
+    assert loaded_by(f"import {package}") & heavy == set()
