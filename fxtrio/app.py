@@ -29,14 +29,14 @@ from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
 from fxtrio.realtime.opening import open_broker
 from fxtrio.secret import project_key
-from fxtrio.serve.cache.invalidation import open_keeping
-from fxtrio.serve.cache.revalidation import make_keeper
+from fxtrio.serve.cache.invalidation import open_response_cache
+from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.files import Folder
 from fxtrio.serve.pages.as_markdown import Agents
 from fxtrio.serve.pages.site import Hook, Hooks, Renderer, Running, Site, make_site
 from fxtrio.serve.request.background import open_background
-from fxtrio.serve.request.watchdog import open_exchanges
+from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.tasks import open_task_queue
@@ -109,21 +109,21 @@ class Application(Starlette):
                     drain_timeout=config.tasks.drain_timeout,
                 )
             )
-            keeper = make_keeper(site)
+            cache = make_response_cache(site)
             app = App(
                 config=config,
                 tasks=state.fx_tasks,
                 broker=state.fx_broker,
                 state=state,
-                cache=keeper,
+                cache=cache,
             )
             state.fx = app
             await enter(open_plugins(self.plugins, app))
             background = await enter(open_background(capacity=config.tasks.capacity))
-            exchanges = await enter(open_exchanges())
-            if keeper is not None:
-                await enter(open_keeping(keeper, config, state.fx_broker))
-            site.running = Running(app, exchanges, background, renderer, keeper)
+            watchdog = await enter(open_watchdog())
+            if cache is not None:
+                await enter(open_response_cache(cache, config, state.fx_broker))
+            site.running = Running(app, watchdog, background, renderer, cache)
             site.ready = True
             try:
                 yield

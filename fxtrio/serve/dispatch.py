@@ -76,6 +76,7 @@ class Dispatcher:
             base_url=site.config.base_url,
             entropy=site.entropy if settings.enabled else None,
             trust_incoming_id=settings.trust_incoming_request_id,
+            audience=site.one_visitor,
         )
         request_id = visit.request_id.decode() if visit.request_id else None
         token = current.set(RequestContext(running.app, request_id))
@@ -96,8 +97,7 @@ class Dispatcher:
             named = visit.scope["method"], visit.scope["path"]
             log.error("%s %r failed", *named, exc_info=trimmed(error))
             answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
-        if visit.flight is not None:
-            answer = visit.flight.take(answer, visit)
+        answer = visit.audience.take(answer, visit.draft)
         if answer is None:
             return
         await self._send(visit, answer)

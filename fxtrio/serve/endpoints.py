@@ -41,7 +41,9 @@ async def answer_api(
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
-            answer: Answer | Redirect | None = await run_hooks(site.hooks.apis, request)
+            answer: Answer | Redirect | None = await run_hooks(
+                site.hooks.apis, request, visit.audience
+            )
             if answer is None:
                 answer = await _call(site.endpoints[source], request, source)
             if isinstance(answer, Redirect):

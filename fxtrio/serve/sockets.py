@@ -37,7 +37,7 @@ async def serve_socket(site: Site, running: Running, visit: Visit, routes: list[
     handler, place = found
     hooks = (*site.hooks.pages, *site.hooks.websockets)
     try:
-        answer = await run_hooks(hooks, socket)
+        answer = await run_hooks(hooks, socket, visit.audience)
     except LoaderError as error:
         answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
     except Exception as error:  # application code

@@ -12,14 +12,14 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from fxtrio.config import Config
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import MemoryBroker, Message
-from fxtrio.serve.cache.invalidation import CAPACITY, channel_of, open_hearsay
-from fxtrio.serve.cache.revalidation import Keeper
+from fxtrio.serve.cache.invalidation import CAPACITY, channel_of, open_invalidation
+from fxtrio.serve.cache.response_cache import ResponseCache
 from tests.realtime.redis_server import RedisServer, running_redis
-from tests.serve.test_cache_flights import SHOP, opened
+from tests.serve.test_cache_revalidation import SHOP, opened
 from tests.trees import page
 
 
-class Recorder(Keeper):
+class Recorder(ResponseCache):
     """Writes down what it is told to forget."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Recorder(Keeper):
 async def test_what_one_process_drops_the_others_forget_and_it_does_so_once() -> None:
     broker = MemoryBroker()
     here, there = Recorder(), Recorder()
-    async with open_hearsay(here, broker, "name"), open_hearsay(there, broker, "name"):
+    async with open_invalidation(here, broker, "name"), open_invalidation(there, broker, "name"):
         here.drop("/a", "", "/b")
         assert here.forgotten == ["/a", "/b"]
         await wait_all_tasks_blocked()
@@ -48,7 +48,7 @@ async def test_what_one_process_drops_the_others_forget_and_it_does_so_once() ->
 async def test_too_much_to_tell_is_told_in_two_words() -> None:
     broker = MemoryBroker()
     here, there = Recorder(), Recorder()
-    async with open_hearsay(here, broker, "name"), open_hearsay(there, broker, "name"):
+    async with open_invalidation(here, broker, "name"), open_invalidation(there, broker, "name"):
         for number in range(CAPACITY + 1):
             here.drop(f"/{number}")
         await wait_all_tasks_blocked()
@@ -68,7 +68,7 @@ async def test_what_could_not_be_told_is_told_when_the_broker_is_back(
 
     broker = Away()
     here, there = Recorder(), Recorder()
-    async with open_hearsay(here, broker, "name"), open_hearsay(there, broker, "name"):
+    async with open_invalidation(here, broker, "name"), open_invalidation(there, broker, "name"):
         here.drop("/a")
         await trio.sleep(3)
         here.drop("/b")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,7 +35,7 @@ from fxtrio.serve.request.body import ActionRequest, read_body, shown_again
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks, run_page_hooks
 from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Header, Reply
-from fxtrio.serve.request.watchdog import Exchange
+from fxtrio.serve.request.watchdog import Watched
 
 log = logging.getLogger("fx.serve")
 
@@ -108,8 +109,8 @@ class ActionVisit:
         if performed is None or isinstance(performed, Reply):
             return performed
         request, result = performed
-        if self.running.keeper is not None:
-            self.running.keeper.drop(*_invalidated(result))
+        if self.running.cache is not None:
+            self.running.cache.drop(*_invalidated(result))
         answer = await self._present(result, found, request)
         if background.tasks:
             self.visit.followers[:0] = background.tasks  # they may read files of the form
@@ -144,7 +145,7 @@ class ActionVisit:
         action = found.action
         begun: ActionRequest | None = None
         passed = False
-        exchange: Exchange | None = None
+        watched: Watched | None = None
         limit = self.site.config.timeouts.request
         with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
             try:
@@ -159,11 +160,11 @@ class ActionVisit:
                 return _forbidden(verdict)
             begun = request
             scope.deadline = trio.current_time() + action.timeout
+            watching: AbstractContextManager[Watched | None] = nullcontext()
             if action.cancel_on_disconnect:
-                exchange = self.running.exchanges.add(
-                    self.visit.receive, scope, limit=action.timeout
-                )
-            try:
+                limit = action.timeout
+                watching = self.running.watchdog.watch(self.visit.receive, limit=limit)
+            with watching as watched:
                 refusal = await self._guard(found, request)
                 if isinstance(refusal, Reply):
                     return refusal
@@ -171,12 +172,9 @@ class ActionVisit:
                 if refusal is not None:
                     return request, refusal
                 return request, await self._run(action, request, background)
-            finally:
-                if exchange is not None:
-                    self.running.exchanges.remove(exchange)
         if begun is None:
             return refusal_reply(Refused("The body took too long to arrive.", 408))
-        if exchange is not None and exchange.gone:
+        if watched is not None and watched.gone:
             return None
         log.error("%s", DeadlinePassed(action.place, action.timeout))
         late = Refused("The action took too long.", 504)
@@ -203,8 +201,10 @@ class ActionVisit:
         What a hook raises is answered as it is, never on the page that it guards.
         """
         try:
-            refusal = await run_page_hooks(self.site, request.scope, found.path, request.at)
-            return refusal or await run_hooks(self.site.hooks.actions, request)
+            refusal = await run_page_hooks(
+                self.site, request.scope, found.path, request.at, self.visit.audience
+            )
+            return refusal or await run_hooks(self.site.hooks.actions, request, self.visit.audience)
         except (Exception, SystemExit) as error:  # application code
             failed = self._failed(found.action, unwrap(error))
             return refusal_reply(failed) if isinstance(failed, Refused) else failed

@@ -8,73 +8,15 @@ it is written down, and then the response is not kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 from starlette.datastructures import Address, Headers, State
 from starlette.requests import Request
 from starlette.types import Receive, Scope
 
-if TYPE_CHECKING:
-    from fxtrio.serve.cache.revalidation import Flight
-    from fxtrio.serve.request.event import Visit
-
-NAVIGATION = b"x-fx-navigation"
-
-FLIGHT = "fx.flight"
-"""Key of the ASGI scope that holds the `Flight` of an anonymous request."""
-
-FORM_HTML = b"html"
-FORM_NAVIGATION = b"navigation"
-FORM_MARKDOWN = b"markdown"
-
-_ASKING = {
-    FORM_HTML: (b"accept", b"text/html"),
-    FORM_NAVIGATION: (NAVIGATION, b"1"),
-    FORM_MARKDOWN: (b"accept", b"text/markdown"),
-}
-
 _PERSONAL = frozenset({"user", "session"})
 """What middleware puts on ``request.state`` about a visitor."""
-
-
-def anonymous_scope(visit: Visit, flight: Flight, *, form: bytes, query: bytes) -> Scope:
-    """Return the scope of a request for the same URL by nobody in particular."""
-    scope = visit.scope
-    host = visit.headers.get(b"host")
-    return {
-        "type": "http",
-        "asgi": scope["asgi"],
-        "http_version": scope["http_version"],
-        "method": "GET",
-        "scheme": scope["scheme"],
-        "server": scope.get("server"),
-        "client": None,  # an address that some middleware trusts would be somebody
-        "root_path": scope.get("root_path", ""),
-        "path": scope["path"],
-        "raw_path": raw_path(scope),
-        "query_string": query,
-        "headers": [_ASKING[form], *([] if host is None else [(b"host", host)])],
-        "state": {},
-        FLIGHT: flight,
-    }
-
-
-def raw_path(scope: Scope) -> bytes:
-    """Return the path as it was sent, without the query."""
-    raw: bytes = scope.get("raw_path") or scope["path"].encode()
-    return raw.partition(b"?")[0]
-
-
-def canonical_query(query: bytes) -> bytes:
-    """Return a query sorted by name, without empty parts; values of one name keep their order."""
-    if not query:
-        return b""
-    parts = [part for part in query.split(b"&") if part]
-    parts.sort(key=lambda part: part.partition(b"=")[0])
-    return b"&".join(parts)
 
 
 @attrs.define(eq=False)
@@ -118,15 +60,6 @@ class AnonymousRequest(Request):
     def __init__(self, scope: Scope, receive: Receive, reads: Reads) -> None:
         super().__init__(scope, receive)
         self._reads = reads
-
-    @contextmanager
-    def read_by(self, hook: str) -> Iterator[None]:
-        """Say that the code of the block is that of a route hook."""
-        self._reads.hook = hook
-        try:
-            yield
-        finally:
-            self._reads.hook = ""
 
     @property
     def headers(self) -> Headers:

@@ -19,7 +19,7 @@ import trio
 from fxtrio.config import Config
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import Broker, Frame, Member, Message, PresenceEvent
-from fxtrio.serve.cache.revalidation import Keeper
+from fxtrio.serve.cache.response_cache import ResponseCache
 
 log = logging.getLogger("fx.serve")
 
@@ -31,16 +31,18 @@ PAUSE = 1.0
 
 
 @asynccontextmanager
-async def open_keeping(keeper: Keeper, config: Config, broker: Broker) -> AsyncIterator[None]:
-    """Let ``keeper`` keep for as long as the block lasts, together with other processes.
+async def open_response_cache(
+    cache: ResponseCache, config: Config, broker: Broker
+) -> AsyncIterator[None]:
+    """Let ``cache`` keep for as long as the block lasts, together with other processes.
 
     Raises BrokerUnreachable when there is a broker for several processes, and it is away.
     """
-    async with keeper.open():
+    async with cache.open():
         if config.realtime.broker == "memory":
             yield
         else:
-            async with open_hearsay(keeper, broker, channel_of(config)):
+            async with open_invalidation(cache, broker, channel_of(config)):
                 yield
 
 
@@ -51,28 +53,28 @@ def channel_of(config: Config) -> str:
 
 
 @asynccontextmanager
-async def open_hearsay(keeper: Keeper, broker: Broker, name: str) -> AsyncIterator[None]:
-    """Tell what ``keeper`` drops on the channel ``name``, and drop what others tell there."""
-    hearsay = Hearsay(keeper, broker, name)
+async def open_invalidation(cache: ResponseCache, broker: Broker, name: str) -> AsyncIterator[None]:
+    """Tell what ``cache`` drops on the channel ``name``, and drop what others tell there."""
+    invalidations = Invalidations(cache, broker, name)
     async with trio.open_nursery() as nursery:
-        await broker.subscribe(name, hearsay)
-        nursery.start_soon(hearsay.run, name="serve.hearsay")
-        keeper.tell = hearsay.tell
+        await broker.subscribe(name, invalidations)
+        nursery.start_soon(invalidations.run, name="serve.invalidation")
+        cache.tell = invalidations.tell
         try:
             yield
         finally:
-            keeper.tell = None
+            cache.tell = None
             nursery.cancel_scope.cancel("the app shuts down")
             with trio.move_on_after(PAUSE) as scope:
                 scope.shield = True
-                await broker.unsubscribe(name, hearsay)
+                await broker.unsubscribe(name, invalidations)
 
 
 @attrs.define(eq=False)
-class Hearsay:
+class Invalidations:
     """One process among those of an app: a `Subscriber` that listens, and tells."""
 
-    _keeper: Keeper
+    _cache: ResponseCache
     _broker: Broker
     _name: str
     member: Member = attrs.field(factory=Member)
@@ -120,9 +122,9 @@ class Hearsay:
         if news["from"] == self._id:
             return
         if news["urls"] is None:
-            self._keeper.forget_all()
+            self._cache.forget_all()
         else:
-            self._keeper.forget(*news["urls"])
+            self._cache.forget(*news["urls"])
 
     def offer(self, frame: Frame, *, urgent: bool = False) -> bool:
         """Take a frame at once."""

@@ -1,4 +1,4 @@
-"""Kept responses by key, bounded in bytes. No clock, no I/O.
+"""Stored responses by key, bounded in bytes. No clock, no I/O.
 
 Two queues, both by last use: what was asked for only once waits in the first one,
 what was asked for again moves to the second. So a flood of URLs that nobody asks for
@@ -11,12 +11,10 @@ from collections import OrderedDict
 
 import attrs
 
-from fxtrio.serve.cache.stored import Copy, Pass
+from fxtrio.serve.cache.keys import Key
+from fxtrio.serve.cache.stored import HitForPass, StoredResponse
 
-Key = tuple[bytes, ...]
-"""All that a kept response depends on: form, scheme, host, path and query."""
-
-Entry = Copy | Pass
+Entry = StoredResponse | HitForPass
 
 _PROVEN = 0.8
 """Share of the capacity that entries may have which were asked for again."""
@@ -30,11 +28,11 @@ _OVERHEAD = 1500
 
 @attrs.frozen
 class CacheStatistics:
-    """A snapshot of a `KeptResponses`."""
+    """A snapshot of a `ResponseStore`."""
 
     entries: int
     size: int
-    """Bytes kept."""
+    """Bytes stored."""
 
     capacity: int
     """Bytes above which entries go."""
@@ -43,7 +41,7 @@ class CacheStatistics:
     """Entries that had to go for others (count)."""
 
 
-class KeptResponses:
+class ResponseStore:
     """At most ``capacity`` bytes of responses."""
 
     def __init__(self, capacity: int) -> None:
@@ -55,8 +53,8 @@ class KeptResponses:
         self._proven_size = 0
         self._dropped = 0
 
-    def find(self, key: Key) -> Entry | None:
-        """Return what is kept, and count it as used."""
+    def get(self, key: Key) -> Entry | None:
+        """Return what is stored, and count it as used."""
         proven = self._proven
         entry = proven.get(key)
         if entry is not None:
@@ -68,11 +66,11 @@ class KeptResponses:
         return entry
 
     def peek(self, key: Key) -> Entry | None:
-        """Return what is kept, without counting it as used."""
+        """Return what is stored, without counting it as used."""
         return self._proven.get(key) or self._new.get(key)
 
-    def keep(self, key: Key, entry: Entry) -> None:
-        """Keep ``entry`` in place of what had this key; others may have to go."""
+    def put(self, key: Key, entry: Entry) -> None:
+        """Store ``entry`` in place of what had this key; others may have to go."""
         proven = key in self._proven
         self.drop(key)
         size = _size_of(key, entry)
@@ -111,8 +109,8 @@ class KeptResponses:
         """Forget all pages of a route pattern; return how many entries went."""
         found = [
             key
-            for kept in (self._new, self._proven)
-            for key, entry in kept.items()
+            for entries in (self._new, self._proven)
+            for key, entry in entries.items()
             if entry.route == route
         ]
         return sum(map(self.drop, found))

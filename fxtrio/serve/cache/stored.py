@@ -1,4 +1,4 @@
-"""A kept response: made once of a page's answer, then sent to each visitor as their own.
+"""A stored response: made once of a page's answer, then sent to each visitor as their own.
 
 The bytes are kept apart at every nonce, so that each visitor gets one of their own;
 what is a visitor's (the token cookie, their hooks' headers) is added when it is sent.
@@ -25,12 +25,12 @@ HIT = (b"x-fx-cache", b"hit")
 STALE = (b"x-fx-cache", b"stale")
 PASS = (b"x-fx-cache", b"pass")
 
-_OF_A_COPY = frozenset({b"cache-control"})
+_SET_WHEN_STORED = frozenset({b"cache-control"})
 
 
 @attrs.frozen(eq=False)
-class Pass:
-    """Says that a response is not to be kept, until a moment (`trio.current_time`)."""
+class HitForPass:
+    """Says that a response is not to be stored, until a moment (`trio.current_time`)."""
 
     page: str
     route: bytes
@@ -38,14 +38,35 @@ class Pass:
     size: int = 0
 
 
-@attrs.define(eq=False)
-class Copy:
-    """A response that is the same for everybody."""
+@attrs.frozen(kw_only=True)
+class Terms:
+    """What is settled before a response for many is made."""
 
     page: str
     """The path of its page, without the base URL."""
 
     route: bytes
+    """The route pattern as JSON."""
+
+    since: float
+    """When its loaders begin (`trio.current_time`)."""
+
+    revalidate: float
+    """Seconds after which it is stale."""
+
+    nonce: bytes
+    """The placeholder that stands in its body and headers for every nonce."""
+
+    shareable: bool
+    """Whether shared caches may keep the HTML: not when they would hand one nonce, or no
+    token, to everybody."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class StoredResponse:
+    """A response that is the same for everybody."""
+
+    terms: Terms
     status: int
     media: bytes
     segments: tuple[bytes, ...]
@@ -67,24 +88,28 @@ class Copy:
     shared: bool
     """Whether shared caches may keep it, which then must not hold anybody's proof."""
 
-    since: float
-    """When its loaders began (`trio.current_time`)."""
-
-    revalidate: float
-    """Seconds after which it is stale."""
-
     retry: float = 0.0
     """When, at the earliest, it may be made anew: later after a failure."""
 
     size: int = 0
     """Bytes of its body and headers."""
 
+    @property
+    def page(self) -> str:
+        """The path of its page, without the base URL."""
+        return self.terms.page
+
+    @property
+    def route(self) -> bytes:
+        """The route pattern as JSON."""
+        return self.terms.route
+
     def reply(self, site: Site, visit: Visit, now: float, state: Header) -> Reply:
         """Return it for one visitor; 304 without a body for who has it already."""
         headers = [*self.headers, state]
         if self.drafted:
             own = visit.draft.raw_headers
-            # A hook that sets a header has set it for the copy, too.
+            # A hook that sets a header has set it for the stored one, too.
             names = {name for name, _ in own}
             own[:0] = [header for header in self.drafted if header[0] not in names]
         personal = self.media == HTML and not self.shared and not visit.draft.shared
@@ -92,7 +117,7 @@ class Copy:
             headers += csrf_cookie(site, visit, visit.request)
         if self.etag:
             headers.append((b"etag", self.etag))
-            headers.append((b"age", b"%d" % (now - self.since)))
+            headers.append((b"age", b"%d" % (now - self.terms.since)))
             known = visit.headers.get(b"if-none-match")
             if known is not None and _matches(known, self.etag):
                 # Without a policy: the one that came with the stored body has its nonce.
@@ -103,46 +128,34 @@ class Copy:
             headers.append((name, nonce.join(parts)))
         body = nonce.join(self.segments)
         if self.counts_down:
-            body += b"%d}" % max(0, math.ceil(self.since + self.revalidate - now))
+            body += b"%d}" % max(0, math.ceil(self.terms.since + self.terms.revalidate - now))
         return Reply(self.status, body, self.media, headers)
 
 
-def make_copy(
-    reply: Reply,
-    draft: ResponseDraft,
-    *,
-    page: str,
-    route: bytes,
-    nonce: bytes,
-    since: float,
-    revalidate: float,
-    shareable: bool,
-    kept: bool,
-) -> Copy:
-    """Return a response as a copy for many.
+def store_response(
+    reply: Reply, draft: ResponseDraft, terms: Terms, *, kept: bool
+) -> StoredResponse:
+    """Return a page's answer as a response for many.
 
-    ``nonce`` is the placeholder that stands in its body and headers for every nonce.
-    Without ``shareable`` shared caches never keep the HTML: they would hand one nonce, or no
-    token, to everybody. A response that is only handed to those who wait for it is not ``kept``.
+    One that is only handed to those who wait for it is not ``kept``.
     """
     headers = tuple(reply.headers)
     policy = None
     for name, value in headers:
         if name.startswith(b"content-security-policy"):
-            policy = (name, _cut(value, nonce))
+            policy = (name, _cut(value, terms.nonce))
     headers = tuple(header for header in headers if policy is None or header[0] != policy[0])
     body, counts_down = reply.body, False
-    shared = shareable or reply.media != HTML
+    shared = terms.shareable or reply.media != HTML
     if kept:
-        ending = b"%g}" % revalidate
+        ending = b"%g}" % terms.revalidate
         counts_down = reply.media == JSON and body.endswith(ending)
         body = body[: -len(ending)] if counts_down else body
-        headers = tuple(header for header in headers if header[0] not in _OF_A_COPY)
-        headers += (_lifetime(revalidate, shared=shared),)
-    segments = _cut(body, nonce)
-    return Copy(
-        page=page,
-        route=route,
+        headers = tuple(header for header in headers if header[0] not in _SET_WHEN_STORED)
+        headers += (_lifetime(terms.revalidate, shared=shared),)
+    segments = _cut(body, terms.nonce)
+    return StoredResponse(
+        terms=terms,
         status=reply.status,
         media=reply.media,
         segments=segments,
@@ -152,8 +165,6 @@ def make_copy(
         drafted=tuple(draft.raw_headers),
         etag=_etag(segments) if kept else b"",
         shared=kept and shared,
-        since=since,
-        revalidate=revalidate,
         size=len(body) + sum(len(name) + len(value) for name, value in reply.headers),
     )
 

@@ -27,7 +27,6 @@ from fxtrio.markdown import (
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.cache.anonymous import FORM_MARKDOWN
 from fxtrio.serve.pages.failure import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, load, unwrap
 from fxtrio.serve.pages.page import PageVisit
@@ -123,7 +122,9 @@ class Agents:
             state = {**request.scope["state"], "response": ResponseDraft()}
             scope = {**request.scope, "state": state, "path_params": {}, "query_string": b""}
             try:
-                refusal = await run_page_hooks(site, scope, page.path, _connecting(request))
+                refusal = await run_page_hooks(
+                    site, scope, page.path, _connecting(request), site.one_visitor
+                )
             except Exception as error:  # application code
                 if not isinstance(unwrap(error), LoaderError):
                     log_failure(error, f"a route hook, asked for {page.path}")
@@ -139,23 +140,24 @@ class Agents:
         """
         limit = site.config.timeouts.request
         place = page.target.plan.view.module
-        with trio.CancelScope() as scope:
-            exchange = page.running.exchanges.add(page.visit.receive, scope, limit=limit)
+        cache = page.running.cache
+        with page.running.watchdog.watch(page.visit.receive, limit=limit) as watched:
             try:
-                refusal = await run_page_hooks(site, page.visit.scope, path, page.visit.connect)
+                refusal = await run_page_hooks(
+                    site, page.visit.scope, path, page.visit.connect, page.visit.audience
+                )
                 if isinstance(refusal, Redirect):
                     return _redirected(refusal)
                 if refusal is not None:
                     return refusal
-                kept = await page.find_kept(FORM_MARKDOWN)
+                page.visit.audience.admit(page.visit.draft)
+                kept = None if cache is None else await cache.obtain(page, b"markdown")
                 return kept or await self._resolve(site, page, path)
             except Redirect as redirect:
                 return Response(status_code=redirect.status, headers={"location": redirect.url})
             except Exception as error:  # application code
                 return _failed(site, unwrap(error), place)
-            finally:
-                page.running.exchanges.remove(exchange)
-        return Sent() if exchange.gone else _failed(site, DeadlinePassed(place, limit), place)
+        return Sent() if watched.gone else _failed(site, DeadlinePassed(place, limit), place)
 
     async def _resolve(self, site: Site, page: PageVisit, path: str) -> Answer | None:
         plan = page.target.plan

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fxtrio.serve.pages.page import PageVisit
 
 
-async def gather_page(page: PageVisit) -> Answer:
+async def buffer_page(page: PageVisit) -> Answer:
     """Run all loaders, render the page in parts, and return it when the last one has come."""
     plan = page.target.plan
     outcome = await load(plan.loaders, page.request, page=plan.view.module)

@@ -21,7 +21,7 @@ from fxtrio.errors import (
     Redirect,
 )
 from fxtrio.serve.pages.code import LoaderCode
-from fxtrio.serve.request.watchdog import Exchange
+from fxtrio.serve.request.watchdog import Watched
 
 Values = dict[str, dict[str, Any]]
 """Source of a page or layout to what its loader returned."""
@@ -54,20 +54,20 @@ async def load(
     request: Request,
     *,
     page: str,
-    exchange: Exchange | None = None,
+    watched: Watched | None = None,
 ) -> Outcome:
     """Run ``loaders``; the status comes from the one whose source is ``page``.
 
     The first that fails or redirects cancels the others. The deadline of a single
-    loader is left to ``exchange``, where there is one: it costs less than a scope.
+    loader is left to ``watched``, where there is one: it costs less than a scope.
     """
     if not loaders:
         return Loaded({}, 200)
     if len(loaders) == 1:  # the ordinary page: no nursery, no task
-        if exchange is not None:
-            before = exchange.tighten(loaders[0])
+        if watched is not None:
+            before = watched.tighten(loaders[0])
             result = await _call(loaders[0], request)
-            exchange.relax(before)
+            watched.relax(before)
             return _collect([(loaders[0].source, result)], page)
         return _collect([(loaders[0].source, await _run(loaders[0], request))], page)
     results: list[tuple[str, _Result]] = []

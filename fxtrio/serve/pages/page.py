@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import trio
@@ -17,8 +17,7 @@ from fxtrio.errors import (
     SsrBusy,
     SsrDown,
 )
-from fxtrio.serve.cache.anonymous import FORM_HTML, FORM_NAVIGATION
-from fxtrio.serve.pages.buffered import gather_page
+from fxtrio.serve.pages.buffered import buffer_page
 from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load, unwrap
 from fxtrio.serve.pages.payload import Problem, ViewPlan, encode_params, encode_requested
@@ -36,11 +35,8 @@ from fxtrio.serve.request.reply import (
     Reply,
     redirected,
 )
-from fxtrio.serve.request.watchdog import Exchange
+from fxtrio.serve.request.watchdog import Watched
 from fxtrio.ssr.frames import Rendered
-
-if TYPE_CHECKING:
-    from fxtrio.serve.cache.revalidation import Keeper
 
 
 @attrs.frozen
@@ -66,34 +62,28 @@ class PageVisit:
 
     async def answer(self) -> Answer | None:
         """Return the page in the form the client asked for; None when the client has left."""
-        may_be_kept = self.target.plan.revalidate is not None
-        if may_be_kept and not self.site.hooks.pages:
-            keeper = self._keeper()
-            kept = None if keeper is None else keeper.look(self, self._form)
+        cache = self.running.cache
+        if cache is not None and not self.site.hooks.pages:
+            kept = cache.find(self, self._form)
             if kept is not None:  # without a scope or a task
                 return kept
         limit = self.site.config.timeouts.request
         passed = False
-        with trio.CancelScope() as scope:
-            exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
+        with self.running.watchdog.watch(self.visit.receive, limit=limit) as watched:
             try:
-                refusal = await run_hooks(self.site.hooks.pages, self.request)
+                refusal = await run_hooks(self.site.hooks.pages, self.request, self.visit.audience)
                 if refusal is not None:
                     return redirected(refusal, navigation=self.visit.navigation)
                 passed = True
-                if may_be_kept:
-                    made = await self.find_kept(self._form)
-                    if made is not None:
-                        return made
-                return await self.load_and_show(exchange=exchange)
+                self.visit.audience.admit(self.visit.draft)
+                made = None if cache is None else await cache.obtain(self, self._form)
+                return made or await self.load_and_show(watched=watched)
             except (LoaderError, RouteHookMistaken) as error:  # raised by a hook, or for it
                 return await self.show_failure("", error, {}, guarded=False)
-            finally:
-                self.running.exchanges.remove(exchange)
-        if exchange.gone:
+        if watched.gone:
             return None
-        if exchange.culprit is not None:
-            loader = exchange.culprit
+        if watched.culprit is not None:
+            loader = watched.culprit
             late = DeadlinePassed(loader.place, loader.timeout)
             return await self._show_late(late, loader.source)
         late = DeadlinePassed(self.target.plan.view.module, limit)
@@ -101,28 +91,7 @@ class PageVisit:
 
     @property
     def _form(self) -> bytes:
-        return FORM_NAVIGATION if self.visit.navigation else FORM_HTML
-
-    def _keeper(self) -> Keeper | None:
-        """Return what keeps the responses of this page; None when nothing does."""
-        if self.target.plan.revalidate is None or self.visit.flight is not None:
-            return None
-        return self.running.keeper
-
-    async def find_kept(self, form: bytes) -> Reply | None:
-        """Return the page's kept response, or what is made now for all who ask.
-
-        None when the page is not kept, or has nothing that is the same for all.
-        Hooks must have let the visitor pass.
-        """
-        flight = self.visit.flight
-        if flight is not None:
-            flight.passed = True
-            flight.of_hooks = len(self.visit.draft.raw_headers)
-        keeper = self._keeper()
-        if keeper is None:
-            return None
-        return keeper.look(self, form) or await keeper.join(self, form)
+        return b"navigation" if self.visit.navigation else b"html"
 
     async def answer_not_found(self) -> Answer | None:
         """Return the target, a not-found view, for a URL that nothing answers.
@@ -130,22 +99,18 @@ class PageVisit:
         Whom the route hooks refuse gets the nearest view that can do without loaders.
         """
         limit = self.site.config.timeouts.request
-        with trio.CancelScope() as scope:
-            exchange = self.running.exchanges.add(self.visit.receive, scope, limit=limit)
-            try:
-                plan = self.target.plan
-                if plan.loaders and not await self._may_pass():
-                    return await self._stand_in("", NOT_FOUND, {}, guarded=False)
-                shown = await self._show_boundary(plan, {}, NOT_FOUND)
-                return shown or plain_problem(self.site, self.visit, NOT_FOUND)
-            finally:
-                self.running.exchanges.remove(exchange)
-        return None if exchange.gone else plain_problem(self.site, self.visit, NOT_FOUND)
+        with self.running.watchdog.watch(self.visit.receive, limit=limit) as watched:
+            plan = self.target.plan
+            if plan.loaders and not await self._may_pass():
+                return await self._stand_in("", NOT_FOUND, {}, guarded=False)
+            shown = await self._show_boundary(plan, {}, NOT_FOUND)
+            return shown or plain_problem(self.site, self.visit, NOT_FOUND)
+        return None if watched.gone else plain_problem(self.site, self.visit, NOT_FOUND)
 
     async def _may_pass(self) -> bool:
         """Whether the route hooks let the visitor pass, so that loaders may run for them."""
         try:
-            return await run_hooks(self.site.hooks.pages, self.request) is None
+            return await run_hooks(self.site.hooks.pages, self.request, self.visit.audience) is None
         except Exception as error:  # application code
             log_failure(unwrap(error), self.target.plan.view.module)
             return False
@@ -155,7 +120,7 @@ class PageVisit:
         *,
         status: int | None = None,
         action_data: Mapping[str, Any] | None = None,
-        exchange: Exchange | None = None,
+        watched: Watched | None = None,
     ) -> Answer:
         """Run the loaders and show the view, or the boundary that stands in for it.
 
@@ -164,8 +129,8 @@ class PageVisit:
         """
         plan = self.target.plan
         if plan.view.streams and action_data is None and not self.visit.navigation:
-            return await (stream_page(self) if self.visit.flight is None else gather_page(self))
-        outcome = await load(plan.loaders, self.request, page=plan.view.module, exchange=exchange)
+            return await (stream_page(self) if self.visit.audience.streams else buffer_page(self))
+        outcome = await load(plan.loaders, self.request, page=plan.view.module, watched=watched)
         if isinstance(outcome, Redirect):
             return redirected(outcome, navigation=self.visit.navigation)
         if isinstance(outcome, Failed):
@@ -257,16 +222,13 @@ class PageVisit:
         if self.visit.navigation:
             return Reply(status, state, JSON, [NO_STORE, site.vary])
         frame = site.frames[plan.view.id]
-        flight = self.visit.flight
-        # Many get what a flight makes: the placeholder is replaced for each of them.
-        nonce = site.nonce if not site.nonce or flight is not None else site.entropy.hex().encode()
+        nonce = self.visit.audience.nonce()
         try:
             rendered = await self._render(plan, state)
         except SsrDown as error:
             log.error("%s: %s The browser renders it.", plan.view.module, error)
             rendered = Rendered(b"", b"")
-            if flight is not None:
-                flight.degraded = True
+            self.visit.audience.leave_to_browser()
         body = frame.whole(rendered, state, nonce)
         return Reply(status, body, HTML, self.html_headers(nonce))
 
@@ -281,6 +243,9 @@ class PageVisit:
         deferred: bool = False,
     ) -> bytes:
         """Return the page state of a view for this visit. Raises what `StateEncoder` raises."""
+        ttl = 0.0
+        if self.visit.navigation:
+            ttl = self.visit.audience.time_to_live(self.target.plan.revalidate)
         return self.site.encoder.encode(
             plan,
             values,
@@ -288,19 +253,13 @@ class PageVisit:
             requested=encode_requested(self.visit.requested),
             params=encode_params(self.target.params),
             status=status,
-            ttl=self._time_to_live(),
+            ttl=ttl,
             problem=problem,
             action_data=action_data,
             # The placeholder is this process's secret: it must not leave without being replaced.
             nonce=b"" if self.visit.navigation else self.site.nonce,
             deferred=deferred,
         )
-
-    def _time_to_live(self) -> float:
-        """Return for how long the client router may use this page's payload again (seconds)."""
-        if self.visit.flight is None or not self.visit.navigation:
-            return 0
-        return self.target.plan.revalidate or 0
 
     def html_headers(self, nonce: bytes) -> list[Header]:
         """Return the headers of an HTML response, besides its type and length."""
@@ -309,7 +268,7 @@ class PageVisit:
         if site.llms_link is not None:
             headers.append(site.llms_link)
         # One visitor's proof is nothing for the others.
-        if self.visit.draft.shared or self.visit.flight is not None:
+        if self.visit.draft.shared or not self.visit.audience.personal:
             return headers
         return headers + csrf_cookie(site, self.visit, self.request)
 

@@ -21,14 +21,15 @@ from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
 from fxtrio.serve.pages.payload import StateEncoder, ViewPlan, encode_requested, plan_view
 from fxtrio.serve.pages.render_cache import RenderMemo
+from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.background import Background
 from fxtrio.serve.request.csrf import CsrfTokens
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
-from fxtrio.serve.request.watchdog import Exchanges
+from fxtrio.serve.request.watchdog import Watchdog
 from fxtrio.ssr.frames import Rendered
 
 if TYPE_CHECKING:
-    from fxtrio.serve.cache.revalidation import Keeper
+    from fxtrio.serve.cache.response_cache import ResponseCache
     from fxtrio.serve.pages.as_markdown import Agents
 
 log = logging.getLogger("fx.serve")
@@ -91,10 +92,10 @@ class Running:
     """What exists only while the lifespan runs."""
 
     app: App
-    exchanges: Exchanges
+    watchdog: Watchdog
     background: Background
     renderer: Renderer
-    keeper: Keeper | None = None
+    cache: ResponseCache | None = None
     """Keeps the responses of pages with ``CACHE``; None in development."""
 
 
@@ -138,6 +139,7 @@ class Site:
     encoder: StateEncoder
     memo: RenderMemo | None
     entropy: Entropy
+    one_visitor: OneVisitor
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
 
@@ -197,5 +199,6 @@ def make_site(
         if config.ssr.memo
         else None,
         entropy=entropy,
+        one_visitor=OneVisitor(entropy, bool(nonce)),
         nonce=nonce,
     )

@@ -86,7 +86,7 @@ class _PageStream:
         self._late = late
         self._outcome: Outcome = early
         self._frame = page.site.frames[page.target.plan.view.id]
-        self._nonce = page.site.entropy.hex().encode() if page.site.nonce else b""
+        self._nonce = page.visit.audience.nonce()
         self._writer = NonceWriter(page.site.nonce, self._nonce)
         self.begun = False
 

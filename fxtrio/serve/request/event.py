@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import attrs
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from fxtrio.serve.cache.anonymous import FLIGHT, NAVIGATION, AnonymousRequest
+from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.reply import Entropy, ResponseDraft
 
-if TYPE_CHECKING:
-    from fxtrio.serve.cache.revalidation import Flight
+NAVIGATION = b"x-fx-navigation"
+"""The header by which the client router asks for the payload instead of the page."""
 
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
-
-
-async def _nothing() -> Message:
-    """What a page's code receives: a GET has no body."""
-    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 @attrs.define(eq=False)
@@ -39,11 +33,9 @@ class Visit:
 
     request_id: bytes | None
     draft: ResponseDraft
+    audience: Audience
     followers: list[BackgroundTask] = attrs.field(factory=list)
     """Work that begins once the response is sent."""
-
-    flight: Flight | None = None
-    """What this visit is made for, when it is an anonymous one whose response may be kept."""
 
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
@@ -51,15 +43,11 @@ class Visit:
     @property
     def request(self) -> Request:
         """The request that loaders, hooks and Markdown functions get."""
-        if self.flight is None:
-            return Request(self.scope, _nothing)
-        return self.connect(self.scope)
+        return self.audience.connect(self.scope)
 
     def connect(self, scope: Scope) -> Request:
         """Return a request of a scope made from this one's."""
-        if self.flight is not None:
-            return AnonymousRequest(scope, _nothing, self.flight.reads)
-        return Request(scope, _nothing)
+        return self.audience.connect(scope)
 
     @property
     def navigation(self) -> bool:
@@ -96,11 +84,12 @@ def open_visit(
     base_url: str,
     entropy: Entropy | None,
     trust_incoming_id: bool,
+    audience: Audience,
 ) -> Visit:
     """Read a request's scope.
 
     Puts ``request_id`` and ``response`` on the request's state. ``entropy`` is
-    None when requests have no id.
+    None when requests have no id; ``audience`` is that of a request without one of its own.
     """
     headers: dict[bytes, bytes] = dict(scope["headers"])
     path: str = scope["path"]
@@ -120,4 +109,6 @@ def open_visit(
         else:
             request_id = entropy.hex().encode()
         state["request_id"] = request_id.decode()
-    return Visit(scope, receive, send, headers, path, request_id, draft, flight=scope.get(FLIGHT))
+    return Visit(
+        scope, receive, send, headers, path, request_id, draft, scope.get(AUDIENCE, audience)
+    )

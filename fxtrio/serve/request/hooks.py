@@ -12,15 +12,15 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.errors import Redirect, RouteHookMistaken
-from fxtrio.serve.cache.anonymous import AnonymousRequest
 from fxtrio.serve.pages.site import Hook, Site
 from fxtrio.serve.request import csrf
+from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.reply import Header
 
 
 async def run_hooks(
-    hooks: tuple[Hook, ...], connection: HTTPConnection
+    hooks: tuple[Hook, ...], connection: HTTPConnection, audience: Audience
 ) -> Response | Redirect | None:
     """Run route hooks, outermost first; the first that answers ends them.
 
@@ -28,13 +28,12 @@ async def run_hooks(
     """
     for hook in hooks:
         try:
-            if isinstance(connection, AnonymousRequest):
-                with connection.read_by(hook.name):
-                    answer = await _ask(hook, connection)
-            else:
-                answer = await _ask(hook, connection)
+            audience.ask(hook.name)
+            answer = await _ask(hook, connection)
         except Redirect as redirect:
             return redirect
+        finally:
+            audience.ask("")
         if answer is not None:
             return answer
     return None
@@ -59,7 +58,11 @@ async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | 
 
 
 async def run_page_hooks(
-    site: Site, scope: Scope, path: str, connect: Callable[[Scope], HTTPConnection]
+    site: Site,
+    scope: Scope,
+    path: str,
+    connect: Callable[[Scope], HTTPConnection],
+    audience: Audience,
 ) -> Response | Redirect | None:
     """Run the hooks of pages for another form of the page at ``path``, as for the page itself.
 
@@ -72,7 +75,7 @@ async def run_page_hooks(
     url = site.config.base_url + path if path != "/" else site.config.base_url or "/"
     place = {"path": url, "raw_path": quote(url).encode()}
     seen = {**scope, **place}
-    answer = await run_hooks(site.hooks.pages, connect(seen))
+    answer = await run_hooks(site.hooks.pages, connect(seen), audience)
     scope.update({name: value for name, value in seen.items() if name not in place})
     return answer
 

@@ -10,28 +10,48 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Protocol
 
 import attrs
 import trio
 from starlette.types import Receive
 
-from fxtrio.serve.pages.code import LoaderCode
-
-PATIENCE = 0.05
+SWEEP = 0.05
 """Age at which a request gets a watcher (seconds): far above an ordinary
 request, far below the time in which a person leaves a page. Deadlines hold
 with this precision."""
 
 
+class Timed(Protocol):
+    """A part of the work with a deadline of its own, such as a loader."""
+
+    @property
+    def place(self) -> str:
+        """Its name, for messages."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """The file that it stands in."""
+        ...
+
+    @property
+    def timeout(self) -> float:
+        """How long it may take (seconds)."""
+        ...
+
+
 @attrs.define(eq=False)
-class Exchange:
-    """One HTTP request whose work ends when its client leaves, or at its deadline."""
+class Watched:
+    """The work for one request, as a block: it ends when the client leaves, or at its deadline.
+
+    Made by `Watchdog.watch`. After the block, `gone` says that the client has left; else
+    a block that was cut short has passed its deadline.
+    """
 
     receive: Receive
-    """The server's ``receive``, read by nobody else while this is written down."""
-
-    scope: trio.CancelScope
-    """Around the work; cancelled to end it."""
+    """The server's ``receive``, read by nobody else while the block lasts."""
 
     deadline: float
     """When the work must have ended (`trio.current_time`)."""
@@ -42,23 +62,44 @@ class Exchange:
     gone: bool = False
     """Whether the client left before the work was done."""
 
-    culprit: LoaderCode | None = None
-    """The loader whose deadline is the next one; None for the request's own."""
+    culprit: Timed | None = None
+    """The part whose deadline is the next one; None for the request's own."""
 
-    done: bool = False
+    _under_way: dict[Watched, None] = attrs.field(factory=dict, repr=False)
+    _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope, repr=False)
+    _done: bool = False
     """Whether the work has ended; nobody may read ``receive`` for it then."""
 
-    watcher: trio.CancelScope | None = None
+    _watcher: trio.CancelScope | None = None
 
-    def tighten(self, loader: LoaderCode) -> float:
-        """Let the work end by the loader's deadline, if it is the earlier one.
+    def __enter__(self) -> Watched:
+        """Begin the work."""
+        self._under_way[self] = None
+        self._scope.__enter__()
+        return self
 
-        Returns what `relax` takes once the loader is done.
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """End it: nobody reads ``receive`` for it any more."""
+        self._done = True
+        self._under_way.pop(self, None)
+        if self._watcher is not None:
+            self._watcher.cancel()
+        return bool(self._scope.__exit__(kind, error, trace))
+
+    def tighten(self, part: Timed) -> float:
+        """Let the work end by the part's deadline, if it is the earlier one.
+
+        Returns what `relax` takes once the part is done.
         """
         before = self.deadline
-        end = trio.current_time() + loader.timeout
+        end = trio.current_time() + part.timeout
         if end < before:
-            self.culprit = loader
+            self.culprit = part
             self._set(end)
         return before
 
@@ -70,50 +111,38 @@ class Exchange:
 
     def _set(self, deadline: float) -> None:
         self.deadline = deadline
-        if self.watcher is not None:
-            self.watcher.deadline = deadline
+        if self._watcher is not None:
+            self._watcher.deadline = deadline
 
-    async def watch(self) -> None:
+    async def wait_reason(self) -> None:
         """Wait for the client to leave or the deadline to pass, then cancel the work."""
-        if self.done:  # between being started and running
+        if self._done:  # between being started and running
             return
-        with trio.CancelScope(deadline=self.deadline) as self.watcher:
+        with trio.CancelScope(deadline=self.deadline) as self._watcher:
             while (await self.receive())["type"] != "http.disconnect":
                 pass
             self.gone = True
-            self.scope.cancel("the client has left")
-        if self.watcher.cancelled_caught and trio.current_time() >= self.deadline:
-            self.scope.cancel("the deadline has passed")
+            self._scope.cancel("the client has left")
+        if self._watcher.cancelled_caught and trio.current_time() >= self.deadline:
+            self._scope.cancel("the deadline has passed")
 
 
-class Exchanges:
-    """The requests under way, oldest first. Made by `open_exchanges`."""
+class Watchdog:
+    """The requests under way, oldest first. Made by `open_watchdog`."""
 
     def __init__(self) -> None:
-        self._under_way: dict[Exchange, None] = {}
+        self._under_way: dict[Watched, None] = {}
         self._wake = trio.Event()
 
     def __len__(self) -> int:
         return len(self._under_way)
 
-    def add(self, receive: Receive, scope: trio.CancelScope, *, limit: float) -> Exchange:
-        """Write down a request that may take ``limit`` seconds.
-
-        `remove` must follow in a ``finally``.
-        """
+    def watch(self, receive: Receive, *, limit: float) -> Watched:
+        """Return the block for a request's work, which may take ``limit`` seconds."""
         now = trio.current_time()
-        exchange = Exchange(receive, scope, now + limit, now)
         if not self._under_way:
             self._wake.set()
-        self._under_way[exchange] = None
-        return exchange
-
-    def remove(self, exchange: Exchange) -> None:
-        """The work is done: nobody reads ``receive`` for it any more."""
-        exchange.done = True
-        self._under_way.pop(exchange, None)
-        if exchange.watcher is not None:
-            exchange.watcher.cancel()
+        return Watched(receive, now + limit, now, under_way=self._under_way)
 
     async def _sweep(self, nursery: trio.Nursery) -> None:
         """Give every request that takes long its watcher; runs until cancelled."""
@@ -121,21 +150,21 @@ class Exchanges:
             if not self._under_way:
                 self._wake = trio.Event()
                 await self._wake.wait()
-            await trio.sleep(PATIENCE)
+            await trio.sleep(SWEEP)
             now = trio.current_time()
-            for exchange in list(self._under_way):
-                if now - exchange.since < PATIENCE:
+            for watched in list(self._under_way):
+                if now - watched.since < SWEEP:
                     break
                 # Only what is not watched yet stays written down.
-                del self._under_way[exchange]
-                nursery.start_soon(exchange.watch, name="serve.watch")
+                del self._under_way[watched]
+                nursery.start_soon(watched.wait_reason, name="serve.watch")
 
 
 @asynccontextmanager
-async def open_exchanges() -> AsyncIterator[Exchanges]:
+async def open_watchdog() -> AsyncIterator[Watchdog]:
     """Notice clients that leave for as long as the block lasts."""
-    exchanges = Exchanges()
+    watchdog = Watchdog()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(exchanges._sweep, nursery, name="serve.sweep")
-        yield exchanges
+        nursery.start_soon(watchdog._sweep, nursery, name="serve.sweep")
+        yield watchdog
         nursery.cancel_scope.cancel()

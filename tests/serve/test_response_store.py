@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.serve.cache.anonymous import canonical_query
-from fxtrio.serve.cache.store import KeptResponses, Key
-from fxtrio.serve.cache.stored import Pass
+from fxtrio.serve.cache.keys import Key, canonical_query
+from fxtrio.serve.cache.store import ResponseStore
+from fxtrio.serve.cache.stored import HitForPass
 
 KEYS = st.integers(0, 12)
 
@@ -16,65 +16,65 @@ def key(number: int) -> Key:
     return (b"html", b"%d" % number)
 
 
-def entry(number: int, size: int = 1000) -> Pass:
+def entry(number: int, size: int = 1000) -> HitForPass:
     """Return something of ``size`` bytes, what is counted besides its text included."""
     page = f"/{number % 3}"
     besides = 1500 + sum(map(len, key(number))) + len(page)
-    return Pass(page, b'"/[id]"', 0.0, size - besides)
+    return HitForPass(page, b'"/[id]"', 0.0, size - besides)
 
 
-def held(kept: KeptResponses, numbers: range) -> list[int]:
+def held(kept: ResponseStore, numbers: range) -> list[int]:
     return [number for number in numbers if kept.peek(key(number)) is not None]
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
-    kept = KeptResponses(10_000)
+    kept = ResponseStore(10_000)
     for number in range(12):
-        kept.keep(key(number), entry(number))
+        kept.put(key(number), entry(number))
     assert held(kept, range(12)) == list(range(2, 12))
     assert (kept.statistics().size, kept.statistics().dropped) == (10_000, 2)
 
 
 def test_a_flood_of_urls_that_come_once_leaves_what_has_visitors() -> None:
-    kept = KeptResponses(100_000)
+    kept = ResponseStore(100_000)
     for number in range(50):
-        kept.keep(key(number), entry(number))
-        assert kept.find(key(number)) is not None
+        kept.put(key(number), entry(number))
+        assert kept.get(key(number)) is not None
     for number in range(1000, 6000):
-        kept.keep(key(number), entry(number))
+        kept.put(key(number), entry(number))
     assert held(kept, range(50)) == list(range(50))
     assert kept.statistics().size <= 100_000
 
 
 def test_what_has_visitors_no_more_makes_room_for_others_that_have() -> None:
-    kept = KeptResponses(10_000)
+    kept = ResponseStore(10_000)
     for number in range(30):
-        kept.keep(key(number), entry(number))
-        assert kept.find(key(number)) is not None
+        kept.put(key(number), entry(number))
+        assert kept.get(key(number)) is not None
     assert held(kept, range(30)) == list(range(20, 30))
 
 
 def test_a_long_url_counts_as_much_as_what_it_leads_to() -> None:
-    kept = KeptResponses(100_000)
+    kept = ResponseStore(100_000)
     for number in range(100):
-        kept.keep((b"%d" % number, b"q" * 8000), entry(number, size=1500))
+        kept.put((b"%d" % number, b"q" * 8000), entry(number, size=1500))
     assert kept.statistics().entries <= 100_000 // 8000
 
 
 def test_one_huge_response_does_not_push_out_all_others() -> None:
-    kept = KeptResponses(10_000)
-    kept.keep(key(1), entry(1))
-    kept.keep(key(2), entry(2, size=5000))
+    kept = ResponseStore(10_000)
+    kept.put(key(1), entry(1))
+    kept.put(key(2), entry(2, size=5000))
     assert held(kept, range(3)) == [1]
 
 
 def test_a_response_in_place_of_another_stays_proven() -> None:
-    kept = KeptResponses(10_000)
-    kept.keep(key(0), entry(0))
-    kept.find(key(0))
-    kept.keep(key(0), entry(0, size=500))
+    kept = ResponseStore(10_000)
+    kept.put(key(0), entry(0))
+    kept.get(key(0))
+    kept.put(key(0), entry(0, size=500))
     for number in range(1, 100):
-        kept.keep(key(number), entry(number))
+        kept.put(key(number), entry(number))
     assert kept.peek(key(0)) is not None
 
 
@@ -89,15 +89,15 @@ def test_a_response_in_place_of_another_stays_proven() -> None:
 def test_its_size_is_that_of_what_it_holds_and_never_above_the_capacity(
     steps: list[tuple[str, int, int]],
 ) -> None:
-    kept = KeptResponses(8000)
+    kept = ResponseStore(8000)
     sizes: dict[int, int] = {}
     for step, number, size in steps:
         match step:
             case "keep":
                 sizes[number] = size
-                kept.keep(key(number), entry(number, size))
+                kept.put(key(number), entry(number, size))
             case "find":
-                kept.find(key(number))
+                kept.get(key(number))
             case "drop":
                 kept.drop(key(number))
             case _:

@@ -16,7 +16,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from fx.cache import revalidate
 from fx.testing import Client, TestResponse, open_app
 from fxtrio.errors import AppNotRunning
-from fxtrio.serve.cache.revalidation import MOST_REFRESHES, RETRY
+from fxtrio.serve.cache.response_cache import MOST_REFRESHES, RETRY
 from fxtrio.ssr.frames import Rendered
 from tests.trees import page, write_tree
 

@@ -1,0 +1,70 @@
+"""What a stored response depends on, and the request by which it is made for everyone."""
+
+from __future__ import annotations
+
+from starlette.types import Scope
+
+from fxtrio.serve.request.audience import AUDIENCE, Audience
+from fxtrio.serve.request.event import NAVIGATION, Visit
+
+Key = tuple[bytes, ...]
+"""All that a stored response depends on: form, scheme, host, path and query."""
+
+HTML_FORM = b"html"
+NAVIGATION_FORM = b"navigation"
+MARKDOWN_FORM = b"markdown"
+
+_ASKING = {
+    HTML_FORM: (b"accept", b"text/html"),
+    NAVIGATION_FORM: (NAVIGATION, b"1"),
+    MARKDOWN_FORM: (b"accept", b"text/markdown"),
+}
+
+
+def key_of(visit: Visit, form: bytes) -> Key:
+    """Return the key of one form of the requested page."""
+    scope = visit.scope
+    return (
+        form,
+        scope["scheme"].encode(),
+        visit.headers.get(b"host", b"").lower(),
+        raw_path(scope),
+        canonical_query(scope["query_string"]),
+    )
+
+
+def anonymous_scope(visit: Visit, audience: Audience, *, form: bytes, query: bytes) -> Scope:
+    """Return the scope of a request for the same URL by nobody in particular."""
+    scope = visit.scope
+    host = visit.headers.get(b"host")
+    return {
+        "type": "http",
+        "asgi": scope["asgi"],
+        "http_version": scope["http_version"],
+        "method": "GET",
+        "scheme": scope["scheme"],
+        "server": scope.get("server"),
+        "client": None,  # an address that some middleware trusts would be somebody
+        "root_path": scope.get("root_path", ""),
+        "path": scope["path"],
+        "raw_path": raw_path(scope),
+        "query_string": query,
+        "headers": [_ASKING[form], *([] if host is None else [(b"host", host)])],
+        "state": {},
+        AUDIENCE: audience,
+    }
+
+
+def raw_path(scope: Scope) -> bytes:
+    """Return the path as it was sent, without the query."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.partition(b"?")[0]
+
+
+def canonical_query(query: bytes) -> bytes:
+    """Return a query sorted by name, without empty parts; values of one name keep their order."""
+    if not query:
+        return b""
+    parts = [part for part in query.split(b"&") if part]
+    parts.sort(key=lambda part: part.partition(b"=")[0])
+    return b"&".join(parts)
