@@ -9,10 +9,11 @@ import { callAction } from './action-call.js';
  * @typedef {object} AuthState
  * @property {'loading' | 'signed-in' | 'signed-out'} status
  * @property {User | null} user
+ * @property {string | null} error why the last request that should have changed it failed
  */
 
 /** Nobody has asked the server yet. @type {AuthState} */
-export const UNKNOWN = Object.freeze({ status: 'loading', user: null });
+export const UNKNOWN = Object.freeze({ status: 'loading', user: null, error: null });
 
 /** Keeps the signed-in user of one document. */
 export class AuthStore {
@@ -50,7 +51,7 @@ export class AuthStore {
 
   /** Ask the server once, if nobody knows yet. */
   async ensure() {
-    if (this.#state !== UNKNOWN) return;
+    if (this.#state.status !== 'loading') return;
     this.#asking ??= this.refresh();
     await this.#asking;
   }
@@ -85,9 +86,10 @@ export class AuthStore {
       cookies: this.#cookies(),
       invalidate: () => {},
     });
-    if (!result.ok) return result;
-    if (name === 'login') this.#set(stateOf(result.user ?? null));
-    if (name.startsWith('logout')) this.#set(stateOf(null));
+    if (!result.ok) this.#set({ ...this.#state, error: result.error ?? '' });
+    else if (name === 'login') this.#set(stateOf(result.user ?? null));
+    else if (name.startsWith('logout')) this.#set(stateOf(null));
+    else this.#set({ ...this.#state, error: null });
     return result;
   }
 
@@ -98,7 +100,8 @@ export class AuthStore {
    */
   show(user) {
     const same = user === undefined || JSON.stringify(user) === JSON.stringify(this.#state.user);
-    if (!same || (user === null && this.#state === UNKNOWN)) this.#set(stateOf(user ?? null));
+    const answered = user === null && this.#state.status === 'loading';
+    if (!same || answered) this.#set(stateOf(user ?? null));
   }
 
   /** @param {AuthState} state */
@@ -113,5 +116,5 @@ export class AuthStore {
  * @returns {AuthState}
  */
 export function stateOf(user) {
-  return { status: user === null ? 'signed-out' : 'signed-in', user };
+  return { status: user === null ? 'signed-out' : 'signed-in', user, error: null };
 }

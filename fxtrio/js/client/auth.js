@@ -14,12 +14,13 @@ export function useAuth() {
   const { state, runtime } = useRoute('useAuth');
   const { user: given } = state;
   const rendered = useMemo(() => (given === undefined ? UNKNOWN : stateOf(given)), [given]);
-  const { status, user } = useStore(runtime?.auth ?? null, rendered);
+  const { status, user, error } = useStore(runtime?.auth ?? null, rendered);
   useEffect(() => {
     void runtime?.auth.ensure();
   }, [runtime]);
   const actions = useMemo(() => actionsOf(runtime), [runtime]);
-  return { status, user, ...actions };
+  const isAuthenticated = status === 'signed-in';
+  return { status, user, error, isAuthenticated, loading: status === 'loading', ...actions };
 }
 
 /** @param {import('./runtime.js').Runtime | null} runtime */
@@ -37,11 +38,13 @@ function actionsOf(runtime) {
     }
     return result;
   };
+  const register = (/** @type {object} */ details) => post('register', details);
   return {
     login: (/** @type {object} */ credentials) => post('login', credentials),
     logout: () => post('logout', {}),
     logoutEverywhere: () => post('logout-all', {}),
-    register: (/** @type {object} */ details) => post('register', details),
+    register,
+    signup: register,
     refresh: async () => runtime?.auth.refresh(),
   };
 }

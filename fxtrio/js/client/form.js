@@ -1,10 +1,11 @@
-/** `Form`: a form that calls a server action, with JavaScript or without. */
+/** `Form`: a form that calls a server action or goes to a page, with JavaScript or without. */
 
 import { createElement, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 
 import { actionUrl } from './action-call.js';
 import { useRoute } from './contexts.js';
+import { SearchForm } from './search-form.js';
 import { stateOf, UNCALLED, useActionCall } from './use-action.js';
 
 /**
@@ -18,11 +19,29 @@ import { stateOf, UNCALLED, useActionCall } from './use-action.js';
  *   refresh?: boolean,
  *   reset?: boolean,
  *   children?: import('react').ReactNode | ((state: FormState) => import('react').ReactNode),
- * }} FormProps
+ *   method?: 'post' | 'POST',
+ * }} ActionFormProps
+ * @typedef {ActionFormProps | import('./search-form.js').SearchFormProps} FormProps
  */
 
 /** @type {ActionData['values']} */
 const NO_VALUES = Object.freeze({});
+
+/**
+ * A form whose submission calls the action named `action`; with the method GET, one whose fields
+ * become the query of the page at `action`.
+ *
+ * @param {FormProps} props
+ */
+export function Form(props) {
+  if (props.method?.toLowerCase() !== 'get') {
+    return createElement(ActionForm, /** @type {ActionFormProps} */ (props));
+  }
+  return createElement(
+    SearchForm,
+    /** @type {import('./search-form.js').SearchFormProps} */ (props),
+  );
+}
 
 /**
  * A form whose submission calls the action named `action`.
@@ -34,9 +53,9 @@ const NO_VALUES = Object.freeze({});
  * `values` has what was typed into a form that was sent without JavaScript and failed, for
  * `defaultValue`; with JavaScript the fields keep it by themselves.
  *
- * @param {FormProps} props
+ * @param {ActionFormProps} props
  */
-export function Form(props) {
+function ActionForm(props) {
   const { action, page, onSuccess, onError, refresh, reset = false, children, ...rest } = props;
   const { state: shown, base, runtime } = useRoute('Form');
   const [state, setState] = useState(() => initialState(shown.actionData, action));

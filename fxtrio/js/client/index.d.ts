@@ -70,9 +70,9 @@ export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
   href: string;
   /**
    * When the target's data and code are loaded: when the pointer or the focus comes to the link
-   * (the default), when it is visible, or not before the click.
+   * (the default, and `true`), when it is visible, or not before the click.
    */
-  prefetch?: 'hover' | 'viewport' | false;
+  prefetch?: 'hover' | 'viewport' | boolean;
   /** Take the place of the current history entry. */
   replace?: boolean;
   /** Whether to scroll to the top, or to the hash (the default). */
@@ -101,10 +101,11 @@ export interface FormState<Result = any> extends ActionState<Result> {
   values: Values;
 }
 
-export type FormProps<Result = any> = Omit<
-  ComponentProps<'form'>,
-  'action' | 'method' | 'onError' | 'children'
-> & {
+type PlainFormProps = Omit<ComponentProps<'form'>, 'action' | 'method' | 'onError' | 'children'>;
+
+/** A form that calls an action. */
+export type ActionFormProps<Result = any> = PlainFormProps & {
+  method?: 'post' | 'POST';
   /** Name of an action. */
   action: string;
   /** Path of another page that defines the action. */
@@ -119,7 +120,22 @@ export type FormProps<Result = any> = Omit<
   children?: ReactNode | ((state: FormState<Result>) => ReactNode);
 };
 
-/** A form that calls an action, with JavaScript or without. */
+/** A form whose fields become the query of a page. */
+export type SearchFormProps = PlainFormProps & {
+  method: 'get' | 'GET';
+  /** Path of the page, by default the one that is shown. */
+  action?: string;
+  /** Take the place of the current history entry. */
+  replace?: boolean;
+  /** Whether to scroll to the top (the default). */
+  scroll?: boolean;
+  /** `values` has the query of the shown page when the form leads to it: for `defaultValue`. */
+  children?: ReactNode | ((state: FormState) => ReactNode);
+};
+
+export type FormProps<Result = any> = ActionFormProps<Result> | SearchFormProps;
+
+/** A form that calls an action or goes to a page, with JavaScript or without. */
 export function Form<Result = any>(props: FormProps<Result>): ReactElement;
 
 /** Elements for the document's head: of those that mean the same the innermost wins. */
@@ -263,6 +279,13 @@ export function useWebSocket<Message = any>(
   options?: WebSocketOptions<Message>,
 ): {
   status: 'connecting' | 'open' | 'closed';
+  /**
+   * The newest message, null before the first. A component that reads it is rendered for each
+   * message; those that come together may be one render: `onMessage` gets every one.
+   */
+  readonly lastMessage: Message | null;
+  /** Why the connection was lost or closed by the server; null while it is open. */
+  error: string | null;
   /** Returns false, and drops the message, while the connection is not open. */
   send: (message: unknown) => boolean;
   close: () => void;
@@ -279,10 +302,18 @@ export interface User {
 export function useAuth(): {
   status: 'loading' | 'signed-in' | 'signed-out';
   user: User | null;
+  /** Whether `status` is "signed-in". */
+  isAuthenticated: boolean;
+  /** Whether `status` is "loading": nobody knows yet. */
+  loading: boolean;
+  /** Why the last login, logout or registration failed; null after one that did not. */
+  error: string | null;
   login: (credentials: object) => Promise<ActionResult<{ user: User }>>;
   logout: () => Promise<ActionResult>;
   logoutEverywhere: () => Promise<ActionResult>;
   register: (details: object) => Promise<ActionResult>;
+  /** The same as `register`. */
+  signup: (details: object) => Promise<ActionResult>;
   /** Ask the server again. */
   refresh: () => Promise<void>;
 };

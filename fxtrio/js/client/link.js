@@ -11,7 +11,7 @@ const HOVER_MS = 50;
 /**
  * @typedef {Omit<import('react').ComponentProps<'a'>, 'href'> & {
  *   href: string,
- *   prefetch?: 'hover' | 'viewport' | false,
+ *   prefetch?: 'hover' | 'viewport' | boolean,
  *   replace?: boolean,
  *   scroll?: boolean,
  * }} LinkProps
@@ -21,7 +21,7 @@ const HOVER_MS = 50;
  * A link to a page of the app; any other URL works as in a plain `<a>`.
  *
  * `prefetch` says when the target's data and code are loaded: when the pointer or the focus
- * comes to it (`"hover"`), when it is visible, or not before the click (`false`).
+ * comes to it (`"hover"` or `true`), when it is visible, or not before the click (`false`).
  *
  * @param {LinkProps} props
  */
@@ -32,7 +32,8 @@ export function Link({ href, prefetch = 'hover', replace, scroll, ...rest }) {
   const anchor = { 'aria-current': current ? /** @type {const} */ ('page') : undefined, ...rest };
   if (runtime === null) return createElement('a', { ...anchor, href: target });
   const { router } = runtime;
-  return createElement(LiveLink, { anchor, target, prefetch, replace, scroll, router });
+  const when = prefetch === true ? 'hover' : prefetch;
+  return createElement(LiveLink, { anchor, target, prefetch: when, replace, scroll, router });
 }
 
 /**

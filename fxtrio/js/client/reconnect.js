@@ -22,6 +22,17 @@ export function pauseBefore(code, attempts, chance) {
 }
 
 /**
+ * Return why a connection has ended that nobody here has closed; null after a regular end.
+ *
+ * @param {{ code: number, reason: string }} event
+ */
+export function lossOf({ code, reason }) {
+  if (code === 1000) return null;
+  if (reason !== '') return reason;
+  return code === 1006 ? 'The connection was lost.' : `The server closed the connection (${code}).`;
+}
+
+/**
  * Return what a message holds: the value of a JSON object or array, else as it came.
  *
  * @param {unknown} data

@@ -81,6 +81,20 @@ export function keyOf(url) {
 }
 
 /**
+ * Return where a form that is sent by GET leads to: the fields take the place of the query.
+ *
+ * @param {string} action
+ * @param {Iterable<[string, FormDataEntryValue]>} fields a file stands for its name
+ */
+export function searchUrl(action, fields) {
+  const query = new URLSearchParams(
+    Array.from(fields, ([name, value]) => [name, typeof value === 'string' ? value : value.name]),
+  );
+  const hash = action.includes('#') ? action.slice(action.indexOf('#')) : '';
+  return `${pathOf(action)}?${query}${hash}`;
+}
+
+/**
  * @param {string} href
  * @param {URL} here
  * @returns {URL | null} null when it is no URL

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { useRoute } from './contexts.js';
 import { useLatest } from './latest.js';
-import { decodeFrame, encodeFrame, pauseBefore } from './reconnect.js';
+import { decodeFrame, encodeFrame, lossOf, pauseBefore } from './reconnect.js';
 import { withBase } from './urls.js';
 
 /**
@@ -20,12 +20,15 @@ import { withBase } from './urls.js';
  * Keep a WebSocket open to `path`, by default the page's own. It is opened again after a
  * pause that grows when it is lost; not after a close that is final (1000, 1008, 4000 and up…).
  *
- * `send` returns false, and drops the message, while the connection is not open.
+ * `send` returns false, and drops the message, while the connection is not open. Only components
+ * that read `lastMessage` are rendered for each message.
  *
  * @param {string} [path] a path of the app, or a `ws:` URL
  * @param {WebSocketOptions} [options]
  * @returns {{
  *   status: 'connecting' | 'open' | 'closed',
+ *   readonly lastMessage: any,
+ *   error: string | null,
  *   send: (message: unknown) => boolean,
  *   close: () => void,
  * }}
@@ -38,12 +41,11 @@ export function useWebSocket(path, options = {}) {
     /** @type {'connecting' | 'open' | 'closed'} */ (enabled ? 'connecting' : 'closed'),
   );
   const connection = useRef(/** @type {Connection | null} */ (null));
+  const { error, read, forget, onOpen, onMessage, onClose } = useReceived(options);
   const onStatus = useLatest((/** @type {'connecting' | 'open' | 'closed'} */ now) => {
     setStatus(now);
-    if (now === 'open') options.onOpen?.();
+    if (now === 'open') onOpen();
   });
-  const onMessage = useLatest(options.onMessage);
-  const onClose = useLatest(options.onClose);
   const wanted = JSON.stringify(protocols);
   useEffect(() => {
     if (!enabled) return undefined;
@@ -57,14 +59,56 @@ export function useWebSocket(path, options = {}) {
     return () => {
       connection.current = null;
       opened.close();
+      forget();
     };
-  }, [enabled, target, wanted, onStatus, onMessage, onClose]);
+  }, [enabled, target, wanted, onStatus, onMessage, onClose, forget]);
   const send = useCallback(
     (/** @type {unknown} */ message) => connection.current?.send(message) ?? false,
     [],
   );
   const close = useCallback(() => connection.current?.close(), []);
-  return { status, send, close };
+  return {
+    status,
+    error,
+    get lastMessage() {
+      return read();
+    },
+    send,
+    close,
+  };
+}
+
+/**
+ * Return what has come over a connection, and what is called when more comes: it tells the
+ * handlers of `options`. A component that never calls `read` is not rendered for messages.
+ *
+ * @param {WebSocketOptions} options
+ */
+function useReceived(options) {
+  const [error, setError] = useState(/** @type {string | null} */ (null));
+  const [last, setLast] = useState(/** @type {any} */ (null));
+  const isRead = useRef(false);
+  const onOpen = useLatest(() => {
+    setError(null);
+    options.onOpen?.();
+  });
+  const onMessage = useLatest((/** @type {unknown} */ message) => {
+    if (isRead.current) setLast(() => message);
+    options.onMessage?.(message);
+  });
+  const onClose = useLatest((/** @type {CloseEvent} */ event) => {
+    setError(lossOf(event));
+    options.onClose?.(event);
+  });
+  const forget = useCallback(() => {
+    setError(null);
+    setLast(null);
+  }, []);
+  const read = () => {
+    isRead.current = true;
+    return last;
+  };
+  return { error, read, forget, onOpen, onMessage, onClose };
 }
 
 /** One WebSocket after the other, until `close`. */

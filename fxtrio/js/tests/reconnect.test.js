@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { decodeFrame, encodeFrame, pauseBefore } from '../client/reconnect.js';
+import { decodeFrame, encodeFrame, lossOf, pauseBefore } from '../client/reconnect.js';
 import { Connection } from '../client/web-socket.js';
 
 test('pauses grow up to half a minute, and are spread', () => {
@@ -14,6 +14,13 @@ test('pauses grow up to half a minute, and are spread', () => {
 test('a close that is meant is final', () => {
   for (const code of [1000, 1008, 4401, 4999]) assert.equal(pauseBefore(code, 0, 1), null);
   for (const code of [1001, 1006, 1011, 1012, 1013]) assert.ok(pauseBefore(code, 0, 1));
+});
+
+test('a loss is told in words, a regular end is none', () => {
+  assert.equal(lossOf({ code: 1000, reason: 'bye' }), null);
+  assert.equal(lossOf({ code: 1006, reason: '' }), 'The connection was lost.');
+  assert.equal(lossOf({ code: 4401, reason: '' }), 'The server closed the connection (4401).');
+  assert.equal(lossOf({ code: 4401, reason: 'sign in' }), 'sign in');
 });
 
 test('objects and arrays are JSON, text is text', () => {

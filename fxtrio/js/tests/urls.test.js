@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { actionPage, pathOf, queryOf, withBase, withoutBase } from '../client/urls.js';
+import { actionPage, pathOf, queryOf, searchUrl, withBase, withoutBase } from '../client/urls.js';
 
 test('path and query of a URL', () => {
   assert.equal(pathOf('/a?b#c'), '/a');
@@ -34,4 +34,19 @@ test('the base is taken away on segment boundaries', () => {
 test('an action’s URL names its page', () => {
   assert.equal(actionPage('/'), 'index');
   assert.equal(actionPage('/blog/5/'), 'blog/5');
+});
+
+test('the fields of a form take the place of the query', () => {
+  const file = new File(['x'], 'a b.txt');
+  const fields = /** @type {[string, FormDataEntryValue][]} */ ([
+    ['q', 'a b&c'],
+    ['kind', '1'],
+    ['kind', '2'],
+    ['file', file],
+  ]);
+  assert.equal(
+    searchUrl('/find?old=1#top', fields),
+    '/find?q=a+b%26c&kind=1&kind=2&file=a+b.txt#top',
+  );
+  assert.equal(searchUrl('/find', []), '/find?');
 });

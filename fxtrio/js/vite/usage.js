@@ -68,6 +68,16 @@ function hasSpread({ attributes }) {
 }
 
 /**
+ * Whether a form goes to a page, so that its `action` is a path; true also when only its run tells.
+ *
+ * @param {Node} element
+ */
+function mayGet(element) {
+  const method = attribute(element, 'method')?.value;
+  return method !== undefined && !/^post$/i.test(method?.value ?? '');
+}
+
+/**
  * Return the action of a form, undefined when another page's is meant.
  *
  * @param {Node} element
@@ -75,6 +85,7 @@ function hasSpread({ attributes }) {
  */
 function formAction(element) {
   if (attribute(element, 'page') !== undefined || hasSpread(element)) return undefined;
+  if (mayGet(element)) return undefined;
   return attribute(element, 'action')?.value ?? undefined;
 }
 

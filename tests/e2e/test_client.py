@@ -1,0 +1,190 @@
+"""Parts of `fx/client` in a real browser, against a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.bundle.test_browser import wait_until
+from tests.e2e.support import Server, fx, served, visit
+from tests.e2e.test_guestbook import hydrated
+from tests.trees import write_tree
+
+SITE = {
+    "pages/layout.fxl": """
+        HEAD = '<link rel="icon" href="data:,">'
+
+        import { Form, Link } from "fx/client";
+
+        export default function Layout({ children }) {
+          return (
+            <>
+              <Link href="/find?word=hover" prefetch={true}>hover</Link>
+              <Form method="get" action="/find" id="top"><input name="word" /></Form>
+              {children}
+            </>
+          );
+        }
+    """,
+    "pages/index.fxl": """
+        export default function Home() { return <h1>Home</h1>; }
+    """,
+    "pages/find.fxl": """
+        @server
+        async def load(request):
+            query = request.query_params
+            return {"found": [query.get("word", ""), *query.getlist("kind")]}
+
+        import { Form } from "fx/client";
+
+        export default function Find({ data }) {
+          return (
+            <main>
+              <h1>{data.found.join(" ")}</h1>
+              <Form method="get" id="own">
+                {({ values }) => (
+                  <>
+                    <input name="word" defaultValue={values.word} />
+                    <input type="checkbox" name="kind" value="a" defaultChecked={true} />
+                    <input type="checkbox" name="kind" value="b" defaultChecked={true} />
+                    <button name="kind" value="c">Find</button>
+                    <button formTarget="_blank">Elsewhere</button>
+                  </>
+                )}
+              </Form>
+            </main>
+          );
+        }
+    """,
+    "pages/echo.fxl": """
+        async def websocket(ws):
+            await ws.accept()
+            await ws.send_json({"number": 1})
+            async for text in ws.iter_text():
+                if text == "leave":
+                    await ws.close(4401, "sign in first")
+                    return
+                await ws.send_text(text)
+
+        import { useAuth, useWebSocket } from "fx/client";
+
+        export default function Echo() {
+          const socket = useWebSocket();
+          const { isAuthenticated, loading, error, signup } = useAuth();
+          return (
+            <main>
+              <h1>{JSON.stringify(socket.lastMessage)}</h1>
+              <b>{socket.error}</b>
+              <u>{String(isAuthenticated)} {String(loading)} {error === null ? "" : "refused"}</u>
+              <button onClick={() => socket.send("hello")}>Say</button>
+              <button onClick={() => socket.send("leave")}>Leave</button>
+              <button onClick={() => signup({ email: "" })}>Sign up</button>
+            </main>
+          );
+        }
+    """,
+    "pages/quiet.fxl": """
+        import { useRef } from "react";
+        import { useWebSocket } from "fx/client";
+
+        export default function Quiet() {
+          const renders = useRef(0);
+          const { status, send } = useWebSocket("/echo", {
+            onMessage: () => { window.heard = (window.heard ?? 0) + 1; },
+          });
+          globalThis.send = send;
+          renders.current += 1;
+          return <i>{status} {renders.current}</i>;
+        }
+    """,
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    project = write_tree(tmp_path_factory.mktemp("client"), SITE)
+    fx("build", cwd=project)
+    with served(project) as server:
+        yield server
+
+
+def test_a_search_form_shows_its_page_without_a_new_document(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, site.url)
+    page.evaluate("window.sameDocument = true")
+    page.locator("#top input").fill("a b&c")
+    page.locator("#top input").press("Enter")
+    expect(page.locator("h1")).to_have_text("a b&c")
+    assert page.url == f"{site.url}/find?word=a+b%26c"
+    expect(page.locator("#own [name=word]")).to_have_value("a b&c")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("h1")).to_have_text("a b&c a b c")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("a b&c")
+    assert page.evaluate("window.sameDocument")
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Elsewhere").click()
+    expect(popup.value.locator("h1")).to_have_text("a b&c a b")
+    assert visitor.complaints == []
+
+
+def test_a_search_form_works_without_javascript(site: Server, browser: Browser) -> None:
+    page = visit(browser, javascript=False).page
+    page.goto(site.url)
+    page.locator("#top input").fill("word")
+    page.locator("#top input").press("Enter")
+    expect(page.locator("h1")).to_have_text("word")
+    expect(page.locator("#own [name=word]")).to_have_value("word")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("h1")).to_have_text("word a b c")
+
+
+def test_a_link_with_prefetch_loads_its_page_when_the_pointer_rests_on_it(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    hydrated(visitor, site.url)
+    with visitor.page.expect_request("**/find?word=hover") as request:
+        visitor.page.get_by_role("link", name="hover").hover()
+    assert request.value.headers["x-fx-navigation"] == "1"
+
+
+def test_a_socket_tells_its_last_message_and_why_it_was_lost(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/echo")
+    expect(page.locator("h1")).to_have_text('{"number":1}')
+    page.get_by_role("button", name="Say").click()
+    expect(page.locator("h1")).to_have_text('"hello"')
+    page.get_by_role("button", name="Leave").click()
+    expect(page.locator("b")).to_have_text("sign in first")
+
+
+def test_a_component_that_reads_no_messages_is_not_rendered_for_them(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    page.goto(f"{site.url}/quiet")
+    expect(page.locator("i")).to_contain_text("open")
+    wait_until(page, "window.heard === 1")
+    renders = page.locator("i").inner_text()
+    page.evaluate("for (const text of ['a', 'b', 'c']) send(text)")
+    wait_until(page, "window.heard === 4")
+    assert page.locator("i").inner_text() == renders
+
+
+def test_nobody_is_signed_in_without_the_auth_plugin(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/echo")
+    expect(page.locator("u")).to_have_text("false false")
+    page.get_by_role("button", name="Sign up").click()
+    expect(page.locator("u")).to_have_text("false false refused")
