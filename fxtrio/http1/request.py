@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from functools import lru_cache
 
 import attrs
 import httptools
 
+from fxtrio.http1.fields import ALONE, Header, is_host
 from fxtrio.http1.limits import ServerLimits
 
 READ_SIZE = 64 * 1024
@@ -22,18 +22,11 @@ READ_SIZE = 64 * 1024
 
 _REQUEST_LINE = 128  # bytes that it may have besides its target, and the ends of lines
 
-Header = tuple[bytes, bytes]
-
 _QUOTED = 100  # bytes of a field that a refusal quotes in the log
 
-_host = re.compile(
-    rb"(?:\[(?:[0-9A-Fa-f:.]+|v[0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+)\]"
-    rb"|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?",
-    re.IGNORECASE,
-)
 _unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]+ ")
 _other_protocol = re.compile(rb" (?:RTSP|ICE)/[0-9.]+\r\n")
-_decisive = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
+_decisive = ALONE | {b"transfer-encoding", b"expect", b"upgrade"}
 # llhttp also knows the methods of RTSP and of Icecast.
 _foreign_methods = frozenset(
     b"SOURCE DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER "
@@ -346,19 +339,15 @@ def _note(request: Request, name: bytes, value: bytes) -> None:
         request.has_body = request.chunked = True
     elif name == b"upgrade":
         request.upgrade = b",".join(filter(None, (request.upgrade, value.lower())))
-    else:
+    elif name == b"expect":
         members = _members(value)
         if any(member != b"100-continue" for member in members):
             raise _Refused(417, f"the expectation is not known: {value[:_QUOTED]!r}")
         request.expects = request.expects or bool(members)
+    elif any(name == other for other, _ in request.headers):
+        raise _Refused(400, f"more than one {name.decode()} header")
 
 
 def _members(value: bytes) -> list[bytes]:
     """Return the members of a list (RFC 9110, 5.6.1) in lower case."""
     return [member for part in value.lower().split(b",") if (member := part.strip(b" \t"))]
-
-
-@lru_cache(maxsize=256)
-def is_host(value: bytes) -> bool:
-    """Return whether ``value`` is a host, maybe empty, and maybe a port (RFC 9110, 7.2)."""
-    return _host.fullmatch(value) is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from fxtrio.http1.request import Request, is_host
+from fxtrio.http1.fields import is_host
+from fxtrio.http1.request import Request
 
 _absolute = re.compile(rb"(https?)://([^/?]+)(/[^?]*)?(?:\?(.*))?", re.IGNORECASE)
 

@@ -6,6 +6,10 @@ frames is not even parsed.
 
 from __future__ import annotations
 
+from h2.errors import ErrorCodes
+
+from fxtrio.http2.greeting import Misbehaviour
+
 _PREFACE = 24  # bytes
 _HEAD = 9
 
@@ -19,8 +23,10 @@ _RESET_COST = 10  # it has begun, and stopped, a request
 _SETTING = 6  # bytes of one setting
 
 
-class Overdrawn(Exception):
+class Overdrawn(Misbehaviour):
     """The client sends more than its requests need."""
+
+    code = ErrorCodes.ENHANCE_YOUR_CALM
 
 
 class FrameGauge:

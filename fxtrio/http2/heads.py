@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from hypercorn.utils import filter_pseudo_headers
+
+from fxtrio.http1.fields import Header, is_host, repeated
 from fxtrio.http1.limits import ServerLimits
-from fxtrio.http1.request import Header, Refusal, is_host
+from fxtrio.http1.request import Refusal
 from fxtrio.http1.response import BadResponse, checked_name
 
 _method = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}")
@@ -38,6 +41,9 @@ def check_request(
         return Refusal(400, f"not a path: {path[:80]!r}")
     if sum(not name.startswith(b":") for name, _ in fields) > limits.headers:
         return Refusal(431, "too many header fields")
+    twice = repeated(fields)
+    if twice is not None:
+        return Refusal(400, f"more than one {twice.decode()} header")
     host = found.get(b":authority", found.get(b"host", b""))
     if not is_host(host):
         return Refusal(400, f"the authority is not valid: {host[:80]!r}")
@@ -50,6 +56,17 @@ def check_request(
         if limits.body is not None and int(length[:20]) > limits.body:
             return Refusal(413, "the body is too long")
     return None
+
+
+def told_headers(headers: Iterable[Header], limits: ServerLimits) -> list[Header]:
+    """Return the fields of a request as the application gets them: without pseudo headers.
+
+    An offer to compress a WebSocket is left out where the limits forbid it.
+    """
+    told: list[Header] = filter_pseudo_headers(list(headers))
+    if limits.websocket_compression:
+        return told
+    return [pair for pair in told if pair[0] != b"sec-websocket-extensions"]
 
 
 def answer_head(status: int, headers: Iterable[Header], common: Iterable[Header]) -> list[Header]:

@@ -20,15 +20,15 @@ from hypercorn.protocol import events
 from hypercorn.protocol.h2 import H2Protocol
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
-from hypercorn.utils import filter_pseudo_headers
 
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import show_address
 from fxtrio.http1.request import Refusal
 from fxtrio.http2.call import Call
 from fxtrio.http2.ending import Ending
-from fxtrio.http2.gauge import FrameGauge, Overdrawn
-from fxtrio.http2.heads import answer_head, check_request
+from fxtrio.http2.gauge import FrameGauge
+from fxtrio.http2.greeting import Greeting, Misbehaviour
+from fxtrio.http2.heads import answer_head, check_request, told_headers
 from fxtrio.http2.outgoing import Outgoing
 
 _PARSED_AT_ONCE = 4 * 1024
@@ -55,6 +55,7 @@ class GuardedProtocol(H2Protocol):
         limits: ServerLimits = getattr(self.config, "limits", None) or ServerLimits()
         self.limits = limits
         self.connection.decoder.max_header_list_size = limits.head + _FIELD * limits.headers
+        self._greeting = Greeting()
         self._gauge = FrameGauge(limits.head)
         self.outgoing = Outgoing(self.connection, self._flush)
         """The answers, and everything else that an application's task sends: it may be
@@ -98,26 +99,25 @@ class GuardedProtocol(H2Protocol):
     async def handle(self, event: Any) -> None:
         """Take bytes of the client, or the end of the connection."""
         if isinstance(event, Closed):
-            await self._end()
-            return
+            return await self._end()
         data = event.data
         for start in range(0, len(data), _PARSED_AT_ONCE):
             if start:
                 await trio.lowlevel.checkpoint()
             if self.closed:
-                return
+                break
             piece = data[start : start + _PARSED_AT_ONCE]
             try:
+                if not self._greeting.done:
+                    self._greeting.feed(piece)
                 self._gauge.feed(piece, trio.current_time())
                 received = self.connection.receive_data(piece)
-            except Overdrawn as error:
-                self.connection.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
-                await self._refuse_all(str(error))
-                return
-            except ProtocolError as error:
-                await self._refuse_all(str(error))
-                return
+            except Misbehaviour as error:
+                return await self._refuse_all(str(error), error.code)
+            except ProtocolError as error:  # h2 has told the client
+                return await self._refuse_all(str(error))
             await self._handle_events(received)
+        return None
 
     async def _handle_events(self, received: list[h2.events.Event]) -> None:
         for event in received:
@@ -165,13 +165,8 @@ class GuardedProtocol(H2Protocol):
     async def _create_stream(self, request: h2.events.RequestReceived) -> None:
         number, found = request.stream_id, dict(request.headers)
         method = found[b":method"].decode("ascii")
-        headers = filter_pseudo_headers(request.headers)
-        kind: type[HTTPStream] | type[WSStream] = HTTPStream
-        if method == "CONNECT":
-            kind = WSStream
-            if not self.limits.websocket_compression:
-                headers = [pair for pair in headers if pair[0] != b"sec-websocket-extensions"]
-        elif found.get(b"expect", b"").lower() == b"100-continue":
+        kind: type[HTTPStream] | type[WSStream] = WSStream if method == "CONNECT" else HTTPStream
+        if kind is HTTPStream and found.get(b"expect", b"").lower() == b"100-continue":
             self.connection.send_headers(number, [(b":status", b"100")])
         call = self.calls[number] = Call(self, number)
         stream = call.stream = self.streams[number] = kind(
@@ -188,7 +183,7 @@ class GuardedProtocol(H2Protocol):
         await stream.handle(
             events.Request(
                 stream_id=number,
-                headers=headers,
+                headers=told_headers(request.headers, self.limits),
                 http_version="2",
                 method=method,
                 raw_path=found[b":path"],
@@ -325,8 +320,10 @@ class GuardedProtocol(H2Protocol):
             await self._close_stream(number)
         self.outgoing.wake()
 
-    async def _refuse_all(self, reason: str) -> None:
+    async def _refuse_all(self, reason: str, code: ErrorCodes | None = None) -> None:
         """End the connection: its client does not speak HTTP/2, or too much of it."""
+        if code is not None:
+            self.connection.close_connection(code)
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await self._flush()
         await self._note("%s: HTTP/2 ended: %.200s", reason)

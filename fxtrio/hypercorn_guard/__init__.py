@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import attrs
 
-from fxtrio.hypercorn_guard import connections, multiplexed, websockets
+from fxtrio.hypercorn_guard import connections, heads, multiplexed, websockets
 
 _log = logging.getLogger("fx.server")
 
@@ -106,6 +106,12 @@ PATCHES = {
         "sends after the end return at once, without an error",
         websockets.sends_go_nowhere,
         websockets.refuse_sends,
+    ),
+    "repeated fields": Patch(
+        "two Origin, Sec-Fetch-Site or Authorization lines reach the application, which "
+        "believes the first of them where a proxy may have judged the last",
+        heads.fields_repeat,
+        heads.refuse_repeated_fields,
     ),
     "http2": Patch(
         "one HTTP/2 client ends, freezes or fills the worker: bytes of a request that is "

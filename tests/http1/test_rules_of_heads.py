@@ -109,6 +109,27 @@ HOSTS = {
 }
 
 NAMES = b"!#$%&'*+-.^_`|~09Az"
+ALONE = {
+    f"5.3 {name.decode()} is told once, however alike": (get(*[name + b": " + value] * 2), "400")
+    for name, value in (
+        (b"Origin", b"http://a"),
+        (b"Sec-Fetch-Site", b"same-origin"),
+        (b"sec-fetch-site", b"none"),
+        (b"Authorization", b"Basic eDp5"),
+    )
+} | {
+    "5.3 two Origins are refused": (get(b"Origin: http://a", b"X: y", b"oRIGIN: null"), "400"),
+    "5.3 two Sec-Fetch-Sites are refused": (
+        get(b"Sec-Fetch-Site: same-origin", b"Sec-Fetch-Site: cross-site"),
+        "400",
+    ),
+    "3.2 two Hosts are refused": (get(b"Host: b"), "400"),
+    "5.3 one of each is taken": (
+        get(b"Origin: http://a", b"Sec-Fetch-Site: none", b"Authorization: x"),
+        WITH_NEXT,
+    ),
+}
+
 FIELDS = {
     "5.1 a field may have no white space": (get(b"X:y"), WITH_NEXT),
     "5.1 a field may have white space on both sides": (get(b"X: \t y \t "), WITH_NEXT),
@@ -199,7 +220,7 @@ EXPECTATIONS = {
 }
 
 
-@table(REQUEST_LINE | TARGETS | HOSTS | FIELDS | CONNECTIONS | EXPECTATIONS)
+@table(REQUEST_LINE | TARGETS | HOSTS | ALONE | FIELDS | CONNECTIONS | EXPECTATIONS)
 async def test_a_head_is_taken_or_refused(sent: bytes, outcome: str) -> None:
     async with open_server(echo) as server:
         await check(server, sent, outcome)

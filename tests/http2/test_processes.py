@@ -261,3 +261,33 @@ async def test_a_client_of_another_kind_is_served() -> None:
             capture_stdout=True,
         )
         assert result.stdout == b"190000"
+
+
+SENT_TWICE = (
+    (("origin", "http://a"), ("origin", "http://b")),
+    (("origin", "http://a"), ("x-between", ""), ("origin", "http://a")),
+    (("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")),
+    (("authorization", "a"), ("authorization", "b")),
+    (("content-length", "0"), ("content-length", "0")),
+)
+
+
+@pytest.mark.parametrize("kind", ["fx", "stock"])
+async def test_what_a_request_tells_about_its_origin_it_tells_once(kind: Kind) -> None:
+    async with target(kind) as server:
+        async with await server.http2() as client:
+            await client.begin()
+            for fields in SENT_TWICE:
+                answer = await client.answer(await client.ask("/", "GET", *fields))
+                assert answer.status == 400, fields
+                once = await client.answer(await client.ask("/", "GET", fields[0]))
+                assert (once.status, once.body) == (
+                    400 if fields[0][0] == "host" else 200,
+                    once.body,
+                )
+        for fields in SENT_TWICE[:4]:
+            lines = "".join(f"{name.title()}: {value}\r\n" for name, value in fields)
+            async with await server.http1() as plain:
+                await plain.send(f"GET / HTTP/1.1\r\nHost: a\r\n{lines}\r\n".encode())
+                assert (await plain.reply()).status == 400, fields
+                assert await plain.is_closed()
