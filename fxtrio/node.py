@@ -54,7 +54,7 @@ def _find(path_variable: str | None) -> Node:
     """Return what `find_node` does; ``path_variable`` is the PATH, and only there to remember."""
     refused: list[str] = []
     for path in _candidates():
-        version = _version(path)
+        version = node_version(str(path))
         if version is None:
             refused.append(f"{path} does not start")
         elif version[:2] < MINIMUM:
@@ -81,8 +81,21 @@ def _package() -> Path | None:
     return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
-def _version(node: Path) -> tuple[int, int, int] | None:
-    command = [str(node), "--version"]
+def node_version(node: str) -> tuple[int, int, int] | None:
+    """Return the version of an executable, a path or a name on the PATH; None if it does not start.
+
+    Runs ``node --version``, again only when the file has changed.
+    """
+    path = shutil.which(node)
+    if path is None:
+        return None
+    return _ask_version(path, Path(path).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _ask_version(node: str, _changed: int) -> tuple[int, int, int] | None:
+    """Return what `node_version` does; ``_changed`` is only there to remember."""
+    command = [node, "--version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWER_TIME)
     except (OSError, subprocess.TimeoutExpired):

@@ -18,6 +18,7 @@ from fxtrio.config import Config, load_config
 from fxtrio.errors import ManifestUnreadable, SecretMissing
 from fxtrio.manifest import Manifest, load_manifest
 from fxtrio.ssr.ahead import start_ahead
+from fxtrio.ssr.isolation import close_memory
 from fxtrio.ssr.launch import choose_launch
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     if app is None or build.exists():  # else it is any ASGI application
         manifest = _load_build(build, config)
     os.environ.setdefault("FX_PROJECT", str(root))
+    if manifest is None or manifest.mode == "production":
+        close_memory()  # also where this process only watches over others
     alone = given["workers"] == 1 and given["max_requests"] is None
     with ExitStack() as stack:
         ready: Callable[[], object] | None = None

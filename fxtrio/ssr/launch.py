@@ -19,16 +19,19 @@ import attrs
 from fxtrio.config import Config
 from fxtrio.errors import SsrStartFailed
 from fxtrio.manifest import Manifest
-from fxtrio.node import find_node
+from fxtrio.node import find_node, node_version
+from fxtrio.ssr.isolation import (
+    choose_permissions,
+    close_memory,
+    start_unprivileged,
+    worker_environment,
+)
 from fxtrio.ssr.lifeline import Lifeline
 
 WORKER: Final = Path(__file__).parent.parent / "js" / "worker" / "worker.mjs"
 
 SOCKET_BUFFER: Final = 1024 * 1024
 """What the kernel holds of either direction (bytes), so that batches pass in one call."""
-
-WITHHELD: Final = frozenset({"FX_SECRET_KEY"})
-"""Variables of the environment that page code must not be able to show."""
 
 
 @attrs.frozen(kw_only=True)
@@ -47,15 +50,17 @@ class Launch:
     mode: Literal["production", "development"] = "production"
     """NODE_ENV: decides which build of React is loaded by a bundle that has both."""
 
-    def command(self, *arguments: object) -> list[str]:
-        """Return the command line, ``arguments`` after the bundle."""
-        heap = f"--max-old-space-size={self.heap_mb}"
-        return [self.node, heap, str(WORKER), str(self.bundle), *map(str, arguments)]
+    def command(self, *arguments: object, threads: bool = False) -> list[str]:
+        """Return the command line, ``arguments`` after the bundle.
 
-    def environment(self) -> dict[str, str]:
-        """Return the environment of a process."""
-        kept = {name: value for name, value in os.environ.items() if name not in WITHHELD}
-        return {**kept, "NODE_ENV": self.mode}
+        ``threads`` tells whether the process may have some.
+        """
+        options = [f"--max-old-space-size={self.heap_mb}"]
+        version = node_version(self.node)
+        if version is not None:  # else it does not start anyway
+            folders = WORKER.parent, self.bundle.parent
+            options += choose_permissions(version, folders, threads=threads)
+        return [self.node, *options, str(WORKER), str(self.bundle), *map(str, arguments)]
 
 
 def choose_launch(build: Path, manifest: Manifest, config: Config) -> Launch:
@@ -107,23 +112,9 @@ def launch_node(launch: Launch) -> LaunchedNode:
         ours.setblocking(False)
         mark = held.enter_context(_open_mark())
         lifeline = held.enter_context(Lifeline())
-        try:
-            process = subprocess.Popen(
-                launch.command(theirs.fileno(), mark.fileno(), *lifeline.arguments),
-                bufsize=0,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(theirs.fileno(), mark.fileno(), lifeline.read),
-                env=launch.environment(),
-                start_new_session=True,  # a Ctrl-C is for the server, which ends its workers
-            )
-        except OSError as error:
-            cause = (
-                f"could not be started with {launch.node!r}: {error.strerror}. "
-                "Install Node 20 or later, or the extra fxtrio[node]"
-            )
-            raise SsrStartFailed(launch.bundle, cause) from error
+        watching = lifeline.arguments
+        command = launch.command(theirs.fileno(), mark.fileno(), *watching, threads=bool(watching))
+        process = _start(launch, command, (theirs.fileno(), mark.fileno(), lifeline.read))
         lifeline.tie(process.pid)
         theirs.close()
         assert process.stdout is not None and process.stderr is not None  # they are PIPE
@@ -135,6 +126,36 @@ def launch_node(launch: Launch) -> LaunchedNode:
             stderr=held.enter_context(process.stderr),
             held=held.pop_all(),
         )
+
+
+def _start(
+    launch: Launch, command: list[str], descriptors: tuple[int, ...]
+) -> subprocess.Popen[bytes]:
+    """Start the process with these ``descriptors`` and none of the server's secrets."""
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            bufsize=0,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=descriptors,
+            env=worker_environment(launch.mode),
+            start_new_session=True,  # a Ctrl-C is for the server, which ends its workers
+        )
+
+    try:
+        if launch.mode != "production":  # a debugger may look at what is in development
+            return start()
+        close_memory()
+        return start_unprivileged(start)
+    except OSError as error:
+        cause = (
+            f"could not be started with {launch.node!r}: {error.strerror}. "
+            "Install Node 20 or later, or the extra fxtrio[node]"
+        )
+        raise SsrStartFailed(launch.bundle, cause) from error
 
 
 def _open_mark() -> IO[bytes]:

@@ -255,10 +255,10 @@ async def test_page_code_sees_the_mode_and_not_the_secret(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("FX_SECRET_KEY", "do not tell")
-    monkeypatch.setenv("FX_PUBLIC", "tell")
+    monkeypatch.setenv("FX_PUBLIC_SITE", "tell")
     monkeypatch.setenv("NODE_ENV", "whatever")
     async with open_pool() as pool:
-        names = ("FX_SECRET_KEY", "FX_PUBLIC", "NODE_ENV")
+        names = ("FX_SECRET_KEY", "FX_PUBLIC_SITE", "NODE_ENV")
         shown = [(await pool.render(0, state("environment", name=name))).html for name in names]
     assert shown == [b"undefined", b"tell", b"production"]
 

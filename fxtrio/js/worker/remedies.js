@@ -3,6 +3,9 @@
 const BROWSER_ONLY =
   /^(window|document|localStorage|sessionStorage|location|history|matchMedia|screen|alert) is not defined$/;
 
+/** What Node says of all that its permissions refuse. */
+const RESTRICTED = /^Access to this API has been restricted/;
+
 /** As React says it, and as the argument of an address in production. */
 const OBJECT_CHILD = /(?:found: |\[\]=)object with keys \{([^}]*)\}/;
 
@@ -18,6 +21,9 @@ const MOST_LOOKED_AT = 10_000; // values of a state
 export function remedyFor(name, message, state) {
   if (name === 'ReferenceError' && BROWSER_ONLY.test(message)) {
     return 'It is there in browsers only: use it in an effect, or in a function in <ClientOnly>.';
+  }
+  if (RESTRICTED.test(message)) {
+    return 'UI code has no files, processes and threads while it renders: return what it shows from the loader.';
   }
   const keys = OBJECT_CHILD.exec(decoded(message))?.[1];
   if (keys === undefined) return '';

@@ -37,6 +37,13 @@ test("an object that is not in the data is told without a place", () => {
   assert.equal(remedyFor("Error", CHILD), told);
 });
 
+test("what Node refuses is to be had from the loader", () => {
+  const message =
+    "Access to this API has been restricted. Use --allow-fs-read to manage permissions.";
+
+  assert.match(remedyFor("Error", message), /from the loader/);
+});
+
 test("names of browsers have a remedy, and other errors none", () => {
   assert.match(
     remedyFor("ReferenceError", "window is not defined"),

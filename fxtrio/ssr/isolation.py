@@ -1,0 +1,135 @@
+"""What page code in a worker cannot reach: the server's environment, memory and files.
+
+Page code comes from packages, too. It runs with an environment of its own, with
+permissions of Node that leave it the files of the build, and beside a server whose memory
+the kernel shows to no process that the server starts. Used by `fxtrio.ssr.launch`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, TypeVar
+
+ALLOWED: Final = frozenset(
+    {
+        "PATH",
+        "TZ",
+        "TZDIR",
+        "TMPDIR",
+        "LANG",
+        "LANGUAGE",
+        "LD_LIBRARY_PATH",  # some builds of Node find their libraries by it
+        "NODE_OPTIONS",
+        "NODE_EXTRA_CA_CERTS",
+        "NODE_ICU_DATA",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "NO_COLOR",
+    }
+)
+"""Variables of the environment that a worker gets."""
+
+ALLOWED_PREFIXES: Final = ("LC_", "FX_PUBLIC_")
+"""What the names of others that it gets begin with."""
+
+_PERMISSION_SINCE: Final = {22: (22, 13), 23: (23, 5)}
+"""First versions of Node that say ``--permission``, where the first of a line does not."""
+
+_NET_SINCE: Final = 25
+"""First line of Node whose permissions are about the network, too."""
+
+_SET_DUMPABLE: Final = 4  # prctl(2)
+_DROP_CAPABILITY: Final = 24
+_CAPABILITIES: Final = {
+    "CAP_SYS_MODULE": 16,
+    "CAP_SYS_RAWIO": 17,
+    "CAP_SYS_PTRACE": 19,
+    "CAP_SYS_ADMIN": 21,
+    "CAP_PERFMON": 38,
+    "CAP_BPF": 39,
+}
+"""What opens the memory of other processes to root (capabilities(7))."""
+
+T = TypeVar("T")
+
+
+def worker_environment(mode: str) -> dict[str, str]:
+    """Return the environment of a worker; ``mode`` is its NODE_ENV."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)
+    }
+    return {**kept, "NODE_ENV": mode}
+
+
+def choose_permissions(
+    version: tuple[int, int, int], folders: Iterable[Path], *, threads: bool
+) -> list[str]:
+    """Return the options of Node that leave page code nothing but to read ``folders``.
+
+    It writes no files, and starts no processes and no threads (but for ``threads``). The
+    network stays open: pages may fetch. Measured with Node 20.20, 22.20 and 24.19: the
+    start takes no longer.
+    """
+    major = version[0]
+    if version[:2] >= _PERMISSION_SINCE.get(major, (24, 0)):
+        flags = ["--permission"]
+    else:
+        flags = ["--experimental-permission", "--disable-warning=ExperimentalWarning"]
+    # Node resolves links before it looks; both names of a folder are in use.
+    named = dict.fromkeys(str(path) for folder in folders for path in (folder, folder.resolve()))
+    flags += [f"--allow-fs-read={name}/" for name in named]
+    if major >= _NET_SINCE:
+        flags.append("--allow-net")
+    if threads:
+        flags += ["--allow-worker", "--disable-warning=SecurityWarning"]
+    return flags
+
+
+def close_memory() -> None:
+    """Let no process of the same user read the memory and the environment of this one.
+
+    On Linux, for good: there are no core dumps and no debuggers but root's after it.
+    Elsewhere it does nothing.
+    """
+    if sys.platform == "linux":
+        _prctl(_SET_DUMPABLE, 0)
+
+
+def start_unprivileged(start: Callable[[], T]) -> T:
+    """Return ``start()``; what it starts as root cannot read what `close_memory` has closed.
+
+    It runs in a thread of its own, because capabilities are those of a thread: only its
+    child is without them. For other users, and elsewhere than on Linux, it is just called.
+    """
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return start()
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        for number in _CAPABILITIES.values():
+            _prctl(_DROP_CAPABILITY, number)  # without effect where it is gone already
+        try:
+            done.append(start())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="fx.ssr.start")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def _prctl(option: int, value: int) -> None:
+    # Heavy for what it does, and not needed elsewhere than on Linux.
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
