@@ -36,6 +36,7 @@ from fxtrio.serve.files import Folder
 from fxtrio.serve.pages.as_markdown import Agents
 from fxtrio.serve.pages.site import Hook, Hooks, Renderer, Running, Site, make_site
 from fxtrio.serve.request.background import open_background
+from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
@@ -123,7 +124,8 @@ class Application(Starlette):
             watchdog = await enter(open_watchdog())
             if cache is not None:
                 await enter(open_response_cache(cache, config, state.fx_broker))
-            site.running = Running(app, watchdog, background, renderer, cache)
+            bodies = Bodies(max(config.limits.bodies, config.limits.body))
+            site.running = Running(app, watchdog, background, renderer, bodies, cache)
             site.ready = True
             try:
                 yield

@@ -193,8 +193,16 @@ class ConfigInvalid(FxtrioError):
         self.problems = problems
 
 
-class BadBody(ActionError):
+class BadBody(ActionError, ValueError):
     """A request body that cannot be parsed; becomes the action's answer with status 400."""
+
+
+class CharsetRefused(ActionError):
+    """Text in another charset than UTF-8; becomes the answer with status 415."""
+
+    def __init__(self, charset: str) -> None:
+        super().__init__(f"The charset is {charset[:40]!r}. Send UTF-8.", 415)
+        self.charset = charset
 
 
 class BodyTooLarge(ActionError):
@@ -203,6 +211,16 @@ class BodyTooLarge(ActionError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body is larger than {limit} bytes.", 413)
         self.limit = limit
+
+
+class BodiesFull(ActionError):
+    """`limits.bodies` is reached; becomes the answer with status 503 and `Retry-After`."""
+
+    retry_after = 5
+    """When to try again (seconds)."""
+
+    def __init__(self) -> None:
+        super().__init__("Too much is being sent at once. Try again in a moment.", 503)
 
 
 class PageCodeInvalid(FxtrioError):

@@ -139,6 +139,12 @@ class LimitsConfig:
     )
     """Largest request body, chunked ones too; 413 above it (bytes)."""
 
+    bodies: int = attrs.field(
+        default=256 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
+    )
+    """All bodies that a server process holds at the same time, and at least one; 503 above it
+    (bytes)."""
+
     headers: int = attrs.field(
         default=32 * 1024, converter=checks.to_bytes, validator=checks.at_least(1024)
     )

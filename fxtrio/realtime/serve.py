@@ -70,7 +70,7 @@ async def serve_websocket(
         except (WebSocketDisconnect, OSError) as error:
             raise ClientDisconnected from error
 
-    socket = WebSocket(ws.scope, inbox.receive, send)
+    socket = type(ws)(ws.scope, inbox.receive, send)
     socket.client_state, socket.application_state = ws.client_state, ws.application_state
     failure: Exception | None = None
     with inbox.known_to(ws.scope):

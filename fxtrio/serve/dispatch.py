@@ -6,15 +6,17 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 import msgspec
+from starlette.background import BackgroundTask
+from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.context import RequestContext, current
-from fxtrio.errors import AppNotRunning, BodyTooLarge
+from fxtrio.errors import ActionError, AppNotRunning, BodyTooLarge
 from fxtrio.manifest import ApiRoute, PageRoute
-from fxtrio.serve.actions.call import ActionVisit, Refused, refusal_reply
+from fxtrio.serve.actions.call import ActionVisit, Refused, refusal_reply, refused
 from fxtrio.serve.actions.find import PREFIX
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
@@ -25,6 +27,7 @@ from fxtrio.serve.pages.payload import Problem
 from fxtrio.serve.pages.site import Running, Site, log
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.body import read_body
+from fxtrio.serve.request.connection import require_plain
 from fxtrio.serve.request.event import Visit, open_visit
 from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
 from fxtrio.serve.request.reply import (
@@ -87,10 +90,12 @@ class Dispatcher:
                 await self._serve(running, visit)
         finally:
             current.reset(token)
+            if visit.body is not None:
+                visit.body.close()
 
     async def _serve(self, running: Running, visit: Visit) -> None:
         try:
-            if self._routes and await self._serve_route(visit):
+            if self._routes and await self._serve_route(running, visit):
                 return
             answer = await self._answer(running, visit)
         except Exception as error:  # a defect of ours, or of an application's route
@@ -102,7 +107,12 @@ class Dispatcher:
             return
         await self._send(visit, answer)
         if visit.followers:
+            body = visit.body
+            if body is not None:
+                # They may read the body and its files, so its end is theirs.
+                visit.followers.append(BackgroundTask(body.aclose))
             await running.background.run(visit.followers)
+            visit.body = None
 
     async def _send(self, visit: Visit, answer: Answer) -> None:
         site = self._site
@@ -254,7 +264,7 @@ class Dispatcher:
         target = Target(site.plans[found[0]], b"null", {})
         return await PageVisit(site, running, visit, target, visit.request).answer_not_found()
 
-    async def _serve_route(self, visit: Visit) -> bool:
+    async def _serve_route(self, running: Running, visit: Visit) -> bool:
         """Let a Starlette route answer; False when none matches."""
         for route in self._routes:
             match, child = route.matches(visit.scope)
@@ -275,7 +285,14 @@ class Dispatcher:
                 request_id=visit.request_id,
                 standard=site.standard,
             )
-            await route.handle(visit.scope, visit.receive, complete)
+            body = visit.open_body(running.bodies, limit=site.config.limits.body)
+            try:
+                require_plain(visit.headers)
+                await route.handle(visit.scope, body.receive, complete)
+            except ActionError as error:
+                await self._send(visit, refusal_reply(refused(error)))
+            except MultiPartException as error:
+                await self._send(visit, refusal_reply(Refused(error.message, 400)))
             return True
         return False
 

@@ -11,15 +11,16 @@ import trio
 from starlette.endpoints import HTTPEndpoint
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Message, Receive
+from starlette.types import Message
 
 from fxtrio.encode import encode
-from fxtrio.errors import ActionError, BodyTooLarge, DeadlinePassed, LoaderError, Redirect
+from fxtrio.errors import ActionError, DeadlinePassed, LoaderError, Redirect
 from fxtrio.serve.actions.call import Refused, refusal_reply, refused
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.site import Running, Site, log
 from fxtrio.serve.request import csrf
+from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks
 from fxtrio.serve.request.reply import JSON, Answer, Reply, Sent
@@ -33,7 +34,8 @@ async def answer_api(
     """Return what the endpoint in ``source`` answers; its errors in the JSON shape."""
     scope = visit.scope
     scope["path_params"] = dict(params)
-    request = Request(scope, _limited(visit.receive, site.config.limits.body))
+    body = visit.open_body(running.bodies, limit=site.config.limits.body)
+    request = BodyRequest(scope, body)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
     verdict = csrf_refusal(site, visit, visit.request, {}) if unsafe else ""
     if verdict:
@@ -53,21 +55,6 @@ async def answer_api(
             return _failed(site, source, unwrap(error))
     log.error("%s", DeadlinePassed(source, limit))
     return refusal_reply(Refused("The endpoint took too long.", 504))
-
-
-def _limited(receive: Receive, limit: int) -> Receive:
-    """Return ``receive`` for bodies up to ``limit`` bytes; more raises BodyTooLarge."""
-    size = 0
-
-    async def limited() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > limit:
-            raise BodyTooLarge(limit)
-        return message
-
-    return limited
 
 
 def _failed(site: Site, source: str, error: BaseException) -> Answer:

@@ -15,6 +15,7 @@ from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.site import Running, Site
+from fxtrio.serve.request.connection import PageSocket
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import run_hooks
 
@@ -30,7 +31,7 @@ async def serve_socket(site: Site, running: Running, visit: Visit, routes: list[
             await route.handle(visit.scope, visit.receive, visit.send)
             return
     found = _find(site, visit)
-    socket = WebSocket(visit.scope, visit.receive, _accepting(visit))
+    socket = PageSocket(visit.scope, visit.receive, _accepting(visit))
     if found is None:
         await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return

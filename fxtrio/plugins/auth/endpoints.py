@@ -21,7 +21,8 @@ from fxtrio.errors import ActionError, BadBody, HashingBusy
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User
 from fxtrio.plugins.auth.service import AuthService, client_of
-from fxtrio.serve.request.body import ActionRequest, read_body
+from fxtrio.serve.request.body import ActionRequest
+from fxtrio.serve.request.spool import Body
 
 PREFIX = "/api/__auth"
 BODY_LIMIT = 16 * 1024
@@ -164,10 +165,13 @@ class Endpoints:
 
 async def _read(request: Request) -> Submission:
     """Read a request's fields. Raises ActionError for a body that is too large or broken."""
-    body = await read_body(request.receive, dict(request.scope["headers"]), limit=BODY_LIMIT)
+    body = Body(request.receive, dict(request.scope["headers"]), limit=BODY_LIMIT)
     whole = ActionRequest(request.scope, body)
-    fields = await whole.json() if whole.has_body else {}
-    await whole.close()  # nothing here takes files
+    try:
+        await body.read()
+        fields = await whole.json() if whole.has_body else {}
+    finally:
+        body.close()  # nothing here takes files
     if not isinstance(fields, dict):
         raise BadBody("The body must be a JSON object or a form.")
     asks_for_page = "text/html" in request.headers.get("accept", "")

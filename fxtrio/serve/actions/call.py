@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 from starlette.background import BackgroundTask, BackgroundTasks
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from fxtrio.encode import encode
@@ -19,6 +19,7 @@ from fxtrio.errors import (
     ActionError,
     ActionResultInvalid,
     BadBody,
+    BodiesFull,
     DeadlinePassed,
     LoaderError,
     NotSerializable,
@@ -31,7 +32,8 @@ from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.page import PageVisit, Target
 from fxtrio.serve.pages.site import Running, Site
-from fxtrio.serve.request.body import ActionRequest, read_body, shown_again
+from fxtrio.serve.request.body import ActionRequest, shown_again
+from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks, run_page_hooks
 from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Header, Reply
@@ -56,6 +58,8 @@ class Refused:
     status: int
     data: Mapping[str, Any] = attrs.field(factory=dict)
     fields: Mapping[str, list[str]] = attrs.field(factory=dict)
+    retry_after: int | None = None
+    """When the client may try again (seconds)."""
 
 
 Result = Succeeded | Refused | Redirect | Response
@@ -64,7 +68,8 @@ Result = Succeeded | Refused | Redirect | Response
 def refused(error: ActionError | LoaderError) -> Refused:
     """Return what the client learns of an error that was raised for it."""
     fields = error.fields if isinstance(error, ActionError) else {}
-    return Refused(error.message, error.status_code, error.data, fields)
+    later = error.retry_after if isinstance(error, BodiesFull) else None
+    return Refused(error.message, error.status_code, error.data, fields, later)
 
 
 def refusal_reply(refusal: Refused) -> Reply:
@@ -74,8 +79,11 @@ def refusal_reply(refusal: Refused) -> Reply:
         shown["data"] = refusal.data
     if refusal.fields:
         shown["fields"] = refusal.fields
+    headers: list[Header] = [NO_STORE]
+    if refusal.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % refusal.retry_after))
     try:
-        return Reply(refusal.status, encode(shown, place="the error"), JSON, [NO_STORE])
+        return Reply(refusal.status, encode(shown, place="the error"), JSON, headers)
     except NotSerializable as error:
         log.error("%s", error)
         return refusal_reply(Refused(UNEXPECTED, 500))
@@ -182,15 +190,13 @@ class ActionVisit:
 
     async def _read(self) -> ActionRequest:
         limit = self.site.config.limits.body
-        body = await read_body(self.visit.receive, self.visit.headers, limit=limit)
-        request = ActionRequest(self.visit.scope, body)
-        if request.may_hold_files:
-            self.visit.followers.append(BackgroundTask(request.close))
-        return request
+        body = self.visit.open_body(self.running.bodies, limit=limit)
+        await body.read()
+        return ActionRequest(self.visit.scope, body)
 
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""
-        form = dict(await request.parsed_form()) if request.is_form else {}
+        form = dict(await request.form()) if request.is_form else {}
         return csrf_refusal(self.site, self.visit, request, form) or ""
 
     async def _guard(
@@ -242,7 +248,7 @@ class ActionVisit:
             value = await request.json()
         except BadBody as error:
             raise invalid({ROOT: [error.message]}) from error
-        return (model.build(value, request.is_form),)
+        return (await request.work(model.build, value, request.is_form),)
 
     def _failed(self, action: ActionCode, error: BaseException) -> Refused | Redirect:
         if isinstance(error, (ActionError, LoaderError)):
@@ -308,7 +314,7 @@ class ActionVisit:
         scope = {**self.visit.scope, "method": "GET", "path": f"{base}{found.path}"}
         route = found.page
         target = Target(site.plans[route.view], site.route_names[route.pattern], found.params)
-        page = PageVisit(site, self.running, self.visit, target, Request(scope))
+        page = PageVisit(site, self.running, self.visit, target, PageRequest(scope))
         data = {
             "action": found.action.name,
             "ok": False,
@@ -324,7 +330,7 @@ async def _typed(request: ActionRequest) -> Mapping[str, Any]:
     """Return what a form may be filled with again; nothing of one that cannot be parsed."""
     try:
         return shown_again(await request.json())
-    except BadBody:
+    except ActionError:
         return {}
 
 

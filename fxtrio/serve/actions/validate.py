@@ -1,8 +1,8 @@
 """Typed bodies: parsed values in, an instance of the annotated class or field errors out.
 
 pydantic models validate themselves; attrs and data classes go through cattrs.
-Every problem of a body is reported, under paths such as ``items.0.price``, but of a list
-only the first.
+The problems of a body are reported together, under paths such as ``items.0.price``, but
+no more than `MOST` of them.
 """
 
 from __future__ import annotations

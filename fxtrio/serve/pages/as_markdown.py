@@ -32,6 +32,7 @@ from fxtrio.serve.pages.loaders import Failed, load, unwrap
 from fxtrio.serve.pages.page import PageVisit
 from fxtrio.serve.pages.payload import ViewPlan, encode_params, encode_requested
 from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply, ResponseDraft, Sent
@@ -200,7 +201,7 @@ async def _loaded(page: PageVisit, loaders: list[Any]) -> dict[str, Any]:
 
 def _connecting(request: Request) -> Callable[[Scope], Request]:
     """Return what makes a request of another scope."""
-    return lambda scope: Request(scope, request.receive)
+    return lambda scope: PageRequest(scope, request.receive)
 
 
 def _redirected(refusal: Redirect) -> Answer:

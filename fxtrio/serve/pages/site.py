@@ -25,6 +25,7 @@ from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.background import Background
 from fxtrio.serve.request.csrf import CsrfTokens
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
+from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import Watchdog
 from fxtrio.ssr.frames import Rendered
 
@@ -95,6 +96,7 @@ class Running:
     watchdog: Watchdog
     background: Background
     renderer: Renderer
+    bodies: Bodies
     cache: ResponseCache | None = None
     """Keeps the responses of pages with ``CACHE``; None in development."""
 

@@ -12,6 +12,7 @@ import attrs
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
+from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.reply import Answer, Entropy, ResponseDraft
 
 AUDIENCE = "fx.audience"
@@ -78,7 +79,7 @@ class OneVisitor:
 
     def connect(self, scope: Scope) -> Request:
         """Return a request without a body."""
-        return Request(scope, _nothing)
+        return PageRequest(scope, _nothing)
 
     def ask(self, hook: str) -> None:
         """Nothing is written down: the visitor's own hooks may read all of it."""

@@ -6,137 +6,76 @@ JSON, urlencoded and multipart bodies all come out of ``await request.json()``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, TypeVarTuple
 
-import msgspec
-from starlette.datastructures import FormData
-from starlette.exceptions import HTTPException
-from starlette.formparsers import MultiPartException
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message, Receive, Scope
+from starlette.types import Receive, Scope
 
-from fxtrio.errors import BadBody, BodyTooLarge
-
-_MOST_FIELDS = 1000
-"""Fields of an urlencoded form, empty ones included: the parser does not count those."""
+from fxtrio.serve.request.connection import BodyRequest
+from fxtrio.serve.request.forms import MULTIPART, URLENCODED, form_values, media_type
+from fxtrio.serve.request.spool import Body
 
 MOST_SHOWN = 256 * 1024
 """Text of a form that goes back into its page (characters): there a ``<`` takes up to 10 bytes."""
 
 _PRIVATE = ("password", "passphrase", "secret", "token")
 _JSON = re.compile(r"(?:application|text)/(?:[a-z0-9.-]+\+)?json")
-_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
-async def read_body(receive: Receive, headers: dict[bytes, bytes], *, limit: int) -> bytes:
-    """Return the whole request body.
+async def read_body(receive: Receive, headers: Mapping[bytes, bytes], *, limit: int) -> bytes:
+    """Return the whole body of a request that may have a small one only.
 
     Raises BodyTooLarge as soon as it is known to be over ``limit`` bytes, also
     for chunked bodies, and ClientDisconnect when the client leaves before its end.
     """
-    declared = headers.get(b"content-length")
-    if declared is not None and declared.isdigit() and int(declared) > limit:
-        raise BodyTooLarge(limit)
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size > limit:
-            raise BodyTooLarge(limit)
-        if chunk:
-            chunks.append(chunk)
-        if not message.get("more_body", False):
-            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    body = Body(receive, headers, limit=limit)
+    await body.read()
+    return await body.data()
 
 
-async def _no_more() -> Message:
-    return {"type": "http.disconnect"}
-
-
-class ActionRequest(Request):
-    """A Starlette request whose body has been read, and whose ``json`` reads forms too."""
-
-    def __init__(self, scope: Scope, body: bytes) -> None:
-        super().__init__(scope, _no_more)
-        self._body = body  # where Starlette keeps a body that was read
-        self._parsed: Any = _NOTHING
+class ActionRequest(BodyRequest):
+    """A request whose body has been read, and whose ``json`` reads forms too."""
 
     @property
     def is_form(self) -> bool:
         """Whether the body is an urlencoded or multipart form."""
-        return self.media_type in _FORMS
+        return self.media_type in (URLENCODED, MULTIPART)
 
     @property
     def media_type(self) -> str:
         """What the client calls its body, without parameters; "" when it says nothing."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return media_type(self.headers.get("content-type", ""))
 
     @property
     def is_readable(self) -> bool:
         """Whether `json` is made for such a body; a body without a type counts as JSON."""
         media = self.media_type
-        return not media or media in _FORMS or _JSON.fullmatch(media) is not None
+        return not media or self.is_form or _JSON.fullmatch(media) is not None
 
     async def json(self) -> Any:
         """Return the body: JSON as it is, a form as a dict (repeated keys become lists).
 
-        Raises BadBody (status 400) when it cannot be parsed.
+        Raises BadBody (status 400) when it cannot be parsed, and CharsetRefused (415).
         """
-        if self._parsed is _NOTHING:
-            self._parsed = (
-                form_values(await self.parsed_form()) if self.is_form else parse_json(self._body)
-            )
-        return self._parsed
+        if self.is_form:
+            return form_values(await self.form())
+        return await super().json()
 
     def at(self, scope: Scope) -> ActionRequest:
         """Return a request with the same body and another scope."""
-        return ActionRequest(scope, self._body)
+        return ActionRequest(scope, self._held)
 
-    async def parsed_form(self) -> FormData:
-        """Return the form's fields and files. Raises BadBody for a broken form."""
-        if self._body.count(b"&") > _MOST_FIELDS and not self.may_hold_files:
-            raise BadBody(f"The form has more than {_MOST_FIELDS} fields.")
-        try:
-            return await self.form()
-        except (MultiPartException, HTTPException) as error:
-            detail = getattr(error, "message", None) or getattr(error, "detail", "")
-            raise BadBody(f"The form could not be parsed: {detail}") from error
-
-    @property
-    def may_hold_files(self) -> bool:
-        """Whether its form may have files, which `close` deletes."""
-        return self.media_type == _FORMS[1]
+    async def work(self, function: Callable[[*Ts], T], *args: *Ts) -> T:
+        """Return ``function(*args)``, which looks at the body: in a thread when that is large."""
+        return await self._held.work(function, *args)
 
     @property
     def has_body(self) -> bool:
         """Whether the client sent anything."""
-        return bool(self._body)
-
-
-_NOTHING: Any = object()
-
-
-def parse_json(body: bytes) -> Any:
-    """Return the value of a JSON body. Raises BadBody."""
-    if not body.strip():
-        raise BadBody("The body is empty; JSON was expected.")
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadBody(f"The body is not valid JSON: {error}") from error
-
-
-def form_values(form: FormData) -> dict[str, Any]:
-    """Return a form as a dict; a key that comes more than once has a list."""
-    values: dict[str, list[Any]] = {}
-    for key, value in form.multi_items():
-        values.setdefault(key, []).append(value)
-    return {key: several[0] if len(several) == 1 else several for key, several in values.items()}
+        return self._held.size > 0
 
 
 def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:

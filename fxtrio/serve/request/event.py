@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.reply import Entropy, ResponseDraft
+from fxtrio.serve.request.spool import Bodies, Body
 
 NAVIGATION = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
@@ -39,6 +40,14 @@ class Visit:
 
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
+
+    body: Body | None = None
+    """What is read of the request's body, until the request ends."""
+
+    def open_body(self, bodies: Bodies, *, limit: int) -> Body:
+        """Return the request's body, of which nothing has been read."""
+        self.body = Body(self.receive, self.headers, limit=limit, bodies=bodies)
+        return self.body
 
     @property
     def request(self) -> Request:

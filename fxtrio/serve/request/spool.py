@@ -1,0 +1,227 @@
+"""Bodies as they arrive: counted for the whole process, on disk when they are large."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import IO, Any, TypeVar, TypeVarTuple
+
+import trio
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive
+
+from fxtrio.errors import BodiesFull, BodyTooLarge
+from fxtrio.serve.request.forms import parse_form
+
+IN_MEMORY = 1024**2
+"""What of one body stays in memory; the whole of a larger one goes to the disk (bytes)."""
+
+UNCOUNTED = 16 * 1024
+"""What each body has besides the budget: logins go on while uploads fill it (bytes)."""
+
+LARGE = 64 * 1024
+"""Bodies above this are parsed and validated in a thread (bytes)."""
+
+_WRITTEN_AT_ONCE = 256 * 1024
+_THREADS = 2
+"""More threads would only wait for each other: parsing is Python (count)."""
+
+log = logging.getLogger("fx.serve")
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class Bodies:
+    """The budget of one process for all bodies that it holds, and the threads that read them.
+
+    ``capacity`` is in bytes. A request that finds no room raises BodiesFull.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.used = 0
+        self.threads = trio.CapacityLimiter(_THREADS)
+
+    def claim(self, size: int) -> None:
+        """Take ``size`` bytes of the budget. Raises BodiesFull, and takes nothing then."""
+        if self.used + size > self.capacity:
+            raise BodiesFull
+        self.used += size
+
+    def release(self, size: int) -> None:
+        """Give back what was claimed."""
+        self.used -= size
+
+
+class Body:
+    """The body of one request. Whoever makes it closes it, however the request ends.
+
+    Without ``bodies`` it is not counted and stays in memory: for small limits.
+    """
+
+    def __init__(
+        self,
+        receive: Receive,
+        headers: Mapping[bytes, bytes],
+        *,
+        limit: int,
+        bodies: Bodies | None = None,
+    ) -> None:
+        self.size = 0
+        """Bytes that have come."""
+
+        self.complete = False
+        """Whether `read` has kept the whole of it."""
+
+        self._receive = receive
+        self._declared = headers.get(b"content-length", b"")
+        self._limit = limit
+        self._bodies = bodies
+        self._claimed = 0
+        self._kept: list[bytes] = []
+        self._in_memory = 0
+        self._file: IO[bytes] | None = None
+        self._form: FormData | None = None
+        self._parsed: Any = None
+        self._closed = False
+
+    async def receive(self) -> Message:
+        """Return the next ASGI message, counted but not kept.
+
+        Raises BodyTooLarge above the limit, declared or not, and BodiesFull.
+        """
+        if not self.size and self._declared.isdigit():
+            # 20 digits are enough for every size, and int() refuses 5,000.
+            declared = int(self._declared[:20])
+            if declared > self._limit:
+                raise BodyTooLarge(self._limit)
+            self._claim(declared)
+        message = await self._receive()
+        self.size += len(message.get("body", b""))
+        if self.size > self._limit:
+            raise BodyTooLarge(self._limit)
+        self._claim(self.size)
+        return message
+
+    async def read(self) -> None:
+        """Keep the whole body. Raises what `receive` does, and ClientDisconnect."""
+        while not self.complete:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            chunk = message.get("body", b"")
+            if chunk:
+                self._kept.append(chunk)
+                self._in_memory += len(chunk)
+                await self._spill(IN_MEMORY if self._file is None else _WRITTEN_AT_ONCE)
+            if not message.get("more_body", False):
+                if self._file is not None:
+                    await self._spill(0)
+                self.complete = True
+
+    async def data(self) -> bytes:
+        """Return the body that was read, in memory."""
+        if self._file is not None:
+            return await trio.to_thread.run_sync(self._joined)
+        return self._joined()
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """Iterate over the body that was read."""
+        if self._file is None:
+            for chunk in self._kept:
+                yield chunk
+            return
+        at = 0
+        while chunk := await trio.to_thread.run_sync(self._read_at, at):
+            at += len(chunk)
+            yield chunk
+
+    async def form(self, content_type: str, **limits: Any) -> FormData:
+        """Return the fields and files of the body that was read; the same each time.
+
+        The files are deleted when the body is closed. Errors are those of `parse_form`.
+        """
+        if self._form is None:
+            self._form = await self.work(lambda: parse_form(self._chunks(), content_type, **limits))
+        return self._form
+
+    async def value(self, parse: Callable[[bytes], T]) -> T:
+        """Return what ``parse`` makes of the body that was read; the same each time."""
+        if self._parsed is None:
+            self._parsed = (await self.work(lambda: parse(self._joined())),)
+        found: T = self._parsed[0]
+        return found
+
+    async def work(self, function: Callable[[*Ts], T], *args: *Ts) -> T:
+        """Return ``function(*args)``, in a thread when the body is large.
+
+        Waiting for a thread can be cancelled, the work itself cannot: it ends first.
+        Context variables are those of the caller.
+        """
+        if self._bodies is None or self.size <= LARGE:
+            return function(*args)
+        return await trio.to_thread.run_sync(function, *args, limiter=self._bodies.threads)
+
+    def close(self) -> None:
+        """Forget the body, delete its files, and give back what it took of the budget."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._bodies is not None:
+            self._bodies.release(self._claimed)
+        if self._file is not None:
+            self._file.close()
+        if self._form is not None:
+            for _, value in self._form.multi_items():
+                if isinstance(value, UploadFile):
+                    value.file.close()
+
+    async def aclose(self) -> None:
+        """Do as `close` does, as the last of a request's background tasks."""
+        self.close()
+
+    def _claim(self, size: int) -> None:
+        more = size - UNCOUNTED - self._claimed
+        if self._bodies is not None and more > 0:
+            self._bodies.claim(more)
+            self._claimed += more
+
+    async def _spill(self, most: int) -> None:
+        """Write what is kept to the disk when it is more than ``most``."""
+        if self._bodies is None or self._in_memory <= most:
+            return
+        try:
+            await trio.to_thread.run_sync(self._write)
+        except OSError as error:
+            log.error("a request's body could not be kept on disk: %s. Make room.", error)
+            raise BodiesFull from error
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="fx-body-")  # noqa: SIM115  # see close
+        self._file.writelines(self._kept)
+        self._kept.clear()
+        self._in_memory = 0
+
+    def _read_at(self, place: int) -> bytes:
+        assert self._file is not None
+        self._file.seek(place)
+        return self._file.read(_WRITTEN_AT_ONCE)
+
+    def _joined(self) -> bytes:
+        if self._file is None:
+            return self._kept[0] if len(self._kept) == 1 else b"".join(self._kept)
+        self._file.seek(0)
+        return self._file.read()
+
+    def _chunks(self) -> Iterator[bytes]:
+        if self._file is None:
+            yield from self._kept
+            return
+        at = 0
+        while chunk := self._read_at(at):
+            at += len(chunk)
+            yield chunk
