@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext
 from fxtrio.markdown.hooks import MarkdownHook
 from fxtrio.markdown.paths import markdown_path
 
+_OPTIONAL = re.compile(r"/\[\[[^/]*\]\]$")
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\[]*_`<>#"})
 
 
@@ -20,10 +22,14 @@ def literal(text: str) -> str:
 
 
 def list_pages(patterns: Iterable[str]) -> tuple[LlmsPageInfo, ...]:
-    """Return the pages among the route patterns that have no parameters, by path."""
+    """Return the pages among the route patterns that need no parameters, by path.
+
+    ``[[...slug]]`` may be absent: the page is listed at the path before it.
+    """
+    paths = {_OPTIONAL.sub("", pattern) or "/" for pattern in patterns}
     return tuple(
         LlmsPageInfo(path, markdown_path(path), title_of(path))
-        for path in sorted({pattern for pattern in patterns if "[" not in pattern})
+        for path in sorted(path for path in paths if "[" not in path)
     )
 
 

@@ -181,6 +181,7 @@ async def test_markdown_llms_context_pages_are_those_without_parameters(tmp_path
         "/about /about.md About",
         "/big_sale /big_sale.md Big Sale",
         "/blog/getting-started /blog/getting-started.md Getting Started",
+        "/docs /docs.md Docs",
     ]
 
 
@@ -189,7 +190,7 @@ async def test_markdown_llms_context_render_default_is_the_generated_text(tmp_pa
     text = await _llms_txt(tmp_path, "?default")
     first, heading, *_, last = text.splitlines()
     assert (first, heading) == ("before", "# Field notes")
-    assert last == "- [Getting Started](http://testserver/blog/getting-started.md)"
+    assert last == "- [Docs](http://testserver/docs.md)"
     (tmp_path / "pages/llms.py").unlink()
     without = {name: text for name, text in LISTED.items() if name != "pages/llms.py"}
     async with open_llms(tmp_path, without, name="Field notes") as client:

@@ -36,8 +36,8 @@ async def test_a_table_stays_a_table() -> None:
 @pytest.mark.parametrize(
     ("text", "markdown"),
     [
-        ("2 * 3 * 4", r"2 \* 3 \* 4"),
-        ("snake_case_name", r"snake\_case\_name"),
+        ("2 *3* 4", r"2 \*3\* 4"),
+        ("_private name_", r"\_private name\_"),
         ("# not a heading", r"\# not a heading"),
         ("1. not a list", r"1\. not a list"),
         ("[not](a link)", r"\[not\](a link)"),
@@ -91,3 +91,26 @@ async def test_html_nested_too_deeply_is_reported_in_the_log(
 @given(st.text(st.sampled_from(list("ab<>&*_#[]()|`~-+1. \n")), max_size=40))
 def test_any_text_can_be_converted(text: str) -> None:
     assert isinstance(convert._convert(f"<p>{html.escape(text)}</p><p>end</p>"), str)
+
+
+NAVIGATION = '<header><nav><a href="/">Home</a></nav></header>'
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown"),
+    [
+        (f"{NAVIGATION}<main id=m><h1>Title</h1></main><footer>End</footer>", "# Title\n\nEnd\n"),
+        (f"<div>{NAVIGATION}<MAIN\n>text</MAIN></div>", "text\n"),
+        (f"{NAVIGATION}<article><h1>Title</h1></article>", "# Title\n"),
+        (
+            f"{NAVIGATION}<h1>List</h1><article>a</article><article>b</article>",
+            "# List\n\na\n\nb\n",
+        ),
+        (f"{NAVIGATION}<article>a</article><main>b</main>", "b\n"),
+        (f"{NAVIGATION}<p>no such element</p>", "[Home](/)\n\nno such element\n"),
+        ("<!-- <main> --><p title='<main>'>a</p><script>'<main>'</script>", "a\n"),
+        ("<p>a</p><mainly>b</mainly>", "a\n\nb\n"),
+    ],
+)
+async def test_a_page_starts_where_its_content_does(page: str, markdown: str) -> None:
+    assert await convert_html(page) == markdown

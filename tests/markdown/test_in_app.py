@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from fx.testing import Client, open_app
+from fxtrio.serve.pages.site import Renderer
+from fxtrio.ssr.frames import Rendered
+from fxtrio.testing.open import NoRender
 from tests.trees import PAGE, page, write_tree
 
 HOOK = """
@@ -128,3 +132,44 @@ async def test_without_llms_there_is_none_of_it(tmp_path: Path) -> None:
         response = await client.get("/", headers={"accept": "text/markdown"})
         assert response.headers["content-type"] == "text/html; charset=utf-8"
         assert "link" not in response.headers
+
+
+GONE = """
+    @server
+    async def load(request):
+        return {"message": "v0.9.4"}, 410
+    """
+TOLD = """
+    async def to_markdown(ctx):
+        return (await ctx.run_loader())["message"]
+    """
+
+
+class Shown(NoRender):
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        assert b'"statusCode":410' in payload
+        return Rendered(b"", b"<nav>Menu</nav><main><h1>Gone with v0.9.4</h1></main>")
+
+
+async def test_markdown_keeps_the_status_of_its_page(tmp_path: Path) -> None:
+    @asynccontextmanager
+    async def open_renderer() -> AsyncIterator[Renderer]:
+        yield Shown()
+
+    pages = {"pages/converted.fxl": page(GONE), "pages/told.fxl": page(GONE + TOLD)}
+    write_tree(tmp_path, pages)
+    llms = {"enabled": True, "auto_convert": True}
+    async with open_app(tmp_path, llms=llms, open_renderer=open_renderer) as client:
+        converted, told = await client.get("/converted.md"), await client.get("/told.md")
+        asked = await client.get("/converted", headers={"accept": "text/markdown"})
+    assert (converted.status, converted.text) == (410, "# Gone with v0.9.4\n")
+    assert (asked.status, asked.text) == (410, "# Gone with v0.9.4\n")
+    assert (told.status, told.text) == (410, "v0.9.4")
+
+
+async def test_the_base_of_an_optional_parameter_is_listed(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/docs/[[...slug]].fxl": PAGE})
+    async with open_app(tmp_path, llms={"enabled": True}, name="Demo") as client:
+        response = await client.get("/llms.txt")
+        assert (await client.get("/docs.md")).status != 404
+    assert response.text == "# Demo\n\n## Pages\n\n- [Docs](http://testserver/docs.md)\n"

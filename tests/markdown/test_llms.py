@@ -59,12 +59,27 @@ def test_titles_are_made_of_the_last_segment(path: str, title: str) -> None:
     assert title_of(path) == title
 
 
-def test_pages_without_parameters_are_listed_by_path() -> None:
+def test_pages_that_need_no_parameters_are_listed_by_path() -> None:
     assert list_pages(PATTERNS) == (
         LlmsPageInfo("/", "/index.md", "Home"),
         LlmsPageInfo("/blog", "/blog.md", "Blog"),
         LlmsPageInfo("/docs/getting-started", "/docs/getting-started.md", "Getting Started"),
+        LlmsPageInfo("/files", "/files.md", "Files"),
     )
+
+
+@pytest.mark.parametrize(
+    ("patterns", "paths"),
+    [
+        (["/[[...slug]]"], ["/"]),
+        (["/[[...slug]]", "/"], ["/"]),
+        (["/docs/[[...slug]]", "/docs"], ["/docs"]),
+        (["/[team]/[[...slug]]"], []),
+        (["/docs/[...slug]"], []),
+    ],
+)
+def test_the_base_of_an_optional_parameter_is_a_page(patterns: list[str], paths: list[str]) -> None:
+    assert [page.path for page in list_pages(patterns)] == paths
 
 
 async def test_the_default_names_the_app_and_links_absolutely_to_markdown() -> None:
@@ -73,6 +88,7 @@ async def test_the_default_names_the_app_and_links_absolutely_to_markdown() -> N
         "- [Home](https://example.org:8443/index.md)\n"
         "- [Blog](https://example.org:8443/blog.md)\n"
         "- [Getting Started](https://example.org:8443/docs/getting-started.md)\n"
+        "- [Files](https://example.org:8443/files.md)\n"
     )
 
 
@@ -99,7 +115,7 @@ async def test_the_hook_may_write_its_own_and_use_the_default() -> None:
         return f"{len(ctx.pages)} pages on {ctx.request.url.hostname}\n" + ctx.render_default()
 
     text = await render(llms_txt)
-    assert text.startswith("3 pages on example.org\n# Demo\n")
+    assert text.startswith("4 pages on example.org\n# Demo\n")
 
 
 async def test_a_hook_that_returns_none_leaves_the_default() -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.errors import DeadlinePassed, LoaderError, Redirect
-from fxtrio.manifest import ApiRoute, Manifest
+from fxtrio.manifest import ApiRoute, Manifest, PageRoute
 from fxtrio.markdown import (
     MEDIA_TYPE,
     LlmsPageInfo,
@@ -28,7 +28,7 @@ from fxtrio.markdown import (
 )
 from fxtrio.markdown.paths import page_path
 from fxtrio.serve.pages.failure import log_failure, problem_of
-from fxtrio.serve.pages.loaders import Failed, load, unwrap
+from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load, unwrap
 from fxtrio.serve.pages.page import PageVisit
 from fxtrio.serve.pages.payload import ViewPlan, encode_params, encode_requested
 from fxtrio.serve.pages.site import Site
@@ -65,7 +65,6 @@ class Agents:
             if top and callable(llms[top].get(name))
         }
         self.pages = list_pages(route.pattern for route in manifest.routes)
-        self._views = {route.pattern: route.view for route in manifest.routes}
         self._ladders: dict[int, MarkdownSources] = {}
 
     def sources(self, site: Site, plan: ViewPlan) -> MarkdownSources:
@@ -95,7 +94,8 @@ class Agents:
         """Return `/llms.txt`. Errors of the hook are logged and answered with 500."""
 
         def has_markdown(path: str) -> bool:
-            return self.sources(site, site.plans[self._views[path]]).promising
+            match = _match_page(site, path)
+            return match is not None and self.sources(site, site.plans[match[0].view]).promising
 
         limit = site.config.timeouts.request
         with trio.CancelScope(deadline=trio.current_time() + limit):
@@ -120,8 +120,11 @@ class Agents:
         """
         opened: list[LlmsPageInfo] = []
         for page in self.pages:
+            match = _match_page(site, page.path)
+            if match is None:
+                continue
             state = {**request.scope["state"], "response": ResponseDraft()}
-            scope = {**request.scope, "state": state, "path_params": {}, "query_string": b""}
+            scope = {**request.scope, "state": state, "path_params": match[1], "query_string": b""}
             try:
                 refusal = await run_page_hooks(
                     site, scope, page.path, _connecting(request), site.one_visitor
@@ -162,20 +165,26 @@ class Agents:
 
     async def _resolve(self, site: Site, page: PageVisit, path: str) -> Answer | None:
         plan = page.target.plan
+        status = 200  # the page's own, as soon as its loader has run
+
+        async def run(loaders: list[Any]) -> Values:
+            nonlocal status
+            loaded = await _loaded(page, loaders)
+            status = loaded.status
+            return loaded.values
 
         async def run_loader() -> Any:
             loader = plan.inner.loader
-            return {} if loader is None else (await _loaded(page, [loader]))[loader.source]
+            return {} if loader is None else (await run([loader]))[loader.source]
 
         async def render_html() -> str:
-            values = await _loaded(page, list(plan.loaders))
             state = site.encoder.encode(
                 plan,
-                values,
+                await run(list(plan.loaders)),
                 route=page.target.route,
                 requested=encode_requested(site.config.base_url + path),
                 params=encode_params(page.target.params),
-                status=200,
+                status=status,
                 nonce=b"",  # no script runs in Markdown, and the placeholder is a secret
             )
             rendered = await page.running.renderer.render(plan.view.id, state)
@@ -186,17 +195,17 @@ class Agents:
         if text is None:
             return None
         headers: list[Header] = [NO_STORE, site.vary]
-        return Reply(200, text.encode(), _MEDIA, headers)
+        return Reply(status, text.encode(), _MEDIA, headers)
 
 
-async def _loaded(page: PageVisit, loaders: list[Any]) -> dict[str, Any]:
+async def _loaded(page: PageVisit, loaders: list[Any]) -> Loaded:
     """Run loaders for a hook; what they end in otherwise is raised in it."""
     outcome = await load(loaders, page.request, page=page.target.plan.view.module)
     if isinstance(outcome, Redirect):
         raise outcome
     if isinstance(outcome, Failed):
         raise outcome.error
-    return outcome.values
+    return outcome
 
 
 def _connecting(request: Request) -> Callable[[Scope], Request]:
@@ -236,5 +245,10 @@ def page_of_markdown(site: Site, path: str) -> str | None:
     page = page_path(path)
     if page is None:
         return None
-    match = site.router.match(page)
-    return None if match is None or isinstance(match[0], ApiRoute) else page
+    return None if _match_page(site, page) is None else page
+
+
+def _match_page(site: Site, path: str) -> tuple[PageRoute, dict[str, str]] | None:
+    """Return the page at ``path`` and its parameters."""
+    match = site.router.match(path)
+    return None if match is None or isinstance(match[0], ApiRoute) else (match[0], match[1])
