@@ -8,6 +8,7 @@ from fxtrio.config.load import CONFIG_FILE, load_config, locate, read_config
 from fxtrio.config.model import (
     Config,
     CsrfConfig,
+    DevConfig,
     LimitsConfig,
     LlmsConfig,
     ObservabilityConfig,
@@ -23,6 +24,7 @@ __all__ = [
     "CONFIG_FILE",
     "Config",
     "CsrfConfig",
+    "DevConfig",
     "LimitsConfig",
     "LlmsConfig",
     "ObservabilityConfig",

@@ -18,6 +18,7 @@ _UNITS = {"": 1, "B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 _SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB|)")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_HOST = re.compile(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
 _URL_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
 
 Check = Callable[[Any, "attrs.Attribute[Any]", Any], None]
@@ -97,6 +98,13 @@ def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             well_formed = False
         if not well_formed or parts.scheme not in ("http", "https"):
             raise ValueError(f"must hold origins such as 'https://example.org', not {origin!r}")
+
+
+def hosts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse entries that are no host, or have more than that."""
+    for host in value:
+        if not _HOST.fullmatch(host):
+            raise ValueError(f"must hold hosts such as 'shop.test', not {host!r}")
 
 
 def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:

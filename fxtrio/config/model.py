@@ -224,6 +224,14 @@ class LlmsConfig:
 
 
 @attrs.frozen(kw_only=True)
+class DevConfig:
+    """The ``dev`` section: what holds for `fx dev` only."""
+
+    hosts: tuple[str, ...] = attrs.field(default=(), validator=checks.hosts)
+    """Further hosts to answer: names and addresses without a port, `.name` for all below it."""
+
+
+@attrs.frozen(kw_only=True)
 class Config:
     """All settings of an app. Made by `load_config`; every value has been checked."""
 
@@ -277,6 +285,9 @@ class Config:
 
     observability: ObservabilityConfig = attrs.field(factory=ObservabilityConfig)
     """Request ids and logs."""
+
+    dev: DevConfig = attrs.field(factory=DevConfig)
+    """Only for `fx dev`."""
 
     llms: LlmsConfig = attrs.field(factory=LlmsConfig)
     """Markdown for agents."""

@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
-from fxtrio.cli.develop.reload import ReloadingApp
+from fxtrio.cli.develop.hosts import HostGuard, development_app
 from fxtrio.config import load_config
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.importer import load_application
@@ -26,7 +26,7 @@ from fxtrio.supervise.sockets import adopt_sockets
 from fxtrio.tracebacks import trimmed
 
 
-def make_app() -> ReloadingApp:
+def make_app() -> HostGuard:
     """Import the project's app, or make one; it uses the development build.
 
     Exits when that fails, after a traceback that begins in the project's own code.
@@ -35,13 +35,13 @@ def make_app() -> ReloadingApp:
     root = Path(settings.root)
     try:
         app = _project_app(root, settings.app)
-        base_url = load_config(root).base_url
+        config = load_config(root)
     except FxtrioError as error:
         raise SystemExit(str(error)) from None
     except Exception as error:  # application code
         traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
-    return ReloadingApp(app, version=settings.version, base_url=base_url)
+    return development_app(app, config, settings.version)
 
 
 def _project_app(root: Path, name: str) -> Any:

@@ -16,7 +16,7 @@ from fxtrio.cli.develop.overlay import Failure
 from fxtrio.cli.develop.process import Served, Server, open_child, open_overlay
 from fxtrio.cli.develop.watch import Pending, run_watch
 from fxtrio.cli.output import leaves
-from fxtrio.config import load_config
+from fxtrio.config import Config, load_config
 from fxtrio.errors import FxtrioError
 
 
@@ -74,8 +74,8 @@ class Loop:
                 root=self.root, app=self.app, socket=self.listener, echo=self.report.line
             )
             return open_child(server, version)
-        base_url = _base_url(self.root)
-        return open_overlay(self.listener, failure, version=version, base_url=base_url)
+        settings = _settings(self.root)
+        return open_overlay(self.listener, failure, version=version, settings=settings)
 
     async def _next(
         self, pending: Pending, served: Served, failure: Failure | None
@@ -121,9 +121,9 @@ class Loop:
         return None
 
 
-def _base_url(root: Path) -> str:
-    """Return the base URL for the overlay; "" when the settings themselves are the failure."""
+def _settings(root: Path) -> Config:
+    """Return the settings for the overlay; the defaults when they are the failure themselves."""
     try:
-        return load_config(root).base_url
+        return load_config(root)
     except FxtrioError:
-        return ""
+        return Config()

@@ -17,8 +17,9 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
+from fxtrio.cli.develop.hosts import development_app
 from fxtrio.cli.develop.overlay import Failure, overlay_app
-from fxtrio.cli.develop.reload import ReloadingApp
+from fxtrio.config import Config
 from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
@@ -70,10 +71,10 @@ async def open_child(server: Server, version: str) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def open_overlay(
-    listener: socket.socket, failure: Failure, *, version: str, base_url: str
+    listener: socket.socket, failure: Failure, *, version: str, settings: Config
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    app = ReloadingApp(overlay_app(failure), version=version, base_url=base_url)
+    app = development_app(overlay_app(failure), settings, version)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
     stop = trio.Event()
     with listener.dup() as copy:

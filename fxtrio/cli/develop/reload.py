@@ -25,7 +25,9 @@ class ReloadingApp:
     def __init__(self, app: ASGIApp, *, version: str, base_url: str) -> None:
         self._app = app
         self._version = version
-        self._folder = f"{base_url}/_fx/dev/"
+        self.folder = f"{base_url}/_fx/dev/"
+        """The path of what the script asks for."""
+
         self._closing = trio.Event()
         self.state = SimpleNamespace(begin_shutdown=self._begin_shutdown)
         """Where the server looks for what to call first at a shutdown."""
@@ -34,9 +36,9 @@ class ReloadingApp:
         """Answer the script's own requests, and let the app answer the others."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
-        elif scope["path"] == f"{self._folder}events":
+        elif scope["path"] == f"{self.folder}events":
             await self._serve_events(receive, send)
-        elif scope["path"] == f"{self._folder}reload.js":
+        elif scope["path"] == f"{self.folder}reload.js":
             await self._serve_script(send)
         else:
             await self._app(scope, receive, _ScriptAdder(send, self._tag).send)
@@ -49,7 +51,7 @@ class ReloadingApp:
             begin()
 
     def _tag(self, nonce: bytes) -> bytes:
-        source = f"{self._folder}reload.js?version={self._version}"
+        source = f"{self.folder}reload.js?version={self._version}"
         with_nonce = f' nonce="{nonce.decode()}"' if nonce else ""
         return f'<script src="{source}"{with_nonce}></script>'.encode()
 
