@@ -14,6 +14,7 @@ from fxtrio.realtime import (
     authenticate_websocket,
     channel,
     origin_allowed,
+    publish,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "authenticate_websocket",
     "channel",
     "origin_allowed",
+    "publish",
 ]

@@ -11,7 +11,7 @@ import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -701,7 +701,7 @@ class HashingBusy(FxtrioError):
         self.waiting = waiting
 
 
-class MessageNotEncodable(FxtrioError):
+class MessageNotEncodable(FxtrioError, TypeError):
     """A message was published that no WebSocket frame can hold."""
 
     def __init__(self, message: object, cause: str) -> None:
@@ -725,13 +725,16 @@ class WebSocketNotAccepted(FxtrioError):
 
 
 class BrokerMissing(FxtrioError):
-    """`channel` was used in an app that runs no broker, and was given none."""
+    """`channel` or `publish` was used where no broker runs, and was given none."""
 
-    def __init__(self, channel: str) -> None:
-        super().__init__(
-            f"channel({channel!r}): this app has no 'app.state.fx_broker'. "
-            "Serve it with fxtrio, or pass broker=…"
-        )
+    def __init__(self, channel: str, *, call: Literal["channel", "publish"] = "channel") -> None:
+        says = {
+            "channel": "this app has no 'app.state.fx_broker'. Serve it with fxtrio, "
+            "or pass broker=…",
+            "publish": "no app of fxtrio runs here. Publish in a loader, an action, a job, "
+            "or in what they start",
+        }
+        super().__init__(f"{call}({channel!r}): {says[call]}.")
         self.channel = channel
 
 

@@ -7,6 +7,7 @@ from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, ori
 from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
 from fxtrio.realtime.opening import open_broker
 from fxtrio.realtime.presence import Joined, Left, Member, PresenceEvent, Roster
+from fxtrio.realtime.publish import publish
 
 __all__ = [
     "Authenticator",
@@ -27,4 +28,5 @@ __all__ = [
     "channel",
     "open_broker",
     "origin_allowed",
+    "publish",
 ]
