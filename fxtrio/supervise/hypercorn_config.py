@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import resource
 import ssl
 
 from hypercorn.config import Config
@@ -14,9 +13,6 @@ from fxtrio.supervise.access import AccessLog, ServerLogger, ServerStatsdLogger
 from fxtrio.supervise.log import SERVER
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import Proxies
-
-_SPARE_FILES = 128
-"""Descriptors kept for everything that is no connection; a quarter of them all, if that is less."""
 
 _STANDARD_OUTPUT = 1
 
@@ -84,26 +80,3 @@ def _check_certificates(config: Config) -> None:
         config.create_ssl_context()
     except OSError as error:  # ssl.SSLError is one, too
         raise CertificateUnusable(files, error.strerror or str(error)) from error
-
-
-def usable_connections(limits: ServerLimits) -> int:
-    """Return how many connections this process can hold, raising its limit on open files."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = limits.connections + _SPARE_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-        soft = allowed
-    if soft == resource.RLIM_INFINITY:
-        return limits.connections
-    return max(1, min(limits.connections, soft - min(_SPARE_FILES, soft // 4)))
-
-
-def describe_shortage(room: int, limits: ServerLimits) -> str:
-    """Return a sentence for when `usable_connections` are fewer than ``limits`` ask for."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return (
-        f"The system grants this process {files} open files, so {room} connections fit, and not "
-        f"{limits.connections}. Raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd), "
-        "or lower limits.connections."
-    )

@@ -16,6 +16,7 @@ import trio
 
 from fxtrio.http1.opening import Stream
 from fxtrio.supervise.addresses import Addresses
+from fxtrio.supervise.open_files import OpenFiles
 
 _log = logging.getLogger("fx.server")
 
@@ -26,7 +27,10 @@ _EXHAUSTED_PAUSE = 0.1
 """Seconds to wait when the system has no descriptors or memory left."""
 
 _QUIET = 60.0
-"""Seconds between two lines of the log about addresses with too many connections."""
+"""Seconds between two lines of the log about the same shortage."""
+
+_LOOK_AGAIN = 0.25
+"""Seconds after which files are counted again, if no connection has closed before."""
 
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
@@ -34,52 +38,68 @@ Serve = Callable[[Stream], Awaitable[None]]
 
 
 class Acceptor:
-    """Counts the connections of one worker, in all and per address, and has them served."""
+    """Counts the connections of one worker, in all and per address, and has them served.
 
-    def __init__(self, addresses: Addresses, capacity: int, serve: Serve) -> None:
-        self._room = trio.Semaphore(capacity)
+    What cannot be taken waits in the kernel. Whatever is short is told once a minute.
+    """
+
+    def __init__(self, addresses: Addresses, capacity: int, files: OpenFiles, serve: Serve) -> None:
+        self._capacity = capacity
+        self._files = files
         self._addresses = addresses
         self._serve = serve
-        self._warned_at = -_QUIET
+        self._open = 0
+        self._closed = trio.Event()
+        self._told_at: dict[str, float] = {}
 
     async def run(
         self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
     ) -> None:
         """Accept on a non-blocking socket until cancelled. Every connection is a task."""
         while True:
-            await self._room.acquire()
-            self._room.release()
+            await self._wait_for_room()
             await trio.lowlevel.wait_readable(listening)
             try:
                 self._take_waiting(listening, tls, connections)
             except OSError as error:
                 if error.errno not in _EXHAUSTED:
                     raise
-                _log.error("no connection can be accepted: %s", error)
+                self._tell(logging.ERROR, "no connection can be accepted: %s", error)
                 await trio.sleep(_EXHAUSTED_PAUSE)
+
+    async def _wait_for_room(self) -> None:
+        while self._room() <= 0:
+            if self._open >= self._capacity:
+                self._tell(logging.WARNING, "all %d connections are in use: more wait", self._open)
+                await self._closed.wait()
+                continue
+            self._tell(
+                logging.WARNING,
+                "nearly all of the %s files that the system grants are open, %d of them "
+                "connections: more wait. Raise the limit (ulimit -n, LimitNOFILE= of systemd)",
+                self._files.granted,
+                self._open,
+            )
+            with trio.move_on_after(_LOOK_AGAIN):
+                await self._closed.wait()
+
+    def _room(self) -> int:
+        return min(self._capacity - self._open, self._files.room(self._open))
 
     def _take_waiting(
         self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
     ) -> None:
-        for _ in range(_BURST):
-            try:
-                self._room.acquire_nowait()
-            except trio.WouldBlock:
-                return
+        for _ in range(min(_BURST, self._room())):
             try:
                 accepted, name = listening.accept()
             except (BlockingIOError, ConnectionAbortedError):
-                self._room.release()
                 return
-            except OSError:
-                self._room.release()
-                raise
             address = name[0] if isinstance(name, tuple) else ""
             if not self._addresses.enter(address):
-                self._room.release()
                 accepted.close()
-                self._warn(address)
+                self._tell(logging.WARNING, "%s has too many connections: more are closed", address)
                 continue
+            self._open += 1
             connections.start_soon(self._handle, accepted, address, tls)
 
     async def _handle(self, accepted: socket.socket, address: str, tls: SSLContext | None) -> None:
@@ -91,10 +111,13 @@ class Acceptor:
             await self._serve(stream)
         finally:
             plain.socket.close()
-            self._room.release()
             self._addresses.leave(address)
+            self._open -= 1
+            self._closed.set()
+            self._closed = trio.Event()
 
-    def _warn(self, address: str) -> None:
-        if trio.current_time() - self._warned_at >= _QUIET:
-            self._warned_at = trio.current_time()
-            _log.warning("%s has too many connections: more are closed", address)
+    def _tell(self, level: int, line: str, *values: object) -> None:
+        now = trio.current_time()
+        if now - self._told_at.get(line, -_QUIET) >= _QUIET:
+            self._told_at[line] = now
+            _log.log(level, line, *values)

@@ -26,9 +26,10 @@ from fxtrio.http1.opening import Stream
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.supervise.access import ServerLogger
 from fxtrio.supervise.addresses import Addresses
-from fxtrio.supervise.hypercorn_config import ServerConfig, describe_shortage, usable_connections
+from fxtrio.supervise.hypercorn_config import ServerConfig
 from fxtrio.supervise.lifespan import SpokenLifespan, start_lifespan, watch_lifespan
 from fxtrio.supervise.listener import Acceptor
+from fxtrio.supervise.open_files import OpenFiles, raise_file_limit
 
 Application = Callable[..., Awaitable[None]]
 
@@ -37,6 +38,11 @@ _LAST_CALL = 0.5
 
 _LAST_WORDS = 1.0
 """Seconds that a lifespan has to return after it said that its shutdown is complete."""
+
+_SHORTAGE = (
+    "The system grants this process %s open files, so %d connections fit, and not %d. Raise the "
+    "hard limit (ulimit -Hn, LimitNOFILE= of systemd), or lower limits.connections."
+)
 
 
 async def run_server(
@@ -118,10 +124,12 @@ class _Intake:
         """Serve every connection with ``serve``; return once all of them have ended."""
         config = self._config
         addresses = Addresses(config.limits.connections_per_address, config.proxies)
-        room = usable_connections(config.limits)
-        if room < config.limits.connections:
-            await config.log.warning("%s", describe_shortage(room, config.limits))
-        acceptor = Acceptor(addresses, room, serve)
+        wanted = config.limits.connections
+        files = OpenFiles(raise_file_limit(wanted))
+        room = files.room(0)
+        if room < wanted:
+            await config.log.warning(_SHORTAGE, files.granted, max(room, 0), wanted)
+        acceptor = Acceptor(addresses, wanted, files, serve)
         tls = config.create_ssl_context()
         urls = []
         async with trio.open_nursery() as connections:
