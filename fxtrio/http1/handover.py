@@ -63,8 +63,8 @@ class Http2Server(TCPServer):
                 except (trio.ClosedResourceError, trio.BrokenResourceError):
                     break
             if silence.cancelled_caught:
-                if self._has_whole_request():
-                    continue
+                if self._has_whole_request() or not self._streams():
+                    continue  # the application is at work; or `_idle_timeout` says goodbye
                 break
             await self.protocol.handle(RawData(bytes(data)))
             if not data:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from time import time
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -36,9 +35,15 @@ class Call:
         self.sent = 0
         """Bytes of the answer's body."""
 
+        self._began = trio.current_time()
         self._protocol = protocol
         self._number = number
         self._beside: list[trio.CancelScope] = []
+
+    @property
+    def seconds(self) -> float:
+        """For how long the request has lasted."""
+        return trio.current_time() - self._began
 
     async def spawn_app(self, app: Any, config: Any, scope: Any, send: Any) -> Any:
         """Start the application; return what takes its messages."""
@@ -82,7 +87,7 @@ class Call:
             answer = {"status": _CLIENT_LEFT, "headers": []}
         else:
             return
-        await protocol.config.log.access(stream.scope, answer, time() - stream.start_time)
+        await protocol.config.log.access(stream.scope, answer, self.seconds)
         stream.closed = True  # Hypercorn would note it as well
 
     def note_sent(self) -> None:

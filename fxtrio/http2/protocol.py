@@ -8,7 +8,6 @@ streams know ASGI; what lies between is here.
 from __future__ import annotations
 
 from contextlib import suppress
-from time import time
 from typing import Any
 
 import h2.events
@@ -315,8 +314,7 @@ class GuardedProtocol(H2Protocol):
             if fresh:
                 call.stream.closed = True
                 summary: Any = {"status": refusal.status, "headers": []}
-                seconds = time() - call.stream.start_time
-                await self.config.log.access(call.stream.scope, summary, seconds)
+                await self.config.log.access(call.stream.scope, summary, call.seconds)
             await self._close_stream(number)
         self.outgoing.wake()
 

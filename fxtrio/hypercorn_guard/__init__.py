@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import attrs
 
-from fxtrio.hypercorn_guard import connections, heads, multiplexed, websockets
+from fxtrio.hypercorn_guard import clock, connections, heads, multiplexed, websockets
 
 _log = logging.getLogger("fx.server")
 
@@ -106,6 +106,11 @@ PATCHES = {
         "sends after the end return at once, without an error",
         websockets.sends_go_nowhere,
         websockets.refuse_sends,
+    ),
+    "clock": Patch(
+        "the access log shows negative times when the clock is set back",
+        clock.durations_go_back,
+        clock.measure_durations,
     ),
     "repeated fields": Patch(
         "two Origin, Sec-Fetch-Site or Authorization lines reach the application, which "

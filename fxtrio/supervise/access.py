@@ -7,6 +7,7 @@ never holds a request up.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
@@ -27,6 +28,12 @@ Form = Literal["console", "json"]
 _WRITE_INTERVAL = 0.2
 _FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
 _MOST_WAITING = 20_000
+_QUIET = 60.0
+"""Seconds between two lines that tell that nothing can be written."""
+
+_LINE_FEED = 10
+_LOST = "lines of the access log were lost\n"
+_log = logging.getLogger("fx.server")
 _Request = tuple[
     float,  # seconds since 1970
     tuple[str, int] | None,  # the client
@@ -59,6 +66,8 @@ class AccessLog:
         self._is_json = form == "json"
         self._waiting: deque[_Request] = deque()
         self._lost = 0
+        self._cut = False  # the last write ended within a line
+        self._told_at = -_QUIET
         self._limiter = trio.CapacityLimiter(1)
 
     def note(self, scope: Any, status: int | None, sent: int | None, seconds: float) -> None:
@@ -103,30 +112,55 @@ class AccessLog:
                 await trio.lowlevel.checkpoint()
             if pieces:
                 write = partial(self._write, b"".join(pieces))
-                await trio.to_thread.run_sync(write, abandon_on_cancel=True, limiter=self._limiter)
+                lost = await trio.to_thread.run_sync(
+                    write, abandon_on_cancel=True, limiter=self._limiter
+                )
+                self._lost += lost  # `note` may have added to it meanwhile
 
     def flush(self) -> None:
         """Write all that waits. May block: for the end, when nothing else is served."""
-        self._write(self._format_some(len(self._waiting)))
+        lost = self._write(self._format_some(len(self._waiting)))
+        self._lost += lost
 
     def _format_some(self, most: int) -> bytes:
         lines = []
         for _ in range(min(most, len(self._waiting))):
             lines.append(self._format(self._waiting.popleft()))
         if self._lost:
-            lines.append(f"{self._lost} lines of the access log were lost\n")
+            lines.append(f"{self._lost} {_LOST}")
             self._lost = 0
         return "".join(lines).encode("utf-8", "backslashreplace")
 
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
+    def _write(self, data: bytes) -> int:
+        """Write lines, and return how many could not be; whatever is cut has a line of its own."""
+        view = memoryview(b"\n" + data if self._cut and data else data)
         while view:
             try:
-                view = view[os.write(self._descriptor, view) :]
+                written = os.write(self._descriptor, view)
             except BlockingIOError:  # somebody else made it non-blocking
                 time.sleep(0.01)
-            except OSError:
-                return  # nobody reads it any more
+            except OSError as error:  # the disk is full, or nobody reads it any more
+                self._tell(error)
+                return _count_lost(bytes(view))
+            else:
+                self._cut = view[written - 1] != _LINE_FEED
+                view = view[written:]
+        return 0
+
+    def _tell(self, error: OSError) -> None:
+        now = time.monotonic()
+        if now - self._told_at >= _QUIET:
+            self._told_at = now
+            _log.error("the access log cannot be written: %s; its lines are lost", error.strerror)
+
+
+def _count_lost(data: bytes) -> int:
+    """Return how many lines are lost with ``data``, and with lines that tell of lost ones."""
+    lost = 0
+    for line in data.decode().splitlines(keepends=True):
+        number, _, rest = line.partition(" ")
+        lost += int(number) if rest == _LOST else line != "\n"
+    return lost
 
 
 class ServerLogger(Logger):

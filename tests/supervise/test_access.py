@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,3 +152,45 @@ async def test_who_is_refused_is_told_as_an_address() -> None:
         assert (await client.reply()).status == 400
         told = [record.getMessage() for record in server.log.take(20)]
     assert any(line.startswith(f"127.0.0.1:{port} refused with 400: ") for line in told)
+
+
+def test_a_disk_that_is_full_costs_lines_and_is_told_once(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    scope = {"client": None, "raw_path": b"/", "query_string": b"", "http_version": "2"}
+    with Path("/dev/full").open("wb") as full, (tmp_path / "log").open("w+b") as disk:
+        log = AccessLog("console", os.dup(full.fileno()))
+        for _ in range(3):
+            log.note({**scope, "method": "GET", "headers": []}, 200, 0, 0)
+            log.flush()
+        (record,) = caplog.records
+        assert "the access log cannot be written: No space left on device" in record.getMessage()
+        log._descriptor = disk.fileno()
+        log.note({**scope, "method": "GET", "headers": []}, 201, 0, 0)
+        log.flush()
+        written = Path(disk.name).read_text().splitlines()
+    assert written[0].endswith(" 201 0 0.0ms")
+    assert written[1:] == ["3 lines of the access log were lost"]
+
+
+def test_a_line_that_is_cut_by_a_full_disk_has_its_own_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scope = {"client": None, "raw_path": b"/", "query_string": b"", "http_version": "2"}
+    log = AccessLog("console", 1)
+    room, write = [10, 0], os.write
+
+    def little(descriptor: int, data: memoryview) -> int:
+        size = room.pop(0) if room else len(data)
+        if not size:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data[:size])
+
+    monkeypatch.setattr(os, "write", little)
+    for status in (200, 201):
+        log.note({**scope, "method": "GET", "headers": []}, status, 0, 0)
+        log.flush()
+    cut, whole, lost = capfd.readouterr().out.splitlines()
+    assert len(cut) == 10
+    assert whole.endswith(" 201 0 0.0ms")
+    assert lost == "1 lines of the access log were lost"

@@ -244,3 +244,18 @@ async def test_the_access_log_has_a_json_form() -> None:
 
 async def _ended(running: Running) -> None:
     assert running.process.returncode == 0
+
+
+async def test_requests_go_on_where_the_access_log_has_no_room() -> None:
+    full = (
+        sys.executable,
+        "-c",
+        "import os, sys; os.dup2(os.open('/dev/full', 1), 1); os.execv(sys.argv[1], sys.argv[1:])",
+    )
+    async with serve(access_log="console", wrap=full) as running:
+        for _ in range(3):
+            assert (await running.get()).status == 200
+            await running.wait_for("the access log cannot be written: No space left on device")
+        running.kill()
+        assert await running.exit_code() == 0
+    assert running.log.count("the access log cannot be written") == 1
