@@ -1,5 +1,6 @@
 """Loaders, actions and their errors, for page files."""
 
+from fxtrio.routes.matched import MatchedRoute, route_of
 from fxtrio.runtime import (
     ActionError,
     LoaderError,
@@ -13,9 +14,11 @@ from fxtrio.runtime import (
 __all__ = [
     "ActionError",
     "LoaderError",
+    "MatchedRoute",
     "ValidationActionError",
     "action",
     "invalidate_routes",
     "redirect",
+    "route_of",
     "server",
 ]

@@ -4,6 +4,7 @@
 served. Both read patterns such as ``/blog/[id]`` in the same way.
 """
 
+from fxtrio.routes.matched import MatchedRoute, RouteKind, route_of
 from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
 from fxtrio.routes.plan import plan, scan
 from fxtrio.routes.router import Router, folder_router
@@ -14,13 +15,16 @@ __all__ = [
     "BoundaryFile",
     "Kind",
     "LayoutFile",
+    "MatchedRoute",
     "PageFile",
     "PageTree",
+    "RouteKind",
     "Router",
     "Segment",
     "folder_router",
     "parse_pattern",
     "plan",
+    "route_of",
     "scan",
     "specificity",
 ]

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import ActionError, AppNotRunning, BodyTooLarge
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionVisit, Refused, refusal_reply, refused
 from fxtrio.serve.actions.find import PREFIX
 from fxtrio.serve.endpoints import answer_api
@@ -28,7 +29,7 @@ from fxtrio.serve.pages.site import Running, Site, log
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.body import read_body
 from fxtrio.serve.request.connection import require_plain
-from fxtrio.serve.request.event import Visit, open_visit
+from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, Visit, open_visit
 from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
 from fxtrio.serve.request.reply import (
     JSON,
@@ -165,7 +166,7 @@ class Dispatcher:
             return await self._answer_route(running, visit, *match)
         canonical = site.router.canonical(path)
         if canonical is not None:
-            return _moved(site, visit, canonical)
+            return _moved(site, visit, PagePath.of(canonical))
         if path == "*":  # OPTIONS of the server itself (RFC 9110, 9.3.7)
             return Response(status_code=204, headers={"allow": "GET, HEAD, POST, OPTIONS"})
         return await self._answer_not_found(running, visit)
@@ -175,6 +176,7 @@ class Dispatcher:
     ) -> Answer | None:
         site = self._site
         if isinstance(route, ApiRoute):
+            visit.scope[SCOPE_KEY] = site.matched["api", route.pattern]
             return await answer_api(site, running, visit, route.source, params)
         method = visit.scope["method"]
         if method not in ("GET", "HEAD"):
@@ -182,9 +184,13 @@ class Dispatcher:
             return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
         page = self._page(running, visit, route, params)
         if self._agents is not None and not visit.navigation and wants_markdown(visit):
-            answer = await self._agents.answer_page(site, page, visit.path)
+            visit.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
+            raw = visit.raw_path
+            path = PagePath(visit.path, raw) if raw else PagePath.of(visit.path)
+            answer = await self._agents.answer_page(site, page, path)
             if answer is not None:
                 return answer
+        visit.scope[SCOPE_KEY] = site.matched["page", route.pattern]
         return await page.answer()
 
     def _page(
@@ -202,11 +208,12 @@ class Dispatcher:
             return None
         if visit.path == "/llms.txt":
             return await agents.answer_llms_txt(site, visit.request)
-        path = page_of_markdown(site, visit.path)
-        match = site.router.match(path) if path is not None else None
+        path = page_of_markdown(visit)
+        match = site.router.match(path.path, path.raw) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
         page = self._page(running, visit, match[0], match[1])
+        visit.scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
         answer = await agents.answer_page(site, page, path)
         return answer or _moved(site, visit, path, status=307)
 
@@ -261,7 +268,10 @@ class Dispatcher:
         if found is None or not asks_for_page:
             return plain_problem(site, visit, NOT_FOUND)
         visit.scope["path_params"] = {}
-        target = Target(site.plans[found[0]], b"null", {})
+        plan = site.plans[found[0]]
+        source = plan.view.module
+        visit.scope[SCOPE_KEY] = MatchedRoute(kind="not-found", pattern=None, source=source)
+        target = Target(plan, b"null", {})
         return await PageVisit(site, running, visit, target, visit.request).answer_not_found()
 
     async def _serve_route(self, running: Running, visit: Visit) -> bool:
@@ -305,9 +315,9 @@ def _no_such_file() -> Reply:
     return Reply(404, b"Not found", b"text/plain; charset=utf-8", [NO_STORE])
 
 
-def _moved(site: Site, visit: Visit, path: str, *, status: int = 308) -> Response:
-    """Redirect to ``path``, the query kept."""
+def _moved(site: Site, visit: Visit, path: PagePath, *, status: int = 308) -> Response:
+    """Redirect to the page at ``path``, the query kept."""
     query = visit.scope["query_string"].decode("latin-1")
-    url = quote(site.config.base_url + path, safe="/!$&'()*+,;=:@")
+    url = quote(site.config.base_url, safe=SAFE_IN_PATHS) + path.raw.decode("latin-1")
     location = f"{url}?{query}" if query else url
     return Response(status_code=status, headers={"location": location})

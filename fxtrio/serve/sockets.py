@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.serve import serve_websocket
+from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.site import Running, Site
 from fxtrio.serve.request.connection import PageSocket
@@ -59,6 +60,7 @@ def _find(site: Site, visit: Visit) -> tuple[Handler, str] | None:
         return None
     route, params = match
     visit.scope["path_params"] = params
+    visit.scope[SCOPE_KEY] = site.matched["websocket", route.pattern]
     if isinstance(route, ApiRoute):
         handler = site.endpoints[route.source].get("websocket")
         return None if handler is None else (handler, f"{route.source}: websocket()")

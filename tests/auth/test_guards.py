@@ -13,30 +13,41 @@ from starlette.responses import JSONResponse
 
 from fxtrio.config import Config
 from fxtrio.context import App, entered
-from fxtrio.errors import AuthNotInstalled, Redirect
+from fxtrio.errors import AuthNotInstalled, LoaderError, Redirect
 from fxtrio.plugins.auth import User, get_auth, require_user
+from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute, RouteKind
 from tests.auth.harness import EMAIL, Auth, carry, log_in, open_auth_with_user
 
 USER = User(id="a" * 32, email=EMAIL, created_at=0.0)
 
 
-def request(path: str, *, query: bytes = b"", user: User | None = None) -> Request:
-    scope = {
+def request(
+    path: str,
+    *,
+    pattern: str | None = None,
+    kind: RouteKind = "page",
+    query: bytes = b"",
+    user: User | None = None,
+) -> Request:
+    source = "pages/api/x.py" if kind == "api" else "pages/x.fxl"
+    scope: dict[str, Any] = {
         "type": "http",
-        "method": "GET",
+        "method": "POST" if kind == "action" else "GET",
         "scheme": "https",
         "server": ("app.test", 443),
         "path": path,
         "query_string": query,
         "headers": [],
         "state": {"user": user},
+        SCOPE_KEY: MatchedRoute(kind=kind, pattern=pattern or path, source=source),
     }
     return Request(scope)
 
 
 @pytest.fixture
 async def auth(tmp_path: Path):
-    async with open_auth_with_user(tmp_path, public_paths=("/docs", "/about")) as auth:
+    public = ("/docs", "/about/", "/[team]/open", "/api/status", "/api/open/*")
+    async with open_auth_with_user(tmp_path, public_paths=public) as auth:
         with entered(auth.handle):
             yield auth
 
@@ -45,9 +56,9 @@ async def ask(auth: Auth, path: str, **options: Any) -> object:
     return await require_user(request(path, **options))
 
 
-@pytest.mark.parametrize("path", ["/notes", "/api/__actions/notes/add", "/api/export", "/notes.md"])
-async def test_signed_in_users_pass_everywhere(auth: Auth, path: str) -> None:
-    assert await ask(auth, path, user=USER) is None
+@pytest.mark.parametrize("kind", ["page", "action", "api", "not-found"])
+async def test_signed_in_users_pass_everywhere(auth: Auth, kind: RouteKind) -> None:
+    assert await ask(auth, "/notes", kind=kind, user=USER) is None
 
 
 async def test_pages_redirect_to_the_login_and_name_the_way_back(auth: Auth) -> None:
@@ -57,52 +68,104 @@ async def test_pages_redirect_to_the_login_and_name_the_way_back(auth: Auth) -> 
     assert answer.url == "/login?next=/notes/a%2520b%3Ftag%3Dx%26y%3D%252F"
 
 
-@pytest.mark.parametrize("path", ["/api/__actions/notes/add", "/api/export"])
-async def test_actions_and_endpoints_are_refused_with_401_and_json(auth: Auth, path: str) -> None:
-    answer = await ask(auth, path)
+@pytest.mark.parametrize("kind", ["action", "api"])
+async def test_actions_and_endpoints_are_refused_with_401_and_json(
+    auth: Auth, kind: RouteKind
+) -> None:
+    answer = await ask(auth, "/notes", kind=kind)
     assert isinstance(answer, JSONResponse)
     assert answer.status_code == 401
     assert answer.body == b'{"ok":false,"error":"You are not signed in."}'
 
 
+async def test_agents_are_refused_in_words(auth: Auth) -> None:
+    with pytest.raises(LoaderError, match="You are not signed in") as refused:
+        await ask(auth, "/notes", kind="markdown")
+    assert refused.value.status_code == 401
+
+
+@pytest.mark.parametrize("kind", ["page", "markdown", "action"])
 @pytest.mark.parametrize(
-    "path",
+    "pattern",
+    ["/login", "/register", "/docs", "/docs/[...slug]", "/docs/start", "/about", "/[team]/open"],
+)
+async def test_the_ways_in_and_public_routes_are_open_in_every_form(
+    auth: Auth, pattern: str, kind: RouteKind
+) -> None:
+    assert await ask(auth, "/whatever", pattern=pattern, kind=kind) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern"),
     [
-        "/login",
-        "/register",
-        "/docs",
-        "/docs/start",
-        "/about",
-        "/api/__actions/login/submit",
-        "/api/__actions/docs/start/vote",
+        ("/login", "/[team]"),
+        ("/register", "/[[...all]]"),
+        ("/docs", "/[team]"),
+        ("/docs/start", "/[team]/[page]"),
+        ("/docsx", "/docsx"),
+        ("/login/more", "/login/more"),
+        ("/notes/login", "/notes/login"),
+        ("/docs/open", "/[section]/open"),
+        ("/", "/"),
     ],
 )
-async def test_the_ways_in_and_public_pages_are_open_with_their_actions(
-    auth: Auth, path: str
+async def test_routes_that_only_look_public_are_guarded(
+    auth: Auth, path: str, pattern: str
 ) -> None:
-    assert await ask(auth, path) is None
+    answer = await ask(auth, path, pattern=pattern, kind="action")
+    assert isinstance(answer, JSONResponse)
+    assert answer.status_code == 401
 
 
 @pytest.mark.parametrize(
-    "path", ["/docsx", "/loginx", "/notes/login", "/api/docs", "/", "/login.md", "/docs%2Fx"]
+    ("pattern", "is_open"),
+    [
+        ("/api/status", True),
+        ("/api/status/more", False),
+        ("/api/open/[id]", True),
+        ("/api/open", False),
+        ("/docs/api/x", False),
+        ("/login", False),
+    ],
 )
-async def test_paths_that_only_look_public_are_guarded(auth: Auth, path: str) -> None:
-    assert await ask(auth, path) is not None
+async def test_endpoints_are_open_only_where_the_settings_name_them(
+    auth: Auth, pattern: str, is_open: bool
+) -> None:
+    assert (await ask(auth, "/x", pattern=pattern, kind="api") is None) is is_open
+
+
+async def test_what_no_route_answers_is_not_open(auth: Auth) -> None:
+    unknown = request("/login")
+    unknown.scope[SCOPE_KEY] = MatchedRoute(
+        kind="not-found", pattern=None, source="pages/not-found.fxl"
+    )
+    with pytest.raises(LoaderError):
+        await require_user(unknown)
+    del unknown.scope[SCOPE_KEY]
+    with pytest.raises(LoaderError):
+        await require_user(unknown)
+
+
+async def test_a_page_in_place_of_the_login_page_is_not_redirected_to_itself(auth: Auth) -> None:
+    with pytest.raises(LoaderError) as refused:
+        await ask(auth, "/login", pattern="/[team]")
+    assert refused.value.status_code == 401
 
 
 async def test_the_root_page_can_be_public_and_opens_nothing_else(tmp_path: Path) -> None:
     async with open_auth_with_user(tmp_path, public_paths=("/",)) as auth:
         with entered(auth.handle):
             assert await ask(auth, "/") is None
-            assert await ask(auth, "/api/__actions/index/vote") is None
+            assert await ask(auth, "/", kind="action") is None
+            assert await ask(auth, "/", pattern="/[[...all]]") is not None
             assert await ask(auth, "/members") is not None
 
 
-async def test_paths_are_read_below_the_base_url(tmp_path: Path) -> None:
+async def test_the_login_page_is_below_the_base_url(tmp_path: Path) -> None:
     async with open_auth_with_user(tmp_path, base_url="/app") as auth:
         with entered(auth.handle):
-            assert await ask(auth, "/app/login") is None
-            answer = await ask(auth, "/app/notes")
+            assert await ask(auth, "/app/login", pattern="/login") is None
+            answer = await ask(auth, "/app/notes", pattern="/notes")
             assert isinstance(answer, Redirect)
             assert answer.url == "/app/login?next=/app/notes"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-import attrs
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
@@ -12,22 +11,11 @@ from starlette.types import Scope
 from fxtrio.context import get_app
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.markdown import prefers_markdown
-from fxtrio.markdown.paths import page_path
 from fxtrio.plugins.auth.service import get_auth
 from fxtrio.plugins.auth.settings import AuthSettings
+from fxtrio.routes import MatchedRoute, route_of
 
-_ACTIONS = "/api/__actions/"
-
-
-@attrs.frozen
-class _Place:
-    """What a connection asks for."""
-
-    page: str | None
-    """The page it belongs to; None for Python endpoints."""
-
-    shows: bool
-    """Whether it wants to see the page, and so can follow a redirect."""
+_SIGNED_OUT = "You are not signed in."
 
 
 async def require_user(connection: HTTPConnection) -> Response | Redirect | None:
@@ -37,12 +25,12 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     Python endpoints and WebSockets are refused with 401 and JSON, and pages as Markdown with
     a LoaderError (401). The pages to sign in and to register and those of ``publicPaths``
     are open, with their actions, and for them it reads nothing of the visitor: those with
-    ``CACHE`` can be kept. Name it in ``routeMiddleware``, or return what it returns from a
-    loader. Raises AuthNotInstalled without the plugin.
+    ``CACHE`` can be kept. What is open goes by the route that answers, never by the URL.
+    Name it in ``routeMiddleware``, or return what it returns from a loader. Raises
+    AuthNotInstalled without the plugin.
     """
-    service, base_url = get_auth(), _base_url()
-    place = _place(connection.scope, base_url)
-    if place.page is not None and _is_public(place.page, service.settings):
+    service, route = get_auth(), route_of(connection)
+    if route is not None and _is_open(route, service.settings):
         return None
     if connection.scope["type"] == "websocket":
         # The middleware does not run for WebSockets.
@@ -51,12 +39,42 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
         user = getattr(connection.state, "user", None)
     if user is not None:
         return None
-    if not place.shows:
-        return JSONResponse({"ok": False, "error": "You are not signed in."}, 401)
-    if place.page is not None and _is_agent(connection):
-        raise LoaderError("You are not signed in.", 401)
-    login = base_url + service.settings.login_path
+    if not _shows_a_page(connection.scope, route):
+        return JSONResponse({"ok": False, "error": _SIGNED_OUT}, 401)
+    login = _base_url() + service.settings.login_path
+    # A page that answers in place of the login page would be redirected to itself.
+    if _is_agent(connection, route) or connection.scope["path"] == login:
+        raise LoaderError(_SIGNED_OUT, 401)
     return Redirect(f"{login}?next={quote(_requested(connection.scope), safe='/')}")
+
+
+def _is_open(route: MatchedRoute, settings: AuthSettings) -> bool:
+    """Whether a route is named as one for everybody.
+
+    A pattern stands for itself and, unless it is ``/``, for the pages below it. One that
+    ends in ``/*`` stands for all that is below it, Python endpoints too.
+    """
+    pattern = route.pattern
+    if pattern is None:
+        return False
+    is_page = not route.source.endswith(".py")
+    if is_page and pattern in (settings.login_path, settings.register_path):
+        return True
+    for public in settings.public_paths:
+        named = public.rstrip("/") or "/"
+        if named.endswith("/*"):
+            if pattern.startswith(named[:-1]):
+                return True
+        elif pattern == named or (is_page and named != "/" and pattern.startswith(f"{named}/")):
+            return True
+    return False
+
+
+def _shows_a_page(scope: Scope, route: MatchedRoute | None) -> bool:
+    """Whether somebody wants to see a page, and so can follow a redirect."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    return route is None or route.kind in ("page", "markdown", "not-found")
 
 
 def _base_url() -> str:
@@ -64,33 +82,13 @@ def _base_url() -> str:
     return "" if app is None else app.config.base_url
 
 
-def _place(scope: Scope, base_url: str) -> _Place:
-    path = str(scope["path"])[len(base_url) :]
-    shows = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-    raw = bytes(scope.get("raw_path") or b"").lower()
-    if b"%2f" in raw and not path.startswith("/api/"):
-        # The router takes an encoded slash as part of a segment, so this names no public page.
-        return _Place(None, shows)
-    if path.startswith(_ACTIONS):
-        page = path[len(_ACTIONS) :].rpartition("/")[0]
-        return _Place("/" if page == "index" else f"/{page}", shows=False)
-    if path.startswith("/api/"):
-        return _Place(None, shows=False)
-    return _Place((page_path(path) if _has_markdown() else None) or path, shows)
-
-
-def _has_markdown() -> bool:
-    """Whether the app serves its pages as Markdown."""
-    app = get_app()
-    return app is not None and app.config.llms.enabled
-
-
-def _is_agent(connection: HTTPConnection) -> bool:
+def _is_agent(connection: HTTPConnection, route: MatchedRoute | None) -> bool:
     """Whether a page is asked for by an agent, which would take the login page for the answer."""
-    if not _has_markdown():
-        return False
-    named = page_path(str(connection.scope["path"]))
-    return named is not None or prefers_markdown(connection.headers.get("accept"))
+    if route is not None and route.kind == "markdown":
+        return True
+    app = get_app()
+    speaks = app is not None and app.config.llms.enabled
+    return speaks and prefers_markdown(connection.headers.get("accept"))
 
 
 def _requested(scope: Scope) -> str:
@@ -99,11 +97,3 @@ def _requested(scope: Scope) -> str:
     path = bytes(raw).partition(b"?")[0]
     query = bytes(scope["query_string"])
     return (path + b"?" + query if query else path).decode("latin-1")
-
-
-def _is_public(page: str, settings: AuthSettings) -> bool:
-    return page in (settings.login_path, settings.register_path) or any(
-        # "/" is the home page: as a prefix it would be the whole app.
-        page == public or (public != "/" and page.startswith(public.rstrip("/") + "/"))
-        for public in settings.public_paths
-    )

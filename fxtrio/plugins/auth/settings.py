@@ -97,7 +97,7 @@ class AuthSettings:
     """Where forms lead after signing in or out, without the base URL."""
 
     public_paths: tuple[str, ...] = attrs.field(default=(), validator=_local_paths)
-    """Pages that `require_user` lets everybody see, and everything below them."""
+    """Patterns of routes that `require_user` lets everybody see, with the pages below them."""
 
     hashing_threads: int = attrs.field(default=2, validator=ge(1))
     """Password hashes computed at the same time (count)."""

@@ -25,6 +25,7 @@ from fxtrio.errors import (
     NotSerializable,
     Redirect,
 )
+from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import NamedAction, find_action, say_missing
 from fxtrio.serve.pages.code import ActionCode
@@ -103,7 +104,7 @@ class ActionVisit:
 
     async def answer(self) -> Answer | None:
         """Return the response; None when the client left before its request was whole."""
-        found = find_action(self.site, self.visit.path)
+        found = find_action(self.site, self.visit)
         if self.visit.scope["method"] != "POST":
             return self._not_posted(found)
         if found is None:
@@ -112,6 +113,7 @@ class ActionVisit:
         if verdict:
             return _forbidden(verdict)
         self.visit.scope["path_params"] = found.params
+        self.visit.scope[SCOPE_KEY] = found.matched
         background = self.visit.scope["state"]["background"] = BackgroundTasks()
         performed = await self._perform(found, verdict, background)
         if performed is None or isinstance(performed, Reply):
@@ -128,7 +130,7 @@ class ActionVisit:
         """Return what the author of a wrong URL should know, in development; also log it."""
         if not self.site.development:
             return {}
-        hint = say_missing(self.site, self.visit.path)
+        hint = say_missing(self.site, self.visit)
         log.warning("%s", hint)
         return {"hint": hint}
 
@@ -136,7 +138,7 @@ class ActionVisit:
         """Answer another method. A browser that reloads after a form goes back to its page."""
         asks = self.visit.scope["method"], self.visit.headers.get(b"accept", b"")
         if found is not None and asks[0] in ("GET", "HEAD") and b"text/html" in asks[1]:
-            location = found.page_url(self.site.config.base_url)
+            location = found.path.url(self.site.config.base_url)
             headers = {"location": location, "cache-control": "no-store"}
             return Response(status_code=303, headers=headers)
         reply = refusal_reply(Refused("Actions are called with POST.", 405))
@@ -300,7 +302,7 @@ class ActionVisit:
     ) -> Answer:
         site = self.site
         base = site.config.base_url
-        url = found.page_url(base)
+        url = found.path.url(base)
         referer = urlsplit(request.headers.get("referer", ""))
         if referer.path == url and referer.query:
             url = f"{url}?{referer.query}"
@@ -311,8 +313,10 @@ class ActionVisit:
         if isinstance(result, Succeeded):
             return Response(status_code=303, headers={"location": url})
         self.visit.page_url = url
-        scope = {**self.visit.scope, "method": "GET", "path": f"{base}{found.path}"}
         route = found.page
+        scope = {**self.visit.scope, "method": "GET", "path": f"{base}{found.path.path}"}
+        scope |= {"raw_path": found.path.url(base).encode("latin-1")}
+        scope[SCOPE_KEY] = site.matched["page", route.pattern]
         target = Target(site.plans[route.view], site.route_names[route.pattern], found.params)
         page = PageVisit(site, self.running, self.visit, target, PageRequest(scope))
         data = {

@@ -6,13 +6,15 @@ Called by `fxtrio.serve.actions.call` for each request to such a URL.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from urllib.parse import quote
+from urllib.parse import unquote
 
 import attrs
 
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.routes import MatchedRoute
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.event import PagePath, Visit
 
 PREFIX = "/api/__actions/"
 
@@ -23,41 +25,41 @@ class NamedAction:
 
     page: PageRoute
     params: dict[str, str]
-    path: str
-    """Decoded path of the page, without the base URL."""
-
+    path: PagePath
     action: ActionCode
-
-    def page_url(self, base_url: str) -> str:
-        """Return the page's URL, for a `Location`."""
-        url = f"{base_url}{self.path}" if self.path != "/" else base_url or "/"
-        return quote(url, safe="/!$&'()*+,;=:@")
+    matched: MatchedRoute
+    """What hooks learn of it."""
 
 
-def find_action(site: Site, url_path: str) -> NamedAction | None:
-    """Return what ``url_path``, which begins with `PREFIX`, names; None when it is nothing."""
-    page_path, _, name = url_path[len(PREFIX) :].rpartition("/")
-    path = _path_of(page_path)
-    match = site.router.match(path)
-    if match is None or not page_path:
+def find_action(site: Site, visit: Visit) -> NamedAction | None:
+    """Return what a URL, whose path begins with `PREFIX`, names; None when it is nothing."""
+    path, name = _split(visit)
+    match = None if path is None else site.router.match(path.path, path.raw)
+    if path is None or match is None:
         return None
     page, params = match
     if isinstance(page, ApiRoute):
         return None
-    action = site.plans[page.view].inner.actions.get(name)
-    return None if action is None else NamedAction(page, params, path, action)
+    inner = site.plans[page.view].inner
+    action = inner.actions.get(name)
+    if action is None:
+        return None
+    matched = MatchedRoute(
+        kind="action", pattern=page.pattern, source=inner.module.source, action=name
+    )
+    return NamedAction(page, params, path, action, matched)
 
 
-def say_missing(site: Site, url_path: str) -> str:
-    """Return why ``url_path`` names no action, with what its author may have meant.
+def say_missing(site: Site, visit: Visit) -> str:
+    """Return why a URL names no action, with what its author may have meant.
 
     For development: it tells which actions there are.
     """
-    page_path, _, name = url_path[len(PREFIX) :].rpartition("/")
-    path = _path_of(page_path)
-    match = site.router.match(path) if page_path else None
+    path, name = _split(visit)
+    match = None if path is None else site.router.match(path.path, path.raw)
     if match is None or isinstance(match[0], ApiRoute):
-        return f"Action not found: no page has the path {path!r}."
+        shown = "/" if path is None else path.path
+        return f"Action not found: no page has the path {shown!r}."
     inner = site.plans[match[0].view].inner
     place, known = inner.module.source, sorted(inner.actions)
     if not known:
@@ -67,5 +69,24 @@ def say_missing(site: Site, url_path: str) -> str:
     return f"Action not found: {place} has no action {name!r}.{hint} It has {', '.join(known)}."
 
 
-def _path_of(page_path: str) -> str:
-    return "/" if page_path == "index" else f"/{page_path}"
+def _split(visit: Visit) -> tuple[PagePath | None, str]:
+    """Return the path of the page, None without one, and the name of the action."""
+    if visit.raw_path is None:
+        page, _, name = visit.path[len(PREFIX) :].rpartition("/")
+        return _path_of(PagePath.of(f"/{page}")), name
+    segments = visit.raw_path.decode("latin-1").split("/")
+    if "/".join(map(_whole, segments[:3])) + "/" != PREFIX:
+        return None, ""
+    raw = "/" + "/".join(segments[3:-1])
+    return _path_of(PagePath(unquote(raw), raw.encode("latin-1"))), unquote(segments[-1])
+
+
+def _path_of(page: PagePath) -> PagePath | None:
+    if page.path == "/index":
+        return PagePath("/", b"/")
+    return page if page.path != "/" else None
+
+
+def _whole(segment: str) -> str:
+    """Return a segment decoded; a slash in it stays encoded, as it divides nothing."""
+    return unquote(segment).replace("/", "%2F")

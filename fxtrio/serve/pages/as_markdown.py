@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote_to_bytes
 
 import trio
 from starlette.requests import Request
@@ -27,13 +28,14 @@ from fxtrio.markdown import (
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
+from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.failure import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load, unwrap
 from fxtrio.serve.pages.page import PageVisit
 from fxtrio.serve.pages.payload import ViewPlan, encode_params, encode_requested
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageRequest
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import PagePath, Visit
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply, ResponseDraft, Sent
 
@@ -125,9 +127,11 @@ class Agents:
                 continue
             state = {**request.scope["state"], "response": ResponseDraft()}
             scope = {**request.scope, "state": state, "path_params": match[1], "query_string": b""}
+            scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
+            path = PagePath.of(page.path)
             try:
                 refusal = await run_page_hooks(
-                    site, scope, page.path, _connecting(request), site.one_visitor
+                    site, scope, path, _connecting(request), site.one_visitor
                 )
             except Exception as error:  # application code
                 if not isinstance(unwrap(error), LoaderError):
@@ -137,7 +141,7 @@ class Agents:
                 opened.append(page)
         return tuple(opened)
 
-    async def answer_page(self, site: Site, page: PageVisit, path: str) -> Answer | None:
+    async def answer_page(self, site: Site, page: PageVisit, path: PagePath) -> Answer | None:
         """Return the page's Markdown, None when every source declines.
 
         Guarded and bounded in time like the page itself.
@@ -156,7 +160,7 @@ class Agents:
                     return refusal
                 page.visit.audience.admit(page.visit.draft)
                 kept = None if cache is None else await cache.obtain(page, b"markdown")
-                return kept or await self._resolve(site, page, path)
+                return kept or await self._resolve(site, page, path.path)
             except Redirect as redirect:
                 return Response(status_code=redirect.status, headers={"location": redirect.url})
             except Exception as error:  # application code
@@ -240,12 +244,17 @@ def wants_markdown(visit: Visit) -> bool:
     return accept is not None and prefers_markdown(accept.decode("latin-1"))
 
 
-def page_of_markdown(site: Site, path: str) -> str | None:
-    """Return the path of the page whose Markdown ``path`` names; None when it names none."""
-    page = page_path(path)
+def page_of_markdown(visit: Visit) -> PagePath | None:
+    """Return where the page is whose Markdown a URL may name; None when it names none."""
+    page = page_path(visit.path)
     if page is None:
         return None
-    return None if _match_page(site, page) is None else page
+    raw = visit.raw_path
+    if raw is None:
+        return PagePath.of(page)
+    folder, _, name = raw.rpartition(b"/")
+    name = quote(unquote_to_bytes(name).removesuffix(b".md"), safe="").encode()
+    return PagePath(page, folder + b"/" + name)
 
 
 def _match_page(site: Site, path: str) -> tuple[PageRoute, dict[str, str]] | None:

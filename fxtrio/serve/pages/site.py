@@ -16,7 +16,7 @@ from fxtrio.context import App
 from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute
 from fxtrio.markdown.paths import llms_link
-from fxtrio.routes import Router, folder_router
+from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
 from fxtrio.serve.pages.payload import StateEncoder, ViewPlan, encode_requested, plan_view
@@ -117,6 +117,9 @@ class Site:
     route_names: Mapping[str, bytes]
     """Route pattern to its JSON."""
 
+    matched: Mapping[tuple[RouteKind, str], MatchedRoute]
+    """Form and pattern of a route to what hooks learn of it. Actions have their own."""
+
     router: Router[PageRoute | ApiRoute]
     """Pages and endpoints, without the base URL."""
 
@@ -185,6 +188,7 @@ def make_site(
             for view in manifest.views
         ),
         route_names={route.pattern: encode_requested(route.pattern) for route in routes},
+        matched=_matched(manifest),
         router=Router((route.pattern, route) for route in routes),
         not_found=folder_router(manifest.not_found),
         endpoints=endpoints,
@@ -204,3 +208,16 @@ def make_site(
         one_visitor=OneVisitor(entropy, bool(nonce)),
         nonce=nonce,
     )
+
+
+def _matched(manifest: Manifest) -> dict[tuple[RouteKind, str], MatchedRoute]:
+    """Return what hooks learn of each route in each form, made once: requests are many."""
+    pages: tuple[RouteKind, ...] = ("page", "markdown", "websocket")
+    endpoints: tuple[RouteKind, ...] = ("api", "websocket")
+    sources = [(pages, each.pattern, manifest.views[each.view].module) for each in manifest.routes]
+    sources += [(endpoints, each.pattern, each.source) for each in manifest.api]
+    return {
+        (kind, pattern): MatchedRoute(kind=kind, pattern=pattern, source=source)
+        for kinds, pattern, source in sources
+        for kind in kinds
+    }

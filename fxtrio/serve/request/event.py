@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote, unquote_to_bytes
 
 import attrs
 from starlette.background import BackgroundTask
@@ -16,7 +17,31 @@ from fxtrio.serve.request.spool import Bodies, Body
 NAVIGATION = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
 
+SAFE_IN_PATHS = "/!$&'()*+,;=:@"
+"""Characters that browsers do not encode in a path (RFC 3986, 3.3)."""
+
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+
+
+@attrs.frozen
+class PagePath:
+    """Where a page is, whichever of its forms was asked for. Without the base URL."""
+
+    path: str
+    """Decoded."""
+
+    raw: bytes
+    """Percent-encoded: a slash that is part of a segment is ``%2F`` here alone."""
+
+    @classmethod
+    def of(cls, path: str) -> PagePath:
+        """Return the place of a page whose decoded path says all."""
+        return cls(path, quote(path, safe=SAFE_IN_PATHS).encode())
+
+    def url(self, base_url: str) -> str:
+        """Return the page's URL, for a `Location`."""
+        base = quote(base_url, safe=SAFE_IN_PATHS)
+        return base + self.raw.decode("latin-1") if self.path != "/" else base or "/"
 
 
 @attrs.define(eq=False)
@@ -67,10 +92,18 @@ class Visit:
     def raw_path(self) -> bytes | None:
         """The path as it was sent, without the base URL; None when decoding lost nothing."""
         raw: bytes | None = self.scope.get("raw_path")
-        if raw is None or b"%2" not in raw:
+        if raw is None or (b"%2F" not in raw and b"%2f" not in raw):
             return None
+        raw = raw.partition(b"?")[0]
         surplus = len(self.scope["path"]) - len(self.path)
-        return raw.partition(b"?")[0][surplus:]
+        if not surplus:
+            return raw
+        # Characters of the base URL may be encoded, so it ends where its segments do.
+        base = self.scope["path"][:surplus]
+        parts = raw.split(b"/")
+        depth = base.count("/") + 1
+        inside = unquote_to_bytes(b"/".join(parts[:depth])) == base.encode()
+        return b"/" + b"/".join(parts[depth:]) if inside else raw
 
     @property
     def requested(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
@@ -15,7 +14,7 @@ from fxtrio.errors import Redirect, RouteHookMistaken
 from fxtrio.serve.pages.site import Hook, Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.audience import Audience
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import PagePath, Visit
 from fxtrio.serve.request.reply import Header
 
 
@@ -60,7 +59,7 @@ async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | 
 async def run_page_hooks(
     site: Site,
     scope: Scope,
-    path: str,
+    path: PagePath,
     connect: Callable[[Scope], HTTPConnection],
     audience: Audience,
 ) -> Response | Redirect | None:
@@ -72,8 +71,9 @@ async def run_page_hooks(
     """
     if not site.hooks.pages:
         return None
-    url = site.config.base_url + path if path != "/" else site.config.base_url or "/"
-    place = {"path": url, "raw_path": quote(url).encode()}
+    base = site.config.base_url
+    url = base + path.path if path.path != "/" else base or "/"
+    place = {"path": url, "raw_path": path.url(base).encode("latin-1")}
     seen = {**scope, **place}
     answer = await run_hooks(site.hooks.pages, connect(seen), audience)
     scope.update({name: value for name, value in seen.items() if name not in place})

@@ -1,0 +1,52 @@
+"""Which route answers a request: what hooks judge, instead of reading the URL themselves.
+
+`fxtrio.serve` writes it into the ASGI scope before any hook runs; `route_of` reads it,
+for hooks, loaders and actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import attrs
+from starlette.requests import HTTPConnection
+
+SCOPE_KEY = "fx.route"
+"""Key of the ASGI scope that holds the `MatchedRoute`, its ``params`` left out."""
+
+RouteKind = Literal["page", "markdown", "action", "websocket", "api", "not-found"]
+
+
+@attrs.frozen(kw_only=True)
+class MatchedRoute:
+    """The route that answers a request."""
+
+    kind: RouteKind
+    """What is asked of it. HTML and the navigation payload are ``page``."""
+
+    pattern: str | None
+    """As its file stands in the pages folder, without groups and base URL: ``/login``,
+    ``/blog/[id]``. None for ``not-found``."""
+
+    source: str
+    """The file whose code runs, relative to the project folder: ``pages/login.fxl``."""
+
+    action: str = ""
+    """The name of the action; "" for all but ``action``."""
+
+    params: Mapping[str, str] = attrs.field(factory=dict)
+    """The values of the pattern's parameters, decoded."""
+
+
+def route_of(connection: HTTPConnection) -> MatchedRoute | None:
+    """Return the route that answers a request or WebSocket.
+
+    None before a route is found, so in middleware, and in Starlette routes of the
+    application and of plugins.
+    """
+    found = connection.scope.get(SCOPE_KEY)
+    if not isinstance(found, MatchedRoute):
+        return None
+    params = connection.scope.get("path_params")
+    return attrs.evolve(found, params=dict(params)) if params else found

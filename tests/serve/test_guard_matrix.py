@@ -1,0 +1,342 @@
+"""Every form of a page, of every kind of route, behind every kind of guard.
+
+What is asserted is less the status than what ran: each page writes down when its loader,
+action, WebSocket or Markdown function runs, and the hooks write down what they judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import attrs
+import pytest
+from starlette.types import Scope
+
+from fx.testing import Client, SocketRefused, TestResponse, open_app
+from tests.auth.harness import EMAIL, KEY, PASSWORD
+from tests.trees import page, write_tree
+
+CHEAP = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}
+
+CODE = """
+    SOURCE = {source!r}
+
+    @server
+    async def load(request):
+        request.app.state.ran.append(SOURCE)
+        return {{"message": "secret"}}
+
+    @action
+    async def act(request):
+        request.app.state.ran.append(SOURCE)
+        return {{"message": "secret"}}
+
+    def to_markdown(ctx):
+        ctx.request.app.state.ran.append(SOURCE)
+        return "secret"
+
+    async def websocket(ws):
+        ws.app.state.ran.append(SOURCE)
+        await ws.accept()
+        await ws.send_text("secret")
+    """
+HOOKS = """
+    from fx.runtime import route_of
+    from starlette.responses import PlainTextResponse
+
+    OPEN = {patterns!r}
+    PATHS = {paths!r}
+
+    async def by_route(connection):
+        route = route_of(connection)
+        connection.app.state.judged.append(route)
+        if route.pattern not in OPEN:
+            return PlainTextResponse("refused", 403)
+
+    async def by_path(connection):
+        connection.app.state.judged.append(route_of(connection))
+        if connection.scope["path"] not in PATHS:
+            return PlainTextResponse("refused", 403)
+
+    async def watching(connection):
+        connection.app.state.judged.append(route_of(connection))
+    """
+
+DYNAMIC = (
+    "[team]",
+    "[team]/[page]",
+    "[section]/public",
+    "public",
+    "open/[id]",
+    "(shop)/sale",
+    "(shop)/(inner)/public/deep",
+    "files/[...path]",
+    "wiki/[[...path]]",
+    "guides/[...path]",
+)
+"""Pages of an app whose dynamic routes answer what no literal one does."""
+
+CATCHING = ("[[...all]]", "public", "(members)/closed/[id]")
+"""Pages of an app whose root takes every path."""
+
+GREEDY = ("[...all]", "index", "public")
+
+OPEN_PATTERNS = ("/public", "/open/[id]", "/guides/[...path]")
+
+
+@attrs.frozen
+class Case:
+    """A page's URL, without the base URL, and what answers it."""
+
+    pages: tuple[str, ...]
+    url: str
+    file: str
+    is_open: bool = False
+    by_path: bool = False
+    """Whether a guard that opens the paths ``/public`` and ``/open/a`` opens it."""
+
+    @property
+    def source(self) -> str:
+        return f"pages/{self.file}.fxl"
+
+
+CASES = (
+    Case(DYNAMIC, "/login", "[team]"),
+    Case(DYNAMIC, "/register", "[team]"),
+    Case(DYNAMIC, "/%6cogin", "[team]"),
+    Case(DYNAMIC, "/red", "[team]"),
+    Case(DYNAMIC, "/a%2Fb", "[team]"),
+    Case(DYNAMIC, "/public%2Fdeep", "[team]"),
+    Case(DYNAMIC, "/public", "public", is_open=True, by_path=True),
+    Case(DYNAMIC, "/%70ublic", "public", is_open=True, by_path=True),
+    Case(DYNAMIC, "/red/public", "[section]/public"),
+    Case(DYNAMIC, "/login/public", "[section]/public"),
+    Case(DYNAMIC, "/public/red", "[team]/[page]"),
+    Case(DYNAMIC, "/login/x", "[team]/[page]"),
+    Case(DYNAMIC, "/open/a", "open/[id]", is_open=True, by_path=True),
+    Case(DYNAMIC, "/open/a%2Fb", "open/[id]", is_open=True),
+    Case(DYNAMIC, "/sale", "(shop)/sale"),
+    Case(DYNAMIC, "/files/public", "files/[...path]"),
+    Case(DYNAMIC, "/files/a/login", "files/[...path]"),
+    Case(DYNAMIC, "/files/a%2Flogin", "files/[...path]"),
+    Case(DYNAMIC, "/wiki", "wiki/[[...path]]"),
+    Case(DYNAMIC, "/wiki/login", "wiki/[[...path]]"),
+    Case(DYNAMIC, "/guides/a/b", "guides/[...path]", is_open=True),
+    Case(CATCHING, "/", "[[...all]]"),
+    Case(CATCHING, "/login", "[[...all]]"),
+    Case(CATCHING, "/login/public", "[[...all]]"),
+    Case(CATCHING, "/public", "public", is_open=True, by_path=True),
+    Case(CATCHING, "/public/a/b", "[[...all]]"),
+    Case(GREEDY, "/", "index"),
+    Case(GREEDY, "/register", "[...all]"),
+    Case(GREEDY, "/public/more", "[...all]"),
+    Case(GREEDY, "/public", "public", is_open=True, by_path=True),
+)
+
+MOUNTS = (("", ""), ("/app", ""), ("", "/proxy"))
+"""Base URL of the app, and ``root_path`` of the server."""
+
+MULTIPART = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'
+
+
+@attrs.define(eq=False)
+class ProxiedClient(Client):
+    """A client whose requests come below the server's ``root_path``."""
+
+    root_path: str = ""
+
+    def scope(self, kind: str, url: str, headers: Any) -> Scope:
+        return {**super().scope(kind, url, headers), "root_path": self.root_path}
+
+
+@attrs.frozen
+class Asked:
+    """What a request came to."""
+
+    status: int
+    text: str
+
+
+Ask = Callable[[Client, str], Awaitable[Asked]]
+
+
+def _get(method: str = "GET", suffix: str = "", **headers: str) -> Ask:
+    async def ask(client: Client, path: str) -> Asked:
+        named = "/index" if suffix == ".md" and path == "/" else path
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        url = client.base_url + named + suffix
+        return _shown(await client.request(method, url, headers=sent))
+
+    return ask
+
+
+def _post(**body: Any) -> Ask:
+    async def ask(client: Client, path: str) -> Asked:
+        return _shown(await client.post(_action(client, path), **body))
+
+    return ask
+
+
+def _action(client: Client, path: str) -> str:
+    return f"{client.base_url}/api/__actions{path if path != '/' else '/index'}/act"
+
+
+def _shown(response: TestResponse) -> Asked:
+    return Asked(response.status, response.text)
+
+
+async def _socket(client: Client, path: str) -> Asked:
+    try:
+        async with client.websocket(client.base_url + path) as socket:
+            return Asked(200, str(await socket.receive()))
+    except SocketRefused as refused:
+        return Asked(refused.status, "")
+
+
+FORMS: dict[str, Ask] = {
+    "html": _get(),
+    "head": _get("HEAD"),
+    "navigation": _get(x_fx_navigation="1"),
+    "markdown by name": _get(suffix=".md"),
+    "head of markdown": _get("HEAD", ".md"),
+    "markdown by header": _get(accept="text/markdown"),
+    "action with json": _post(json={}),
+    "action with a form": _post(data={"a": "b"}),
+    "action of a page without scripts": _post(data={"a": "b"}, headers={"accept": "text/html"}),
+    "action with multipart": _post(
+        content=MULTIPART, headers={"content-type": "multipart/form-data; boundary=x"}
+    ),
+    "websocket": _socket,
+}
+"""Forms of a page, each of which runs code of the page when it is let pass."""
+
+
+def _elsewhere(form: Ask, change: Callable[[str], str]) -> Ask:
+    async def ask(client: Client, path: str) -> Asked:
+        return await form(client, change(path))
+
+    return ask
+
+
+ODD_FORMS: dict[str, Ask] = {
+    f"{name} {what}": _elsewhere(form, change)
+    for name, form in FORMS.items()
+    for what, change in {
+        "with a slash at the end": lambda path: path + "/",
+        "with two slashes": lambda path: "/" + path,
+        "with two slashes inside": lambda path: path.replace("/", "//"),
+        "with a name of Markdown": lambda path: path + ".md",
+        "with an encoded name of Markdown": lambda path: path + "%2emd",
+        "with a segment that is a dot": lambda path: path + "/.",
+        "with a segment that leads up": lambda path: "/public/.." + path,
+        "with an encoded slash before": lambda path: "/public%2F.." + path,
+        "with an encoded slash at the end": lambda path: path + "%2F",
+    }.items()
+}
+"""What may lead to any route, or to none."""
+
+
+async def open_guarded(
+    tmp_path: Path, pages: tuple[str, ...], hook: str, base_url: str
+) -> tuple[Path, dict[str, Any]]:
+    """Write the project of ``pages``; return it with the settings that guard it."""
+    name = f"matrix_hooks_{abs(hash(tmp_path))}"
+    paths = tuple(base_url + path for path in ("/public", "/open/a"))
+    sources = [f"pages/{file}.fxl" for file in pages]
+    write_tree(
+        tmp_path,
+        {
+            f"{name}.py": HOOKS.format(patterns=OPEN_PATTERNS, paths=paths),
+            **{source: page(CODE.format(source=source)) for source in sources},
+        },
+    )
+    guard = "fxtrio.plugins.auth.require_user" if hook == "require_user" else f"{name}.{hook}"
+    auth = {"argon2": CHEAP, "publicPaths": list(OPEN_PATTERNS)}
+    # Hooks are asked in order, so what `watching` sees has been let pass by none yet.
+    hooks = [f"{name}.watching", guard] if hook == "require_user" else [guard]
+    return tmp_path, {
+        "plugins": [{"name": "auth", "settings": auth}],
+        "secret_keys": (KEY,),
+        "llms": True,
+        "base_url": base_url,
+        "route_middleware": {"pages": hooks},
+    }
+
+
+async def asked(client: Client, form: Ask, path: str) -> tuple[Asked, list[str], list[Any]]:
+    """Ask for a page; return the answer, the files whose code ran, and what hooks judged."""
+    state = client.app.state
+    state.ran, state.judged = [], []
+    return await form(client, path), state.ran, state.judged
+
+
+@pytest.mark.parametrize("mount", MOUNTS, ids=lambda mount: f"{mount[0]}|{mount[1]}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{len(case.pages)}:{case.url}")
+@pytest.mark.parametrize("hook", ["require_user", "by_route", "by_path"])
+async def test_a_page_is_open_in_all_of_its_forms_or_in_none(
+    tmp_path: Path, hook: str, case: Case, mount: tuple[str, str]
+) -> None:
+    base_url, root_path = mount
+    project, settings = await open_guarded(tmp_path, case.pages, hook, base_url)
+    is_open = case.by_path if hook == "by_path" else case.is_open
+    wrong: list[object] = []
+    async with open_app(project, **settings) as opened:
+        client = ProxiedClient(opened.app, root_path=root_path)
+        for name, form in FORMS.items():
+            answer, ran, judged = await asked(client, form, case.url)
+            fits = {route.source for route in judged} == {case.source}
+            passed = set(ran) == {case.source} and answer.status == 200
+            passed = passed or (answer.status == 303 and bool(ran) and "scripts" in name)
+            refused = not ran and answer.status in (303, 401, 403) and "secret" not in answer.text
+            refused = refused or (name == "navigation" and not ran and "/login" in answer.text)
+            if not fits or (not passed if is_open else not refused):
+                wrong.append((name, answer, ran, judged))
+        open_sources = {each.source for each in CASES if each.is_open}
+        for name, form in ODD_FORMS.items():
+            answer, ran, judged = await asked(client, form, case.url)
+            seen = {route.source for route in judged}
+            allowed = seen if hook == "by_path" else seen & open_sources
+            if not set(ran) <= allowed or (not ran and "secret" in answer.text):
+                wrong.append((name, answer, ran, judged))
+    assert wrong == []
+
+
+async def test_who_is_signed_in_sees_every_page_in_every_form(tmp_path: Path) -> None:
+    project, settings = await open_guarded(tmp_path, DYNAMIC, "require_user", "")
+    async with open_app(project, **settings) as client:
+        await client.app.state.fx.plugins["auth"].add_user(EMAIL, PASSWORD)
+        body = {"email": EMAIL, "password": PASSWORD}
+        assert (await client.post("/api/__auth/login", json=body)).status == 200
+        for case in CASES:
+            if case.pages is not DYNAMIC:
+                continue
+            for name, form in FORMS.items():
+                answer, ran, judged = await asked(client, form, case.url)
+                assert ran and set(ran) == {case.source}, (case, name, answer)
+                values = [dict(route.params) for route in judged]
+                assert values == values[:1] * len(values)
+
+
+@pytest.mark.parametrize("name", ["login", "register"])
+async def test_the_ways_in_are_open_where_they_are_pages_of_the_app(
+    tmp_path: Path, name: str
+) -> None:
+    pages = (*DYNAMIC, f"(auth)/{name}")
+    project, settings = await open_guarded(tmp_path, pages, "require_user", "")
+    async with open_app(project, **settings) as client:
+        for form in FORMS.values():
+            _, ran, _ = await asked(client, form, f"/{name}")
+            assert set(ran) == {f"pages/(auth)/{name}.fxl"}
+        for form in (_post(json={}), _socket):
+            _, ran, judged = await asked(client, form, f"/{name}.md")
+            assert (ran, judged[0].pattern) == ([], "/[team]")
+
+
+def test_cases_are_what_they_are_called() -> None:
+    """The tree of each case has the page that shall answer it."""
+    for case in CASES:
+        assert case.file in case.pages, case
+        assert unquote(case.url).startswith("/")
