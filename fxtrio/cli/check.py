@@ -78,6 +78,7 @@ async def check(
     from fxtrio.cli.trial.process import order_of, try_application
     from fxtrio.compile.problems import config_problems, placed
     from fxtrio.compile.project import check_project, check_python
+    from fxtrio.compile.surroundings import surrounding_problems
     from fxtrio.compile.ui import check_ui
     from fxtrio.config import locate, read_config
     from fxtrio.errors import ConfigProblem
@@ -88,7 +89,8 @@ async def check(
     project = await trio.to_thread.run_sync(check_project, root, config)
     module = f"{app.partition(':')[0].replace('.', '/')}.py"
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
-    problems = [*project.problems, *broken]
+    around = await trio.to_thread.run_sync(surrounding_problems, root, config)
+    problems = [*project.problems, *broken, *around]
     settings = [*unusable]
 
     async def look_at_ui() -> None:

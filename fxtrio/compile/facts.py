@@ -25,8 +25,8 @@ from fxtrio.manifest import HeadNode
 Kind = Literal["page", "layout", "template", "error", "not-found", "loading"]
 
 _VALUES = frozenset({"HEAD", "CACHE", "MEMO", "STANDALONE"})
-_HOOKS = frozenset({"websocket", "to_markdown"})
-_DEF = re.compile(r"(?:async\s+)?def\s+")
+_HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdown(ctx)"}
+_DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
 # Where a declaration has an effect; what is not here has one in every file.
 _AT_HOME: dict[str, tuple[Kind, ...]] = {
     "@action": ("page",),
@@ -98,8 +98,7 @@ class _Reader:
             if isinstance(statement, Definition):
                 self._read_function(statement, nested=nested)
             elif isinstance(statement, ast.ClassDef):
-                self._refuse_marks_inside(statement)
-                self._bind(statement.name, statement)
+                self._read_class(statement)
             elif isinstance(statement, ast.Import | ast.ImportFrom):
                 for name in self._marks.bind_import(statement):
                     self._bound(name, statement)
@@ -107,6 +106,21 @@ class _Reader:
                 self._read_assignment(statement, nested=nested)
             else:
                 self._read_other(statement)
+
+    def _read_class(self, node: ast.ClassDef) -> None:
+        name = node.name
+        self._refuse_marks_inside(node)
+        marks = [mark for mark in map(self._marks.of, node.decorator_list) if mark is not None]
+        self._bind(name, node)
+        if marks:
+            remedy = f"Write 'async def {name}(request)'"
+            self._report(node, f"@{marks[0]} {name!r} is a class", remedy)
+            self._note_marked(node, marks[0])
+        elif name in _HOOKS:
+            call = _HOOKS[name]
+            self._report(node, f"{name!r} is a class", f"Write '{call}'")
+        elif name in _VALUES:
+            self._report(node, f"{name} is a class", f"Give {name} a literal value")
 
     def _read_function(self, function: Definition, *, nested: bool) -> None:
         name = function.name
@@ -119,7 +133,7 @@ class _Reader:
             self._report(function, message, "Write two functions")
         elif marks:
             self._read_marked(function, marks[0], nested=nested)
-        elif name in _VALUES | _HOOKS and nested:
+        elif (name in _VALUES or name in _HOOKS) and nested:
             self._refuse_nested(function, f"{name!r}")
         elif name == "HEAD":
             self._read_head_function(function)
@@ -135,15 +149,18 @@ class _Reader:
             return
         self._refuse_elsewhere(function, f"@{mark}")
         self._check_call(function, what, ("request",) if mark == "server" else ("request", "body"))
-        if mark == "action":
-            self.actions.append(name)
-        else:
-            self.loaders.append((name, function.lineno))
+        self._note_marked(function, mark)
         if mark == "server" and len(self.loaders) > 1:
             first, line = self.loaders[0]
             message = f"{name!r} is a second @server function, after {first!r} in line {line}"
             self._report(function, message, "Load everything in one of them")
         self._declared[name] = function.lineno, f"@{mark} function"
+
+    def _note_marked(self, node: Definition | ast.ClassDef, mark: Mark) -> None:
+        if mark == "action":
+            self.actions.append(node.name)
+        else:
+            self.loaders.append((node.name, node.lineno))
 
     def _read_hook(self, function: Definition) -> None:
         name = function.name
@@ -279,6 +296,8 @@ class _Reader:
 
     def _report(self, node: ast.stmt | ast.expr, message: str, remedy: str) -> None:
         offset = self._source.offset_of(node.lineno, node.col_offset)
-        if isinstance(node, Definition) and (found := _DEF.match(self._source.text, offset)):
+        if isinstance(node, Definition | ast.ClassDef) and (
+            found := _DEF.match(self._source.text, offset)
+        ):
             offset = found.end()
         self.problems.append(self._source.problem(offset, message, remedy))

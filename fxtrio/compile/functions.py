@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fxtrio.compile.marks import Mark, Marks
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_LOADER = "load"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -34,6 +35,16 @@ def call_problems(function: Definition, names: tuple[str, ...]) -> Iterator[tupl
         if default is None:
             message = f"has a keyword-only parameter {argument.arg!r} that nobody passes"
             yield message, "Remove the '*' in front of it, or give it a default"
+
+
+def unmarked_loader(module: ast.Module) -> ast.AsyncFunctionDef | None:
+    """Return the coroutine ``load`` of a module that nothing marks and nothing calls."""
+    for node in module.body:
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == _LOADER:
+            names = (each for each in ast.walk(module) if isinstance(each, ast.Name))
+            if not node.decorator_list and not any(each.id == _LOADER for each in names):
+                return node
+    return None
 
 
 def is_generator(function: Definition) -> bool:

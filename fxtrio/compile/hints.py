@@ -6,6 +6,7 @@ import ast
 import difflib
 from collections.abc import Collection, Iterator
 
+from fxtrio.compile import pyxle
 from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
 
 RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect")
@@ -28,8 +29,9 @@ _HOMES = {
     "origin_allowed": "fx.realtime",
     "authenticate_websocket": "fx.realtime",
     "revalidate": "fx.cache",
+    "BaseModel": "pydantic",
 }
-"""Other names of the framework, with the module that has them."""
+"""Other names that page files use, with the module that has them."""
 
 _BROWSER = frozenset({"window", "document", "localStorage", "sessionStorage", "navigator", "fetch"})
 
@@ -63,6 +65,8 @@ def undefined_remedy(name: str, known: Collection[str]) -> str:
         return f"Write {name.lower()!r}"
     if name in _WORDS:
         return f"Write {_WORDS[name]!r}"
+    if foreign := pyxle.remedy_for(name):
+        return foreign
     if name in _BROWSER:
         return "It is a name of the browser: use it in the UI half"
     close = difflib.get_close_matches(name, [*RUNTIME, *known], n=2)

@@ -13,6 +13,8 @@ from pathlib import Path
 import attrs
 
 from fxtrio.compile.bindings import names_of
+from fxtrio.compile.extras import install_remedy
+from fxtrio.compile.pyxle import is_foreign
 from fxtrio.compile.statements import Broken, parse_module
 
 _FRAMEWORK = ("fx", "fxtrio")
@@ -35,17 +37,19 @@ class FailingImport:
 def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
     """Return the imports of ``module`` that fail; ``root`` is the folder of its project.
 
-    In doubt an import is taken to succeed.
+    In doubt an import is taken to succeed. Those of Pyxle are left to `pyxle.imports_of`.
     """
     found = []
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if not _is_there(alias.name, root):
+                if not is_foreign(alias.name) and not _is_there(alias.name, root):
                     name = alias.asname or alias.name.partition(".")[0]
                     place = alias.lineno, alias.col_offset
                     found.append(FailingImport(name, *place, *_no_module(alias.name, root)))
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            if is_foreign(node.module):
+                continue
             there = _is_there(node.module, root)
             for alias in node.names:
                 known = _names_in(node.module, alias.name, root) if there else set()
@@ -64,7 +68,7 @@ def _no_module(module: str, root: Path) -> tuple[str, str]:
     own = {file.stem for file in root.glob("*.py")}
     own |= {file.parent.name for file in root.glob("*/__init__.py")}
     near = difflib.get_close_matches(first, sorted(own), n=1)
-    remedy = f"Did you mean {near[0]!r}?" if near else "Install it, or correct its name"
+    remedy = f"Did you mean {near[0]!r}?" if near else install_remedy(first)
     return f"there is no module {first!r}", remedy
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from pyflakes import messages
 from pyflakes.checker import Checker
 
+from fxtrio.compile import pyxle
 from fxtrio.compile.bindings import names_of
 from fxtrio.compile.hints import asyncio_uses, undefined_remedy
 from fxtrio.compile.imported import failing_imports
@@ -70,4 +71,17 @@ def foreign_calls(source: SourceText, module: ast.Module) -> list[Problem]:
             f"Write {instead}",
         )
         for node, name, instead in asyncio_uses(module)
+    ]
+
+
+def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
+    """Return a problem for every import of another framework, installed or not."""
+    return [
+        source.node_problem(
+            alias.lineno,
+            alias.col_offset,
+            f"{name!r} is no module of this framework",
+            remedy,
+        )
+        for alias, name, remedy in pyxle.imports_of(module)
     ]

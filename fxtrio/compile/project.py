@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import attrs
 
 from fxtrio.compile.facts import Facts, kind_of, read_facts
+from fxtrio.compile.functions import unmarked_loader
 from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.inject import injected_names
-from fxtrio.compile.names import foreign_calls, undefined_names
+from fxtrio.compile.names import foreign_calls, foreign_imports, undefined_names
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
@@ -28,6 +30,7 @@ from fxtrio.manifest import PageModule
 from fxtrio.routes import PageTree, scan
 
 _SUSPENSE = re.compile(r"\bSuspense\b")
+_DATA = re.compile(r"\bdata\b")
 
 
 @attrs.frozen
@@ -90,6 +93,9 @@ def check_page(source: SourceText, root: Path | None = None) -> tuple[CheckedPag
         facts, found = read_facts(source, module)
         problems += found
         has_code = bool(module.body)
+        forgotten = unmarked_loader(module) if facts.loader is None else None
+        if forgotten is not None and _DATA.search(sections.ui):
+            problems.append(_unmarked(source, forgotten))
     injected = injected_names(facts)
     if not sections.problems:
         problems += _check_code(source, sections.python, injected, root)
@@ -102,6 +108,12 @@ def check_page(source: SourceText, root: Path | None = None) -> tuple[CheckedPag
         **attrs.asdict(facts, recurse=False),
     )
     return CheckedPage(entry, sections.python, sections.ui, not sections.problems), problems
+
+
+def _unmarked(source: SourceText, function: ast.AsyncFunctionDef) -> Problem:
+    name = source.offset_of(function.lineno, function.col_offset) + len("async def ")
+    message = f"{function.name!r} is not marked, so the {kind_of(source.path)} gets no data"
+    return source.problem(name, message, "Write '@server' above it")
 
 
 def _no_default_export(source: SourceText) -> Problem:
@@ -141,7 +153,7 @@ def _check_code(
     if broken is not None:
         return [_broken_python(source, broken)]
     undefined = undefined_names(source, module, injected, root)
-    return [*undefined, *foreign_calls(source, module)]
+    return [*undefined, *foreign_imports(source, module), *foreign_calls(source, module)]
 
 
 def _broken_python(source: SourceText, broken: Broken) -> Problem:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from fxtrio.cli.check import check
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
 from fxtrio.routes import scan
@@ -46,6 +47,16 @@ def test_every_step_of_a_page_is_a_project_without_problems(document: Path, tmp_
                 # A document may begin with a layout.
                 problems = [str(one) for one in found if "there are no pages" not in one.message]
                 assert problems == [], f"line {block.line}"
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("document", PROJECTS, ids=name)
+async def test_fx_check_finds_no_mistake_in_a_page(document: Path, tmp_path: Path) -> None:
+    write_all(tmp_path, document)
+    with trio.fail_after(120):
+        found = await check(tmp_path, app="", imports=False, report=lambda line: None)
+
+    assert [str(problem) for problem in found.problems] == []
 
 
 @pytest.mark.node

@@ -22,6 +22,8 @@ from typing import TypeVar
 import attrs
 
 from fxtrio import runtime
+from fxtrio.compile import pyxle
+from fxtrio.compile.extras import install_remedy
 from fxtrio.compile.problems import Problem
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import PREFIX
@@ -132,7 +134,8 @@ def _no_module(name: str) -> tuple[str, str]:
         return cause, "Write 'import name' for a module of the project folder"
     if name.partition(".")[0] == "fx":
         return f"there is no module {name!r}", f"The framework has {', '.join(_FRAMEWORK)}"
-    return f"there is no module {name!r}", "Install it, or correct its name"
+    remedy = pyxle.module_remedy(name) if pyxle.is_foreign(name) else install_remedy(name)
+    return f"there is no module {name!r}", remedy
 
 
 def _no_name(name: str, module: str) -> tuple[str, str]:

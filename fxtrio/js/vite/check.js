@@ -13,7 +13,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { declaredNames } from './ambient.js';
 import { undefinedNames, withoutTypes } from './names.js';
+import { propertyMistakes } from './properties.js';
 import { importedModules, unreached } from './reach.js';
+import { signaturesOf } from './signatures.js';
 import { importMistakes } from './specifiers.js';
 import { boundNames } from './tree.js';
 import { usageMistakes } from './usage.js';
@@ -62,10 +64,8 @@ function lookAt(tools, root, declared, file) {
   const wrong = importMistakes(tree, plain.program, { root, source, exported });
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
-  const problems = [...wrong, ...usageMistakes(tree, file.actions)].map(({ offset, ...told }) => ({
-    ...at(offset),
-    ...told,
-  }));
+  const usage = [...usageMistakes(tree, file.actions), ...propertyMistakes(tree, tools.signatures)];
+  const problems = [...wrong, ...usage].map(({ offset, ...told }) => ({ ...at(offset), ...told }));
   for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
     const message = `undefined name '${name}' in UI code`;
     problems.push({ ...at(offset), message, remedy, certain: false });
@@ -203,6 +203,7 @@ async function loadTools(toolchain) {
     parse: parseSync,
     transform: transformSync,
     analyze: require('eslint-scope').analyze,
+    signatures: signaturesOf(/** @type {any} */ (program)),
     globals: new Set(Object.keys({ ...browser, ...builtin, ...nodeBuiltin })),
     modules: new Map([
       ['fx/client', program.body.flatMap((/** @type {Node} */ one) => boundNames(one.declaration))],

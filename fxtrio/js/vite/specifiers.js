@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 
+import { EXPORTS } from './pyxle.js';
 import { similar } from './similar.js';
 import { walk } from './tree.js';
 
@@ -74,7 +75,8 @@ function unknownNames(node, exported) {
     const name = one.imported?.name ?? one.imported?.value;
     if (name === undefined || exported.includes(name)) return [];
     const near = similar(name, exported);
-    const remedy = near === undefined ? `It has ${exported.join(', ')}` : `Did you mean '${near}'?`;
+    const listed = near === undefined ? `It has ${exported.join(', ')}` : `Did you mean '${near}'?`;
+    const remedy = EXPORTS[name] ?? listed;
     const message = `'${CLIENT}' has no export '${name}'`;
     return [{ offset: one.start, message, remedy, certain: true }];
   });
@@ -127,6 +129,10 @@ function packageOf(specifier) {
  * @param {string} specifier
  */
 export function packageRemedy(specifier) {
+  if (/^pyxle(\/|$)/.test(specifier)) return `Write '${CLIENT}'`;
+  if (specifier.startsWith('~/')) {
+    return `Write '@/${specifier.slice(2)}': '@' is the project folder`;
+  }
   if (!FRAMEWORK.test(specifier)) return `Run 'npm install ${packageOf(specifier)}'`;
   const near = similar(specifier, [CLIENT]);
   return near === undefined
@@ -135,12 +141,31 @@ export function packageRemedy(specifier) {
 }
 
 /**
+ * Whether the project says that it needs a package.
+ *
+ * @param {string} name
+ * @param {string} root
+ */
+function isListed(name, root) {
+  try {
+    const listed = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+    return name in { ...listed.dependencies, ...listed.devDependencies };
+  } catch {
+    return false; // there is none, or it is broken: both are told elsewhere
+  }
+}
+
+/**
  * @param {string} specifier
  * @param {string} root
  * @param {string} source
  */
 function remedyFor(specifier, root, source) {
-  if (!/^(\.|@\/)/.test(specifier)) return packageRemedy(specifier);
+  if (!/^(\.|@\/)/.test(specifier)) {
+    const rooted = `@/${specifier}`;
+    if (moduleFile(rooted, root, root) !== undefined) return `Write '${rooted}'`;
+    return isListed(packageOf(specifier), root) ? "Run 'npm install'" : packageRemedy(specifier);
+  }
   const base = specifier.startsWith('@/') ? root : path.dirname(path.join(root, source));
   const file = path.resolve(base, specifier.replace(/^@\//, ''));
   const folder = path.dirname(file);

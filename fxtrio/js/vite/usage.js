@@ -41,7 +41,7 @@ export function usageMistakes(program, actions) {
  * @param {Node} program
  * @returns {Map<string, string>}
  */
-function importedNames(program) {
+export function importedNames(program) {
   /** @type {Map<string, string>} */
   const names = new Map();
   for (const node of program.body) {

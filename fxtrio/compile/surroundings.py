@@ -1,0 +1,102 @@
+"""What lies around the pages of a project and cannot work: its packages, and files that nothing
+reads. Called by `fx check`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fxtrio.compile.problems import Problem
+from fxtrio.config import Config
+from fxtrio.config.places import key_places
+
+_PACKAGE = "package.json"
+_OLDEST_REACT = 19
+_PLAIN_RANGE = re.compile(r"[\^~=v]*(\d+)(\.(\d+|x|\*))*(-[\w.]+)?")
+_VITE = re.compile(r"vite\.config\.[cm]?[jt]s")
+_READS_VITE = re.compile(r"\b(vitest|storybook)\b")
+_RUNS_VITE = re.compile(r"\bvite\b")
+_RENAMED = {".pyxl": ".fxl"}
+_CONFIG = {"pyxle.config.json": "fx.config.json"}
+
+
+def surrounding_problems(root: Path, config: Config) -> list[Problem]:
+    """Return what is wrong around the pages of the project in ``root``."""
+    try:
+        text = (root / _PACKAGE).read_text("utf-8-sig")
+        package = json.loads(text)
+    except FileNotFoundError:
+        text, package = "", {}
+    except json.JSONDecodeError as error:
+        place = error.lineno, error.colno
+        return [Problem(_PACKAGE, *place, "it cannot be read as JSON", "Correct it")]
+    except (OSError, UnicodeDecodeError) as error:
+        return [Problem(_PACKAGE, 1, 1, f"it cannot be read: {error}", "Check the file")]
+    if not isinstance(package, dict):
+        return [Problem(_PACKAGE, 1, 1, "it is no JSON object", "Correct it")]
+    return [
+        *_package_problems(root, text, package),
+        *_unread(root, package),
+        *_misnamed(root, config),
+    ]
+
+
+def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterator[Problem]:
+    places = key_places(text) if text else {}
+    for kind in ("dependencies", "devDependencies"):
+        listed = package.get(kind)
+        if not isinstance(listed, Mapping):
+            continue
+        for name in ("react", "react-dom"):
+            asked = listed.get(name)
+            if isinstance(asked, str) and _is_too_old(asked):
+                yield Problem(
+                    _PACKAGE,
+                    *places[f"{kind}.{name}"],
+                    f"it asks for {name} {asked!r}, and pages need {_OLDEST_REACT}",
+                    f"Run 'npm install react@{_OLDEST_REACT} react-dom@{_OLDEST_REACT}', or "
+                    "remove both: fxtrio brings its own",
+                )
+        if listed and kind == "dependencies" and not _installed(root):
+            message = "its packages are not installed: there is no folder node_modules"
+            yield Problem(_PACKAGE, *places[kind], message, "Run 'npm install'")
+
+
+def _is_too_old(asked: str) -> bool:
+    """Whether a range of versions holds none from React 19 on; False in doubt."""
+    found = [_PLAIN_RANGE.fullmatch(part.strip()) for part in asked.split("||")]
+    return all(one is not None and int(one[1]) < _OLDEST_REACT for one in found)
+
+
+def _installed(root: Path) -> bool:
+    """Whether packages may be found from ``root``, as Node looks for them."""
+    return any((folder / "node_modules").is_dir() for folder in (root, *root.parents))
+
+
+def _unread(root: Path, package: dict[str, Any]) -> Iterator[Problem]:
+    scripts = json.dumps(package.get("scripts"))
+    if _READS_VITE.search(json.dumps(package)) or _RUNS_VITE.search(scripts):
+        return  # it serves another tool, such as a test runner
+    for path in sorted(root.iterdir()):
+        if _VITE.fullmatch(path.name):
+            remedy = (
+                "Remove it: plug-ins of PostCSS, as for Tailwind, go into postcss.config.mjs, "
+                "and '@/' is the project folder"
+            )
+            message = "nothing reads it: fxtrio sets up the bundler itself"
+            yield Problem(path.name, 1, 1, message, remedy)
+
+
+def _misnamed(root: Path, config: Config) -> Iterator[Problem]:
+    for old, new in _CONFIG.items():
+        if (root / old).is_file():
+            yield Problem(old, 1, 1, "nothing reads it", f"Rename it to {new!r}")
+    for old, new in _RENAMED.items():
+        for path in sorted((root / config.pages_dir).rglob(f"*{old}")):
+            shown = path.relative_to(root).as_posix()
+            message = f"it is no page file: these end in {new!r}"
+            yield Problem(shown, 1, 1, message, f"Rename it to '{path.stem}{new}'")

@@ -1,0 +1,339 @@
+"""What people get wrong at first: `fx check` gives the place, the cause and the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.cli.check import check
+from fxtrio.cli.init import starter
+from fxtrio.compile.project import check_page
+from fxtrio.compile.source import read_text
+from tests.trees import write_tree
+
+UI = "\nexport default function Page({ data }) { return <p>{data.x}</p>; }\n"
+REPOSITORY = Path(__file__).parents[2]
+
+
+def page_of(ui: str, imports: str) -> str:
+    lines = f'import {{ {imports} }} from "fx/client";\n' if imports else ""
+    return f"{lines}export default function Page() {{\n  {ui}\n}}\n"
+
+
+PYTHON = {
+    "a loader without its mark": (
+        f"async def load(request):\n    return {{'x': 1}}\n{UI}",
+        "1:11: 'load' is not marked, so the page gets no data. Write '@server' above it.",
+    ),
+    "an action that is a class": (
+        f"@action\nclass Save:\n    pass\n{UI}",
+        "2:7: @action 'Save' is a class. Write 'async def Save(request)'.",
+    ),
+    "a loader that is a class": (
+        f"@server\nclass Load:\n    pass\n{UI}",
+        "2:7: @server 'Load' is a class. Write 'async def Load(request)'.",
+    ),
+    "a websocket that is a class": (
+        f"class websocket:\n    pass\n{UI}",
+        "1:7: 'websocket' is a class. Write 'async def websocket(ws)'.",
+    ),
+    "a Markdown hook that is a class": (
+        f"class to_markdown:\n    pass\n{UI}",
+        "1:7: 'to_markdown' is a class. Write 'def to_markdown(ctx)'.",
+    ),
+    "a value that is a class": (
+        f"class CACHE:\n    revalidate = 60\n{UI}",
+        "1:7: CACHE is a class. Give CACHE a literal value.",
+    ),
+    "a model without its import": (
+        f"class Body(BaseModel):\n    x: int\n{UI}",
+        "1:12: undefined name 'BaseModel'. Write 'from pydantic import BaseModel'.",
+    ),
+    "an import from Pyxle": (
+        f"from pyxle.runtime import server\n{UI}",
+        "1:27: 'pyxle.runtime' is no module of this framework. Write 'from fx.runtime import "
+        "server'.",
+    ),
+    "a name of Pyxle that has another name": (
+        f"from pyxle.realtime import InProcessBroker\n{UI}",
+        "1:28: 'pyxle.realtime' is no module of this framework. Write 'from fx.realtime import "
+        "MemoryBroker'.",
+    ),
+    "a module of Pyxle": (
+        f"import pyxle.cache\n{UI}",
+        "1:8: 'pyxle.cache' is no module of this framework. Write 'from fx.cache import "
+        "revalidate'.",
+    ),
+    "an undefined name of Pyxle": (
+        f"@server\nasync def load(request):\n    return {{'x': get_request_id()}}\n{UI}",
+        "3:18: undefined name 'get_request_id'. Write 'request.state.request_id'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PYTHON)
+def test_python_halves(case: str) -> None:
+    text, told = PYTHON[case]
+    problems = check_page(read_text(text, "pages/index.fxl"))[1]
+    assert [str(problem) for problem in problems] == [f"pages/index.fxl:{told}"]
+
+
+@pytest.mark.parametrize(
+    "python",
+    [
+        "async def load(request):\n    return {}\n\n@action\nasync def add(request):\n"
+        "    return await load(request)\n",
+        "@server\nasync def load(request):\n    return {}\n",
+        "from store import load\n",
+        "async def _load(request):\n    return {}\n",
+        "import websocket\n",
+        "class Load:\n    pass\n",
+        "@cached\nasync def load(key):\n    return {}\n\ncached = 1\n",
+    ],
+)
+def test_what_only_looks_like_a_mistake(python: str) -> None:
+    text = f"{python}{UI}"
+    problems = check_page(read_text(text, "pages/index.fxl"))[1]
+    assert [str(one) for one in problems if "undefined" not in one.message] == []
+
+
+def test_a_loader_is_not_missed_where_nothing_reads_data() -> None:
+    text = "async def load(request):\n    return {}\n\nexport default () => <p>x</p>;\n"
+    assert check_page(read_text(text, "pages/index.fxl"))[1] == []
+
+
+UI_CASES = {
+    "form-page": (
+        page_of('return <Form action="add" page="/" pagePath="/">x</Form>;', "Form"),
+        "3:38: <Form> has no property 'pagePath'. Write 'page'.",
+    ),
+    "form-reset": (
+        page_of('return <Form action="a" page="/" resetOnSuccess />;', "Form"),
+        "3:36: <Form> has no property 'resetOnSuccess'. Write 'reset'.",
+    ),
+    "form-similar": (
+        page_of('return <Form action="a" page="/" onSucces={alert} />;', "Form"),
+        "3:36: <Form> has no property 'onSucces'. Did you mean 'onSuccess'?",
+    ),
+    "form-class": (
+        page_of('return <Form action="a" page="/" class="x" />;', "Form"),
+        "3:36: <Form> has no property 'class'. Write 'className'.",
+    ),
+    "link-prop": (
+        page_of('return <Link href="/" prefech>x</Link>;', "Link"),
+        "3:25: <Link> has no property 'prefech'. Did you mean 'prefetch'?",
+    ),
+    "link-shallow": (
+        page_of('return <Link href="/" shallow>x</Link>;', "Link"),
+        "3:25: <Link> has no property 'shallow'. Leave it out.",
+    ),
+    "link-unlike": (
+        page_of('return <Link href="/" activeWhenExactly>x</Link>;', "Link"),
+        "3:25: <Link> has no property 'activeWhenExactly'. There is href, prefetch, replace, "
+        "scroll.",
+    ),
+    "script": (
+        page_of('return <Script src="/x.js" onLoad={alert} />;', "Script"),
+        "3:30: <Script> has no property 'onLoad'. Write 'onReady'.",
+    ),
+    "script-defer": (
+        page_of('return <Script src="/x.js" defer />;', "Script"),
+        "3:30: <Script> has no property 'defer'. Write attributes={{ … }}.",
+    ),
+    "image": (
+        page_of('return <Image src="/x.png" alt="" objectFit="cover" />;', "Image"),
+        "3:37: <Image> has no property 'objectFit'. Write style={{ objectFit: … }}.",
+    ),
+    "action-option": (
+        page_of('useAction("a", { pagePath: "/" }); return null;', "useAction"),
+        "3:20: useAction() has no option 'pagePath'. Write 'page'.",
+    ),
+    "socket-option": (
+        page_of('useWebSocket("/x", { onMesage() {} }); return null;', "useWebSocket"),
+        "3:24: useWebSocket() has no option 'onMesage'. Did you mean 'onMessage'?",
+    ),
+    "auth-part": (
+        page_of("const { isAuthenticted } = useAuth(); return isAuthenticted;", "useAuth"),
+        "3:11: useAuth() returns no 'isAuthenticted'. Did you mean 'isAuthenticated'?",
+    ),
+    "navigate-option": (
+        page_of('navigate("/", { shallow: true }); return null;', "navigate"),
+        "3:19: navigate() has no option 'shallow'. Leave it out.",
+    ),
+    "slots": (
+        page_of("return useSlots();", "useSlots"),
+        "1:10: 'fx/client' has no export 'useSlots'. Write <Slot name=\"…\"> in the layout.",
+    ),
+    "pyxle-client": (
+        'import { Link } from "pyxle/client";\nexport default () => <Link href="/">x</Link>;\n',
+        "1:22: 'pyxle/client' cannot be found. Write 'fx/client'.",
+    ),
+    "tilde": (
+        'import { x } from "~/lib/x";\nexport default () => x;\n',
+        "1:19: '~/lib/x' cannot be found. Write '@/lib/x': '@' is the project folder.",
+    ),
+    "bare": (
+        'import { x } from "lib/x";\nexport default () => x;\n',
+        "1:19: 'lib/x' cannot be found. Write '@/lib/x'.",
+    ),
+    "pascal": (
+        'import { x } from "nosuch";\nexport default () => x;\n',
+        "1:19: 'nosuch' cannot be found. Run 'npm install nosuch'.",
+    ),
+}
+
+FINE = """
+import { ClientOnly, Form, Head, Image, Link, Script, Slot, navigate, refresh } from "fx/client";
+import { useAction, useAuth, useNavigation, useParams, useWebSocket } from "fx/client";
+
+export default function Page({ data, ...rest }) {
+  const { id, ...others } = useParams();
+  const { status, user, isAuthenticated, loading, error, signup, ...auth } = useAuth();
+  const { lastMessage, error: lost, send } = useWebSocket("/x", { enabled: false, onMessage() {} });
+  const { pending, data: saved, fields } = useAction("add", { page: "/other" });
+  const { to, state } = useNavigation();
+  const options = { anything: 1 };
+  const go = () => navigate("/", { replace: true, scroll: false, ...options });
+  return (
+    <main onClick={go}>
+      <Head key="h"><title>x</title></Head>
+      <Form method="get" action="/find" role="search" replace scroll={false} key="f">x</Form>
+      <Form action="add" page="/other" aria-label="x" data-x="1" onReset={go} onChange={go}
+        onSubmitCapture={go} autoComplete="off" noValidate style={{}} ref={null} {...rest}>x</Form>
+      <Link href="/" prefetch={true} target="_blank" rel="me" className="x" onMouseEnter={go}
+        hrefLang="en" download title="x" tabIndex={0} dangerouslySetInnerHTML={{ __html: "" }} />
+      <Image src="/x" alt="" fill priority loading="eager" srcSet="" sizes="" onLoad={go} />
+      <Script id="s" strategy="lazyOnload" attributes={{ type: "module" }} onReady={go}>
+        {"1"}
+      </Script>
+      <ClientOnly fallback={null}>
+        {() => <i>{id}{status}{user}{loading}{error}{lost}</i>}
+      </ClientOnly>
+      <Slot name="side" anything={1}>x</Slot>
+      <p title={[others, auth, isAuthenticated, signup, lastMessage, send, pending, saved, fields,
+        to, state, data, refresh].join()} />
+    </main>
+  );
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def ui_problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What is said about each page of one project, by its name."""
+    root = tmp_path_factory.mktemp("ui")
+    files = {f"pages/{name}.fxl": text for name, (text, _) in UI_CASES.items()}
+    fine = {"pages/fine.fxl": FINE, "lib/x.js": "export const x = 1;\n"}
+    found = trio.run(problems_of, root, files | fine)
+    by_page: dict[str, list[str]] = {}
+    for problem in found:
+        path, _, told = problem.partition(":")
+        by_page.setdefault(Path(path).stem, []).append(told)
+    return by_page
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("name", UI_CASES)
+def test_ui_halves(name: str, ui_problems: dict[str, list[str]]) -> None:
+    assert ui_problems.get(name) == [UI_CASES[name][1]]
+
+
+@pytest.mark.node
+def test_what_fx_client_offers_is_no_mistake(ui_problems: dict[str, list[str]]) -> None:
+    assert ui_problems.get("fine") is None
+
+
+async def problems_of(root: Path, files: dict[str, str]) -> list[str]:
+    page = {"pages/index.fxl": "export default () => <p>x</p>;\n"}
+    write_tree(root, page | files)
+    with trio.fail_after(120):
+        found = await check(root, app="", imports=False, report=lambda line: None)
+    return [str(problem).replace(f"{root}/", "") for problem in found.problems]
+
+
+OLD_REACT = '{\n  "dependencies": {\n    "react": "^18.2.0"\n  }\n}\n'
+
+AROUND = {
+    "an old React": (
+        {"package.json": OLD_REACT, "node_modules/x/package.json": "{}"},
+        "package.json:3:5: it asks for react '^18.2.0', and pages need 19. Run 'npm install "
+        "react@19 react-dom@19', or remove both: fxtrio brings its own.",
+    ),
+    "packages that are not installed": (
+        {"package.json": '{"dependencies": {"chart.js": "4"}}'},
+        "package.json:1:2: its packages are not installed: there is no folder node_modules. "
+        "Run 'npm install'.",
+    ),
+    "a configuration of Vite": (
+        {"vite.config.ts": "export default {}"},
+        "vite.config.ts:1:1: nothing reads it: fxtrio sets up the bundler itself. Remove it: "
+        "plug-ins of PostCSS, as for Tailwind, go into postcss.config.mjs, and '@/' is the "
+        "project folder.",
+    ),
+    "a package that is listed and not installed": (
+        {
+            "package.json": '{"dependencies": {"chart.js": "4"}}',
+            "node_modules/x/package.json": "{}",
+            "pages/about.fxl": 'import "chart.js";\nexport default () => <p>x</p>;\n',
+        },
+        "pages/about.fxl:1:8: 'chart.js' cannot be found. Run 'npm install'.",
+    ),
+    "a package.json that is none": (
+        {"package.json": '{\n  "a": 1,\n}'},
+        "package.json:3:1: it cannot be read as JSON. Correct it.",
+    ),
+    "settings of Pyxle": (
+        {"pyxle.config.json": "{}"},
+        "pyxle.config.json:1:1: nothing reads it. Rename it to 'fx.config.json'.",
+    ),
+    "a page of Pyxle": (
+        {"pages/about.pyxl": "x"},
+        "pages/about.pyxl:1:1: it is no page file: these end in '.fxl'. Rename it to 'about.fxl'.",
+    ),
+}
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("case", AROUND)
+async def test_what_lies_around_the_pages(case: str, tmp_path: Path) -> None:
+    files, told = AROUND[case]
+    assert await problems_of(tmp_path, files) == [told]
+
+
+@pytest.mark.node
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"package.json": '{"devDependencies": {"prettier": "3"}}'},
+        {"package.json": '{"dependencies": {}}'},
+        {
+            "package.json": '{"dependencies": {"react": ">=18", "react-dom": "18 || 19"}}',
+            "node_modules/x/package.json": "{}",
+        },
+        {
+            "package.json": '{"devDependencies": {"vitest": "4"}}',
+            "vite.config.ts": "export default {}",
+        },
+    ],
+)
+async def test_what_may_lie_around_the_pages(files: dict[str, str], tmp_path: Path) -> None:
+    assert await problems_of(tmp_path, files) == []
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("name", ["chat", "guestbook", "notes"])
+async def test_the_examples_have_no_mistakes(name: str) -> None:
+    root = REPOSITORY / "examples" / name
+    with trio.fail_after(120):
+        found = await check(root, app="", imports=False, report=lambda line: None)
+    assert found.problems == ()
+
+
+@pytest.mark.node
+async def test_a_new_project_has_no_mistakes(tmp_path: Path) -> None:
+    for path, data in starter("shop").items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    assert await problems_of(tmp_path, {}) == []
