@@ -8,13 +8,20 @@ reported with the path of the key that holds it.
 from __future__ import annotations
 
 import inspect
+import logging
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from fxtrio.errors import NotSerializable
+
+_PLACES_TOLD = 1024
+"""Places whose text was not valid Unicode that are remembered (count)."""
+
+log = logging.getLogger("fx.serve")
 
 
 def _fallback(value: object) -> object:
@@ -36,10 +43,13 @@ def encode(value: object, *, place: str) -> bytes:
 
     ``place`` names the origin in errors, for example ``pages/index.fxl: load()``.
     Raises NotSerializable for unknown types, NaN and infinities, and values that
-    contain themselves.
+    contain themselves. Text that is not valid Unicode, which is half of a surrogate
+    pair, is sent as U+FFFD, and told once for each place.
     """
     try:
         encoded = _encode(value)
+    except UnicodeEncodeError:
+        return encode(_with_valid_text(value, place), place=place)
     except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError) as error:
         culprits = _culprits(value, "", frozenset())
         path, culprit = next(culprits, ("", value))
@@ -53,6 +63,55 @@ def encode(value: object, *, place: str) -> bytes:
         for path, culprit in _not_finite(value, ""):
             raise NotSerializable(place, path, culprit)
     return encoded
+
+
+def _with_valid_text(value: object, place: str) -> object:
+    """Return what ``value`` is in JSON, in valid Unicode. Raises NotSerializable."""
+    try:
+        plain = msgspec.to_builtins(value, enc_hook=_fallback, str_keys=True)
+    except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError) as error:
+        path, culprit = next(_culprits(value, "", frozenset()), ("", value))
+        raise NotSerializable(place, path, culprit) from error
+    found: list[str] = []
+    valid = _valid(plain, "", found)
+    _tell_once(place)(found[0] if found else "")
+    return valid
+
+
+def _valid(value: Any, path: str, found: list[str]) -> Any:
+    """Return plain values in valid Unicode; the paths of what was not go to ``found``."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            found.append(path)
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value
+    if isinstance(value, dict):
+        return {
+            _valid(key, path, found): _valid(item, f"{path}.{key}", found)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_valid(item, f"{path}[{index}]", found) for index, item in enumerate(value)]
+    return value
+
+
+@lru_cache(_PLACES_TOLD)
+def _tell_once(place: str) -> Callable[[str], None]:
+    """Return what logs the first path that it is given, and no other."""
+    told = iter((True,))
+
+    def tell(path: str) -> None:
+        if next(told, False):
+            log.error(
+                "%s: %r is no valid Unicode, and was sent with U+FFFD. "
+                "Look where the text comes from.",
+                place,
+                path.lstrip("."),
+            )
+
+    return tell
 
 
 def escape_for_html(encoded: bytes) -> bytes:

@@ -205,6 +205,13 @@ class CharsetRefused(ActionError):
         self.charset = charset
 
 
+class BadMessage(WebSocketException, ValueError):
+    """A WebSocket message that is not the JSON a handler asks for; closes with 1007."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(1007, reason)
+
+
 class BodyTooLarge(ActionError):
     """A request body above `limits.body`; becomes the answer with status 413."""
 

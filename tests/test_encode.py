@@ -93,7 +93,6 @@ def cyclic() -> dict[str, Any]:
         ({"a": float("nan")}, "a"),
         ({"a": None, "b": [1.0, float("inf")]}, "b[1]"),
         ({"p": Size(float("-inf"))}, "p.width"),  # type: ignore[arg-type]  # the mistake itself
-        ({"a": "\ud800"}, "a"),
         (cyclic(), "self[0]"),
         ({"a": lambda: 1}, "a"),
         (object(), ""),
@@ -104,6 +103,48 @@ def test_what_json_cannot_hold_is_named_by_its_path(value: object, path: str) ->
         encode(value, place="pages/index.fxl: load()")
     assert caught.value.path == path
     assert str(caught.value).startswith("pages/index.fxl: load(): ")
+
+
+class Named(BaseModel):
+    name: Any
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "path"),
+    [
+        ({"a": [1, "x\ud800y"]}, {"a": [1, "x\ufffdy"]}, "a[1]"),
+        ({"\udfff": 1}, {"\ufffd": 1}, ""),
+        ({"a": "\ud83d\ude00"}, {"a": "😀"}, "a"),
+        (Point("\ud800"), {"x": "\ufffd"}, "x"),  # type: ignore[arg-type]  # the mistake itself
+        ({"p": Named(name="\ud800"), "d": datetime.date(2026, 1, 2)}, None, "p.name"),
+    ],
+)
+def test_half_a_surrogate_pair_is_sent_as_u_fffd_and_told_once_for_a_place(
+    value: object, expected: object, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = f"pages/{path}{expected}.fxl"
+    sent = [json.loads(encode(value, place=place)) for _ in range(3)]
+    if expected is None:
+        expected = {"p": {"name": "\ufffd"}, "d": "2026-01-02"}
+    assert sent == [expected] * 3
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{place}: {path!r} is no valid Unicode, and was sent with U+FFFD. "
+        "Look where the text comes from."
+    ]
+
+
+@given(st.recursive(st.text(st.characters(codec=None)), st.lists))
+def test_any_text_of_python_can_be_sent(value: Any) -> None:
+    encode(value, place="here").decode()
+
+
+def test_what_json_cannot_hold_beside_such_text_is_named_by_its_path() -> None:
+    with pytest.raises(NotSerializable) as caught:
+        encode({"t": "\ud800", "a": [float("nan")]}, place="here")
+    assert caught.value.path == "a[0]"
+    with pytest.raises(NotSerializable) as caught:
+        encode({"t": "\ud800", "o": object()}, place="here")
+    assert caught.value.path == "o"
 
 
 def test_a_deep_value_is_refused_without_a_traceback() -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import collections.abc
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import cattrs
 
@@ -31,6 +33,8 @@ _NAMES = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
+    Decimal: "a number",
+    UUID: "a UUID",
     str: "text",
     dict: "an object",
     list: "a list",

@@ -12,8 +12,11 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
+from decimal import Decimal
 from enum import Enum
+from itertools import islice
 from typing import Any
+from uuid import UUID
 
 import attrs
 import cattrs
@@ -22,16 +25,21 @@ from cattrs.preconf.json import make_converter
 
 from fxtrio.errors import ValidationActionError
 from fxtrio.serve.actions.bounded import (
+    MOST,
     expected,
     is_items,
     is_object,
     items_factory,
     object_factory,
 )
+from fxtrio.serve.actions.numbers import decimal, finite, odd_numbers
 from fxtrio.serve.actions.validators import refused_fields
 
 ROOT = "__root__"
 """The field path of a problem with the body as a whole."""
+
+_LONGEST_UUID = 45
+"""``urn:uuid:`` and 36 characters."""
 
 _MOST_OF_PYDANTIC = 1000
 """Problems that pydantic may name, which takes 2 ms (count)."""
@@ -80,7 +88,7 @@ def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
 
     def build(value: Any, is_form: bool) -> Any:
         try:
-            return model.model_validate(_with_lists(value, lists) if is_form else value)
+            made = model.model_validate(_with_lists(value, lists) if is_form else value)
         except ValidationError as error:
             count = error.error_count()
             if count > _MOST_OF_PYDANTIC:  # they can only be had all at once
@@ -91,6 +99,10 @@ def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
                 message = problem["msg"].removeprefix("Value error, ")
                 fields.setdefault(path, []).append(message)
             raise invalid(fields) from error
+        odd = [path or ROOT for path in islice(odd_numbers(made), MOST)]
+        if odd:
+            raise invalid({path: [str(expected(float))] for path in odd})
+        return made
 
     return build
 
@@ -179,7 +191,10 @@ def _strict(kind: type, accepts: tuple[type, ...]) -> Callable[[Any, Any], Any]:
     def structure(value: Any, _: Any) -> Any:
         if not isinstance(value, accepts) or (isinstance(value, bool) and kind is not bool):
             raise expected(kind)
-        return kind(value)
+        try:
+            return kind(value)
+        except OverflowError:  # a whole number that no float reaches
+            raise expected(kind) from None
 
     return structure
 
@@ -194,6 +209,11 @@ def _from_text(kind: type) -> Callable[[Any, Any], Any]:
             raise expected(kind) from None
 
     return structure
+
+
+def _float_from_text(value: Any, kind: Any) -> float:
+    number: float = _as_float(value, kind)
+    return finite(number)
 
 
 def _bool_from_text(value: Any, _: Any) -> bool:
@@ -254,10 +274,21 @@ def _converter(hooks: Mapping[type, Callable[[Any, Any], Any]]) -> cattrs.Conver
         converter.register_structure_hook(kind, hook)
     for kind in (date, datetime, time):
         converter.register_structure_hook(kind, _moment)
+    converter.register_structure_hook(Decimal, decimal)
+    converter.register_structure_hook(UUID, _uuid)
     converter.register_structure_hook_func(
         lambda kind: isinstance(kind, type) and issubclass(kind, Enum), _enum
     )
     return converter
+
+
+def _uuid(value: Any, _: Any) -> UUID:
+    if not isinstance(value, str) or len(value) > _LONGEST_UUID:
+        raise expected(UUID)
+    try:
+        return UUID(value)
+    except ValueError:
+        raise expected(UUID) from None
 
 
 def _moment(value: Any, kind: Any) -> Any:
@@ -267,6 +298,7 @@ def _moment(value: Any, kind: Any) -> Any:
         raise ValueError(f"Expected a {kind.__name__} in ISO 8601 form") from None
 
 
+_as_float = _from_text(float)
 _json_converter = _converter(
     {
         bool: _strict(bool, (bool,)),
@@ -276,5 +308,5 @@ _json_converter = _converter(
     }
 )
 _form_converter = _converter(
-    {bool: _bool_from_text, int: _from_text(int), float: _from_text(float), str: _text}
+    {bool: _bool_from_text, int: _from_text(int), float: _float_from_text, str: _text}
 )

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 from starlette.websockets import WebSocket
 
-from fxtrio.errors import BadBody
+from fxtrio.errors import BadBody, BadMessage
 from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.forms import (
     LARGEST_FIELD,
@@ -67,6 +67,26 @@ class PageRequest(_Cookies, Request):
 
 class PageSocket(_Cookies, WebSocket):
     """What WebSocket handlers and their hooks get."""
+
+    async def receive_json(self, mode: str = "text") -> Any:
+        """Return the JSON of the next message, within the bounds of bodies.
+
+        ``mode`` is ``text`` or ``binary``. Raises BadMessage for anything else, which
+        closes the connection with 1007 when the handler lets it pass.
+        """
+        if mode not in ("text", "binary"):
+            raise RuntimeError('The "mode" argument should be "text" or "binary".')
+        try:
+            if mode == "text":
+                data = (await self.receive_text()).encode()
+            else:
+                data = await self.receive_bytes()
+        except (KeyError, AttributeError):
+            raise BadMessage(f"A {mode} message was expected.") from None
+        try:
+            return parse_json(data)
+        except BadBody as error:
+            raise BadMessage(error.message) from None
 
 
 class BodyRequest(PageRequest):
