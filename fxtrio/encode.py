@@ -169,6 +169,8 @@ def _culprits(value: object, path: str, above: frozenset[int]) -> Iterator[tuple
     if not found:
         try:
             _encode(value)
+        except UnicodeEncodeError:  # `encode` knows what to send instead
+            return
         except (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError):
             yield path, value
 

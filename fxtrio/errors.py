@@ -15,6 +15,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 import attrs
+from starlette.exceptions import WebSocketException
 
 
 def shown_path(path: Path) -> str:

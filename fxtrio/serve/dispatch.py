@@ -106,14 +106,13 @@ class Dispatcher:
         answer = visit.audience.take(answer, visit.draft)
         if answer is None:
             return
-        await self._send(visit, answer)
+        try:
+            await self._send(visit, answer)
+        except BaseException:  # the client is gone; what was promised to follow is not
+            running.background.start(_followers(visit))
+            raise
         if visit.followers:
-            body = visit.body
-            if body is not None:
-                # They may read the body and its files, so its end is theirs.
-                visit.followers.append(BackgroundTask(body.aclose))
-            await running.background.run(visit.followers)
-            visit.body = None
+            await running.background.run(_followers(visit))
 
     async def _send(self, visit: Visit, answer: Answer) -> None:
         site = self._site
@@ -305,6 +304,14 @@ class Dispatcher:
                 await self._send(visit, refusal_reply(Refused(error.message, 400)))
             return True
         return False
+
+
+def _followers(visit: Visit) -> list[BackgroundTask]:
+    """Return the work that follows a response. The end of the body is its, which may read it."""
+    if visit.followers and visit.body is not None:
+        visit.followers.append(BackgroundTask(visit.body.aclose))
+        visit.body = None
+    return visit.followers
 
 
 _PROBES = frozenset({"/healthz", "/readyz"})

@@ -119,12 +119,11 @@ class ActionVisit:
         if performed is None or isinstance(performed, Reply):
             return performed
         request, result = performed
+        # Before anything can fail: what the action has promised is done all the same.
+        self.visit.followers[:0] = background.tasks
         if self.running.cache is not None:
             self.running.cache.drop(*_invalidated(result))
-        answer = await self._present(result, found, request)
-        if background.tasks:
-            self.visit.followers[:0] = background.tasks  # they may read files of the form
-        return answer
+        return await self._present(result, found, request)
 
     def _hint(self) -> dict[str, str]:
         """Return what the author of a wrong URL should know, in development; also log it."""
@@ -303,9 +302,7 @@ class ActionVisit:
         site = self.site
         base = site.config.base_url
         url = found.path.url(base)
-        referer = urlsplit(request.headers.get("referer", ""))
-        if referer.path == url and referer.query:
-            url = f"{url}?{referer.query}"
+        url += _query_of(request.headers.get("referer", ""), url)
         if isinstance(result, Response):
             return result
         if isinstance(result, Redirect):
@@ -328,6 +325,15 @@ class ActionVisit:
             "values": await _typed(request),
         }
         return await page.load_and_show(status=result.status, action_data=data)
+
+
+def _query_of(referer: str, path: str) -> str:
+    """Return the query, with its ``?``, of a URL with that path; "" for any other text."""
+    try:
+        parts = urlsplit(referer)
+    except ValueError:
+        return ""
+    return f"?{parts.query}" if parts.path == path and parts.query else ""
 
 
 async def _typed(request: ActionRequest) -> Mapping[str, Any]:

@@ -29,14 +29,24 @@ class Background:
         When as many responses as the capacity have work under way, the caller
         does wait: its connection is what slows down then.
         """
-        if not tasks:
-            return
-        if self._running >= self._capacity:
-            await self._work(tasks)
-            return
-        self._nursery.start_soon(self._work, tasks, name="serve.background")
+        crowded = self._running >= self._capacity
+        done = self.start(tasks)
+        if crowded:
+            await done.wait()
 
-    async def _work(self, tasks: Sequence[BackgroundTask]) -> None:
+    def start(self, tasks: Sequence[BackgroundTask]) -> trio.Event:
+        """Run ``tasks`` whatever the capacity, also when the caller is cancelled.
+
+        Returns what is set once they are done.
+        """
+        done = trio.Event()
+        if tasks:
+            self._nursery.start_soon(self._work, tasks, done, name="serve.background")
+        else:
+            done.set()
+        return done
+
+    async def _work(self, tasks: Sequence[BackgroundTask], done: trio.Event) -> None:
         self._running += 1
         try:
             for task in tasks:
@@ -46,6 +56,7 @@ class Background:
                     name = getattr(task.func, "__qualname__", repr(task.func))
                     log.error("background task %s failed", name, exc_info=trimmed(error))
         finally:
+            done.set()
             self._running -= 1
             if not self._running:
                 self._idle.unpark_all()

@@ -80,8 +80,8 @@ class PageSocket(_Cookies, WebSocket):
             if mode == "text":
                 data = (await self.receive_text()).encode()
             else:
-                data = await self.receive_bytes()
-        except (KeyError, AttributeError):
+                data = bytes(await self.receive_bytes())
+        except (KeyError, AttributeError, TypeError):  # None, or nothing, in its place
             raise BadMessage(f"A {mode} message was expected.") from None
         try:
             return parse_json(data)

@@ -1,0 +1,127 @@
+"""What an action has promised is done, and what a client gets wrong is not our mistake."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+from starlette.background import BackgroundTask
+from starlette.types import Message
+from trio.testing import wait_all_tasks_blocked
+
+from fx.testing import Client, SocketClosed, open_app
+from fxtrio.serve.request.background import open_background
+from tests.trees import page, write_tree
+
+PAGE = """
+    done = []
+
+    async def job(text):
+        done.append(text)
+
+    @action
+    async def unsendable(request):
+        return {"x": object(), "background": [job, "unsendable"]}
+
+    @action
+    async def sent(request):
+        return {"background": [job, "sent"]}
+
+    @action
+    async def told(request):
+        return {"done": list(done)}
+
+    async def websocket(ws):
+        await ws.accept()
+        while True:
+            await ws.send_json({"got": await ws.receive_json()})
+    """
+ACTIONS = "/api/__actions/index/"
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    async with open_app(tmp_path) as opened:
+        yield opened
+
+
+async def done(client: Client) -> list[str]:
+    await wait_all_tasks_blocked()
+    told: list[str] = (await client.action("/", "told")).data["done"]
+    return told
+
+
+async def test_background_work_is_done_when_the_result_cannot_be_sent(client: Client) -> None:
+    assert (await client.action("/", "unsendable")).status == 500
+    assert await done(client) == ["unsendable"]
+
+
+@pytest.mark.parametrize("referer", ["http://[", "http://a:b:c/", "\u00ff", "http://[::1/?x"])
+async def test_background_work_is_done_and_the_answer_sent_whatever_the_referer(
+    client: Client, referer: str
+) -> None:
+    headers = {"accept": "text/html", "referer": referer}
+    headers["content-type"] = "application/x-www-form-urlencoded"
+    response = await client.post(f"{ACTIONS}sent", content=b"a=1", headers=headers)
+    assert (response.status, response.headers["location"]) == (303, "/")
+    assert await done(client) == ["sent"]
+
+
+async def test_background_work_is_done_when_the_client_is_gone(client: Client) -> None:
+    scope = client.scope("http", f"{ACTIONS}sent", {"sec-fetch-site": "same-origin"})
+    scope["method"] = "POST"
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"{}"}
+
+    async def send(message: Message) -> None:
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        await client.app(scope, receive, send)
+    assert await done(client) == ["sent"]
+
+
+async def test_work_above_the_capacity_is_done_when_its_caller_is_cancelled() -> None:
+    ended: list[int] = []
+    go = trio.Event()
+
+    async def work(number: int) -> None:
+        await go.wait()
+        ended.append(number)
+
+    async with open_background(capacity=1) as background:
+        await background.run([BackgroundTask(work, 1)])
+        await wait_all_tasks_blocked()
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await background.run([BackgroundTask(work, 2)])
+        assert scope.cancelled_caught
+        go.set()
+        await background.drain(1)
+        assert sorted(ended) == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["{", '"\\ud800"', "[" * 5000, "NaN", ""])
+async def test_a_message_that_is_no_json_closes_with_1007_and_is_no_defect(
+    client: Client, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client.websocket("/") as socket:
+        await socket.send_json({"a": 1})
+        assert await socket.receive_json() == {"got": {"a": 1}}
+        await socket.send_text(text)
+        with pytest.raises(SocketClosed) as caught:
+            await socket.receive()
+    assert caught.value.code == 1007
+    assert not caplog.records
+
+
+async def test_a_message_of_bytes_where_text_is_meant_closes_with_1007(client: Client) -> None:
+    async with client.websocket("/") as socket:
+        await socket.send_bytes(b"{}")
+        with pytest.raises(SocketClosed) as caught:
+            await socket.receive()
+    assert caught.value.code == 1007
