@@ -40,7 +40,7 @@ async def test_markdown_context_request_has_the_parameters_of_the_route(
     text = (
         "from starlette.requests import Request\n\n"
         "def to_markdown(ctx):\n"
-        "    assert type(ctx.request) is Request\n"
+        "    assert isinstance(ctx.request, Request)\n"
         "    return f\"{ctx.request.path_params} {ctx.request.query_params['q']}\""
     )
     async with open_llms(tmp_path, {"shops/[shop]/rooms/[...rest]": text}) as client:
