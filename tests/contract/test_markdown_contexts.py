@@ -141,7 +141,7 @@ from starlette.requests import Request
 
 def llms_txt(ctx):
     request = ctx.request
-    assert type(ctx) is LlmsTxtContext and type(request) is Request
+    assert type(ctx) is LlmsTxtContext and isinstance(request, Request)
     assert type(ctx.pages) is tuple and all(type(each) is LlmsPageInfo for each in ctx.pages)
     if "default" in request.query_params:
         return "before\\n" + ctx.render_default()
