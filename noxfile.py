@@ -78,6 +78,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def attack(session: nox.Session) -> None:
+    """Attack a real app for ten minutes at most; arguments after -- go to it (--seconds 60)."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.attack", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure against other frameworks and servers; needs wrk. See benchmarks/README.md.
 

@@ -16,7 +16,13 @@ KEY = base64.b64encode(b"sixteen bytes ok")
 
 
 def frame(
-    opcode: int, payload: bytes = b"", *, fin: bool = True, rsv: int = 0, masked: bool = True
+    opcode: int,
+    payload: bytes = b"",
+    *,
+    fin: bool = True,
+    rsv: int = 0,
+    masked: bool = True,
+    mask: bytes | None = None,
 ) -> bytes:
     first = (0x80 if fin else 0) | (rsv << 4) | opcode
     second = 0x80 if masked else 0
@@ -28,7 +34,7 @@ def frame(
         head = struct.pack("!BBQ", first, second | 127, len(payload))
     if not masked:
         return head + payload
-    mask = os.urandom(4)
+    mask = mask or os.urandom(4)
     long = (mask * (len(payload) // 4 + 1))[: len(payload)]
     data = int.from_bytes(payload, "big") ^ int.from_bytes(long, "big")
     return head + mask + data.to_bytes(len(payload), "big")

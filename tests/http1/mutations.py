@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -41,7 +42,7 @@ FRAMES = [
     frame(TEXT, b"\x2a\x4e\x4c\x04\x00", rsv=4),
     close_frame(1000, b"bye"),
 ]
-_awkward = [
+AWKWARD = [
     b"\r\n", b"\n", b"\r", b"\0", b" ", b"\t", b":", b",", b";", b"%", b"#", b"\xff", b"\x80",
     b"0", b"-1", b"99999999999999999999", b"chunked", b"Content-Length: 3\r\n",
     b"Transfer-Encoding: chunked\r\n", b"Host: b\r\n", b"Connection: close\r\n",
@@ -59,23 +60,28 @@ def damaged(dice: random.Random) -> bytes:
         samples = FRAMES
     data += b"".join(dice.choices(samples, k=dice.randint(1, 4)))
     for _ in range(dice.choice([0, 1, 1, 2, 5])):
-        at = dice.randrange(len(data) + 1)
-        other = dice.randrange(len(data) + 1)
-        match dice.randrange(6):
-            case 0:  # flip a bit
-                byte = data[at : at + 1] or b"x"
-                data = data[:at] + bytes([byte[0] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
-            case 1:  # insert
-                data = data[:at] + dice.choice(_awkward) + data[at:]
-            case 2:  # remove
-                data = data[:at] + data[at + dice.randint(1, 8) :]
-            case 3:  # cut off
-                data = data[:at]
-            case 4:  # repeat
-                data = data[:at] + data[min(at, other) : max(at, other)] + data[at:]
-            case 5:  # noise
-                data = data[:at] + dice.randbytes(dice.randint(1, 16)) + data[at:]
+        data = damage(data, dice, AWKWARD)
     return data
+
+
+def damage(data: bytes, dice: random.Random, tokens: Sequence[bytes]) -> bytes:
+    """Return ``data`` with one thing wrong; ``tokens`` are what is put into it."""
+    at = dice.randrange(len(data) + 1)
+    other = dice.randrange(len(data) + 1)
+    match dice.randrange(6):
+        case 0:  # flip a bit
+            byte = data[at : at + 1] or b"x"
+            return data[:at] + bytes([byte[0] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+        case 1:  # insert
+            return data[:at] + dice.choice(tokens) + data[at:]
+        case 2:  # remove
+            return data[:at] + data[at + dice.randint(1, 8) :]
+        case 3:  # cut off
+            return data[:at]
+        case 4:  # repeat
+            return data[:at] + data[min(at, other) : max(at, other)] + data[at:]
+        case _:  # noise
+            return data[:at] + dice.randbytes(dice.randint(1, 16)) + data[at:]
 
 
 async def careless(scope: Any, receive: Any, send: Any) -> None:
