@@ -12,6 +12,7 @@ from typing import Any
 
 import h2.events
 import trio
+from h2.connection import ConnectionState
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 from hypercorn.events import Closed, Updated
@@ -367,7 +368,8 @@ class GuardedProtocol(H2Protocol):
 
     def _is_over(self, number: int) -> bool:
         stream = self.connection.streams.get(number)
-        return stream is None or stream.closed
+        ended = self.connection.state_machine.state is ConnectionState.CLOSED
+        return ended or stream is None or stream.closed
 
     def _reset(self, number: int, code: ErrorCodes) -> None:
         if not self._is_over(number):
