@@ -14,7 +14,7 @@ from rich.text import Text
 from fxtrio.cli.output import console, json_option, print_done, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
 from fxtrio.cli.words import counted
-from fxtrio.config import load_config
+from fxtrio.config import load_config, load_env_files
 from fxtrio.errors import shown_path
 
 
@@ -33,6 +33,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
     from fxtrio.compile.build import build_project
 
+    load_env_files(root)
     out = console(stderr=True)
     with out.status("Building") as status:
 

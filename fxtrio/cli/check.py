@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,11 +33,15 @@ def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
     import trio
 
     from fxtrio.compile.problems import format_json, format_text
+    from fxtrio.config import load_env_files
+    from fxtrio.errors import ConfigInvalid
 
     def report(line: str) -> None:
         if not as_json:
             click.echo(line, err=True)
 
+    with suppress(ConfigInvalid):  # which `check` reports with all the rest
+        load_env_files(root)
     named = find_app(root, app)
     checked = trio.run(partial(check, root, app=named, imports=not static, report=report))
     if as_json:
@@ -80,10 +85,11 @@ async def check(
     from fxtrio.compile.project import check_project, check_python
     from fxtrio.compile.surroundings import surrounding_problems
     from fxtrio.compile.ui import check_ui
-    from fxtrio.config import locate, read_config
+    from fxtrio.config import locate, read_config, read_env_files
     from fxtrio.errors import ConfigProblem
 
-    config, unusable = read_config(root)
+    config, mistaken = read_config(root)
+    unusable = [*read_env_files(root)[1], *mistaken]
     if any(problem.key == "pagesDir" for problem in unusable):  # so there is nothing to look at
         return Checked(0, tuple(config_problems(unusable)))
     project = await trio.to_thread.run_sync(check_project, root, config)
@@ -91,7 +97,7 @@ async def check(
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
     around = await trio.to_thread.run_sync(surrounding_problems, root, config)
     problems = [*project.problems, *broken, *around]
-    settings = [*unusable]
+    settings = unusable.copy()
 
     async def look_at_ui() -> None:
         problems.extend(await check_ui(root, project, report=report))
@@ -101,8 +107,8 @@ async def check(
         order = order_of(root, project, config, app="" if broken or unusable else app)
         found = await try_application(order)
         problems.extend(found.problems)
-        mistaken = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
-        settings.extend(locate(mistaken, root))
+        late = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
+        settings.extend(locate(late, root))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look_at_ui)

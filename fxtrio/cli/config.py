@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 
 from fxtrio.cli.output import console, json_option, root_option
-from fxtrio.config import Config, load_config
+from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.config.read import camel
 
 
@@ -24,6 +24,7 @@ def command(root: Path, as_json: bool) -> None:
     They come from the defaults, fx.config.json and FX_… variables, and what differs
     from the defaults is marked. Secret keys are never shown.
     """
+    load_env_files(root)
     values = settings(load_config(root))
     if as_json:
         click.echo(json.dumps(values, indent=2))

@@ -39,10 +39,11 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
 
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.terminal import Terminal
-    from fxtrio.config import load_config
+    from fxtrio.config import load_config, load_env_files
     from fxtrio.supervise.options import ServeOptions
     from fxtrio.supervise.sockets import open_sockets
 
+    load_env_files(root)  # the server process inherits it
     terminal = Terminal(console())
     builds = count()
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from fxtrio.cli.output import leaves, print_errors
-from fxtrio.config import CONFIG_FILE, load_config
+from fxtrio.config import CONFIG_FILE, load_config, load_env_files
 from fxtrio.errors import FxtrioError
 
 COMMANDS = ("init", "dev", "check", "build", "serve", "routes", "config", "secret", "version")
@@ -72,6 +72,7 @@ def plugin_commands(root: Path) -> dict[str, click.Command]:
     """
     if not (root / CONFIG_FILE).is_file():
         return {}
+    load_env_files(root)
     config = load_config(root)
     if not config.plugins:
         return {}

@@ -12,7 +12,7 @@ from rich.table import Table
 from fxtrio.cli.output import console, json_option, print_errors, root_option
 from fxtrio.compile.problems import placed
 from fxtrio.compile.project import tree_problems
-from fxtrio.config import load_config
+from fxtrio.config import load_config, load_env_files
 from fxtrio.errors import CompileFailed
 from fxtrio.routes import PageTree, scan
 
@@ -25,6 +25,7 @@ def command(root: Path, as_json: bool) -> None:
 
     Nothing is built. The most specific route stands first: the first that matches answers.
     """
+    load_env_files(root)
     config = load_config(root)
     tree = scan(root, config)
     rows = _rows(tree, config.base_url)

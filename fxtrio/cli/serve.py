@@ -14,7 +14,7 @@ import click
 from fxtrio.cli.advice import warn_at_start
 from fxtrio.cli.descriptors import open_closed_descriptors
 from fxtrio.cli.output import app_option, find_app, root_option
-from fxtrio.config import Config, load_config
+from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import ManifestUnreadable, SecretMissing
 from fxtrio.manifest import Manifest, load_manifest
 from fxtrio.ssr.ahead import start_ahead
@@ -114,6 +114,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     open_closed_descriptors()
     if given["max_requests_jitter"] and given["max_requests"] is None:
         raise click.UsageError("--max-requests-jitter has no meaning without --max-requests.")
+    load_env_files(root)
     config = load_config(root)
     build = root / BUILD_FOLDER
     manifest = None

@@ -4,6 +4,7 @@
 the environment itself.
 """
 
+from fxtrio.config.env_files import env_files, load_env_files, read_env_files
 from fxtrio.config.load import CONFIG_FILE, load_config, locate, read_config
 from fxtrio.config.model import (
     Config,
@@ -34,7 +35,10 @@ __all__ = [
     "SsrConfig",
     "TasksConfig",
     "TimeoutsConfig",
+    "env_files",
     "load_config",
+    "load_env_files",
     "locate",
     "read_config",
+    "read_env_files",
 ]

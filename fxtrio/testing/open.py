@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from fxtrio.app import Application, assemble, create_app
 from fxtrio.compile.build import build_project, compile_server
-from fxtrio.config import load_config
+from fxtrio.config import env_files, load_config
 from fxtrio.context import entered
 from fxtrio.serve.pages.site import Renderer
 from fxtrio.ssr.frames import Rendered
@@ -67,13 +67,17 @@ async def open_app(
 
     Plugins keep their files in the folder ``data``; by default in an empty one, which is
     gone after the block, so that tests leave the project's own data alone. The block's
-    code belongs to the app: `get_auth`, `enqueue` and `get_app` work there.
+    code belongs to the app: `get_auth`, `enqueue` and `get_app` work there. The variables
+    of `.env` and `.env.local` are set for as long as it runs.
 
-    Raises CompileFailed for page files with problems.
+    Raises ConfigInvalid for settings, and CompileFailed for page files with problems.
     """
     project = Path(root)
-    config = load_config(project, **settings)
-    with tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder:
+    with (
+        env_files(project),
+        tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder,
+    ):
+        config = load_config(project, **settings)
         build, kept = Path(folder), Path(folder, "data")
         if render:
             await build_project(project, config, mode="production", report=lambda line: None)
