@@ -55,9 +55,16 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     with open_sockets(ServeOptions(app="", bind=(f"{shown}:{port}",))) as (listener,):
         bound = listener.getsockname()[1]
-        terminal.line(f"fx dev: http://{shown}:{bound}{load_config(root).base_url}/")
+        # All addresses of the machine are none that a browser can ask for.
+        named = "localhost" if host in ("0.0.0.0", "::") else shown
+        terminal.line(f"fx dev: http://{named}:{bound}{load_config(root).base_url}/")
         loop = Loop(
-            root=root, app=find_app(root, app), listener=listener, build=build, report=terminal
+            root=root,
+            app=find_app(root, app),
+            host=named,
+            listener=listener,
+            build=build,
+            report=terminal,
         )
         trio.run(partial(run_until_interrupted, loop))
 

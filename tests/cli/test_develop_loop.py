@@ -286,6 +286,7 @@ async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
     reading, writing = os.pipe()
     settings = ChildSettings(
         root=str(project.root),
+        host="localhost",
         app="app:app",
         version="1",
         socket=project.listener.fileno(),

@@ -41,7 +41,7 @@ def make_app() -> HostGuard:
     except Exception as error:  # application code
         traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
-    return development_app(app, config, settings.version)
+    return development_app(app, config, version=settings.version, host=settings.host)
 
 
 def _project_app(root: Path, name: str) -> Any:

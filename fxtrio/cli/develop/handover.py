@@ -21,6 +21,9 @@ class ChildSettings:
     app: str
     """``module:name`` of the ASGI app; empty for a project without an app file."""
 
+    host: str
+    """The name that the app is asked for by, besides those of the settings."""
+
     version: str
     """Differs from one start to the next."""
 

@@ -20,10 +20,13 @@ _SHOWN = 100  # characters of a host that is refused
 _SAME_SITE = (b"same-origin", b"none")
 
 
-def development_app(app: ASGIApp, config: Config, version: str) -> HostGuard:
-    """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that reload."""
+def development_app(app: ASGIApp, config: Config, *, version: str, host: str) -> HostGuard:
+    """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that reload.
+
+    ``host`` is the one that the command was given.
+    """
     reloading = ReloadingApp(app, version=version, base_url=config.base_url)
-    return HostGuard(reloading, config.dev.hosts)
+    return HostGuard(reloading, (host, *config.dev.hosts))
 
 
 def is_known(host: str, *, own: str, allowed: Sequence[str]) -> bool:
@@ -51,7 +54,7 @@ class HostGuard:
     """Lets requests for known hosts pass, and answers all others with 403."""
 
     def __init__(self, app: ReloadingApp, hosts: Sequence[str]) -> None:
-        """``hosts`` are the setting ``dev.hosts``."""
+        """``hosts`` are the host of the command and the setting ``dev.hosts``."""
         self._app = app
         self._hosts = [host.lower() for host in hosts]
         self._folder = app.folder

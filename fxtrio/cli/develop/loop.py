@@ -45,6 +45,9 @@ class Loop:
 
     root: Path
     app: str
+    host: str = "localhost"
+    """The name that the app is asked for by, besides those of the settings."""
+
     listener: socket.socket
     """Stays open all the time, so that browsers wait instead of being refused."""
 
@@ -71,11 +74,17 @@ class Loop:
     def _serve(self, failure: Failure | None, version: str) -> AbstractAsyncContextManager[Served]:
         if failure is None:
             server = Server(
-                root=self.root, app=self.app, socket=self.listener, echo=self.report.line
+                root=self.root,
+                app=self.app,
+                host=self.host,
+                socket=self.listener,
+                echo=self.report.line,
             )
             return open_child(server, version)
         settings = _settings(self.root)
-        return open_overlay(self.listener, failure, version=version, settings=settings)
+        return open_overlay(
+            self.listener, failure, version=version, settings=settings, host=self.host
+        )
 
     async def _next(
         self, pending: Pending, served: Served, failure: Failure | None

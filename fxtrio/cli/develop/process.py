@@ -48,6 +48,9 @@ class Server:
 
     root: Path
     app: str
+    host: str
+    """The name that the app is asked for by, besides those of the settings."""
+
     socket: socket.socket
     echo: Callable[[str], None]
     """Gets what the child writes to standard error, line by line."""
@@ -71,10 +74,10 @@ async def open_child(server: Server, version: str) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def open_overlay(
-    listener: socket.socket, failure: Failure, *, version: str, settings: Config
+    listener: socket.socket, failure: Failure, *, version: str, settings: Config, host: str
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    app = development_app(overlay_app(failure), settings, version)
+    app = development_app(overlay_app(failure), settings, version=version, host=host)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
     stop = trio.Event()
     with listener.dup() as copy:
@@ -96,6 +99,7 @@ async def _run_child(
     settings = ChildSettings(
         root=str(server.root),
         app=server.app,
+        host=server.host,
         version=version,
         socket=server.socket.fileno(),
         ready=writing,
