@@ -28,6 +28,7 @@ from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
 from fxtrio.realtime.opening import open_broker
+from fxtrio.repeats import open_log_limit
 from fxtrio.secret import project_key
 from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache
@@ -101,6 +102,8 @@ class Application(Starlette):
         state = self.state
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
+            if not site.development:  # there every line belongs to a look of the developer
+                await enter(open_log_limit())
             renderer = await enter(self._open_renderer())
             state.fx_broker = await enter(open_broker(config.realtime))
             state.fx_tasks = await enter(

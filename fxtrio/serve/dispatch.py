@@ -6,19 +6,21 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 import msgspec
+import trio
 from starlette.background import BackgroundTask
 from starlette.formparsers import MultiPartException
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.context import RequestContext, current
-from fxtrio.errors import ActionError, AppNotRunning, BodyTooLarge
+from fxtrio.errors import ActionError, AppNotRunning
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionVisit, Refused, refusal_reply, refused
 from fxtrio.serve.actions.find import PREFIX
+from fxtrio.serve.csp_report import PATH as CSP_REPORT
+from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
 from fxtrio.serve.pages.as_markdown import Agents, page_of_markdown, wants_markdown
@@ -27,7 +29,6 @@ from fxtrio.serve.pages.page import PageVisit, Target
 from fxtrio.serve.pages.payload import Problem
 from fxtrio.serve.pages.site import Running, Site, log
 from fxtrio.serve.request import csrf
-from fxtrio.serve.request.body import read_body
 from fxtrio.serve.request.connection import require_plain
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, Visit, open_visit
 from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
@@ -43,9 +44,6 @@ from fxtrio.serve.request.reply import (
 )
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.tracebacks import trimmed
-
-_REPORT_LIMIT = 64 * 1024
-"""Largest report of a breach of the Content-Security-Policy that is read (bytes)."""
 
 
 class Dispatcher:
@@ -65,6 +63,7 @@ class Dispatcher:
         self._public = public
         self._agents = site.agents
         self._routes = routes
+        self._csp_reports = CspReports()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request or WebSocket."""
@@ -224,7 +223,7 @@ class Dispatcher:
             return self._answer_action
         if path == "/api/__csrf":
             return self._answer_csrf
-        return self._answer_csp_report if path == "/api/__csp-report" else None
+        return self._answer_csp_report if path == CSP_REPORT else None
 
     async def _answer_action(self, running: Running, visit: Visit) -> Answer | None:
         return await ActionVisit(self._site, running, visit).answer()
@@ -241,17 +240,7 @@ class Dispatcher:
         return Reply(200, msgspec.json.encode({"token": token}), JSON, headers)
 
     async def _answer_csp_report(self, running: Running, visit: Visit) -> Answer:
-        """Log what a browser reports of the Content-Security-Policy."""
-        if visit.scope["method"] != "POST":
-            return Response(status_code=405, headers={"allow": "POST"})
-        try:
-            report = await read_body(visit.receive, visit.headers, limit=_REPORT_LIMIT)
-        except BodyTooLarge as error:
-            return refusal_reply(Refused(error.message, error.status_code))
-        except ClientDisconnect:
-            return Sent()
-        log.warning("content security policy: %r", report[:2000])
-        return Response(status_code=204)
+        return await answer_csp_report(self._csp_reports, visit, trio.current_time())
 
     def _answer_probe(self, path: str) -> Answer:
         if path.endswith("/healthz") or self._site.ready:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -309,6 +310,28 @@ async def test_another_exception_is_a_500_that_says_nothing_in_production(tmp_pa
     assert shown.status == 500
     assert shown.error == "An unexpected error occurred."
     assert shown.payload["type"] == "ServerError"
+
+
+async def test_visitors_who_meet_the_same_failure_write_one_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "pages/[id].fxl": page(
+                """
+                @server
+                async def load(request):
+                    return {"x": int("no number " + request.path_params["id"])}
+                """
+            )
+        },
+    )
+    async with open_app(tmp_path, mode="production") as client:
+        for number in range(20):
+            assert (await client.get(f"/{number}")).status == 500
+    assert len([record for record in caplog.records if record.exc_info]) == 1
+    assert caplog.messages[-1].startswith("19 more within 60 s like this: ")
 
 
 async def test_a_traceback_names_the_line_of_the_page_file(tmp_path: Path, caplog) -> None:

@@ -114,15 +114,6 @@ async def test_the_policy_is_reported_enforced_or_off(
     assert found == ([header] if header else [])
 
 
-async def test_reports_of_the_policy_are_taken_and_logged(
-    client: Client, caplog: pytest.LogCaptureFixture
-) -> None:
-    response = await client.post("/api/__csp-report", content=b'{"csp-report":{}}\r\nforged')
-    assert response.status == 204
-    assert '{"csp-report":{}}\\r\\nforged' in caplog.text
-    assert (await client.post("/api/__csp-report", content=b"x" * 70_000)).status == 413
-
-
 async def test_probes_say_whether_the_app_lives_and_is_ready(client: Client) -> None:
     assert (await client.get("/healthz")).status == 200
     assert (await client.get("/readyz")).status == 200

@@ -1,0 +1,229 @@
+"""What happens again and again is told once, and then counted.
+
+`Repeats` decides; it does no I/O and reads no clock. `LogLimit` is the logging filter
+made of it, which an app in production puts before its log.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final, Generic, TypeVar
+
+import attrs
+import trio
+
+K = TypeVar("K")
+
+PERIOD: Final = 60.0
+"""Time between two lines of the log about the same thing (seconds)."""
+
+CAPACITY: Final = 1000
+"""Things that are told apart at a time (count)."""
+
+FROM_ONE_PLACE: Final = 100
+"""Lines that differ and come from one line of code, within the period (count)."""
+
+LOGGERS: Final = tuple(
+    f"fx.{name}" for name in ("app", "auth", "markdown", "realtime", "serve", "ssr", "tasks")
+)
+"""Those that write for requests and jobs, so that others decide how much."""
+
+_TOLD = "fx_repeated"
+_MESSAGE_KEPT = 200  # characters of a message in the line about its repetitions
+
+
+@attrs.define
+class _Count:
+    since: float
+    """When the period began."""
+
+    more: int = 0
+
+
+@attrs.define
+class Repeats(Generic[K]):
+    """Counts what comes again within ``period`` seconds of the first time."""
+
+    period: float
+    capacity: int
+    """Most keys that are added (count)."""
+
+    _counts: dict[K, _Count] = attrs.field(init=False, factory=dict)
+
+    def repeats(self, key: K, now: float) -> bool:
+        """Return whether ``key`` was added lately, and count it once more then."""
+        known = self._counts.get(key)
+        if known is None or not (known.more or now - known.since < self.period):
+            return False
+        known.more += 1
+        return True
+
+    def add(self, key: K, now: float) -> bool:
+        """Begin to count ``key``; return False when there are too many already."""
+        if len(self._counts) >= self.capacity and key not in self._counts:
+            self._forget(now)
+            if len(self._counts) >= self.capacity:
+                return False
+        self._counts[key] = _Count(now)
+        return True
+
+    def count(self, key: K, now: float) -> None:
+        """Count ``key`` without having told it: one of a few that stand for all others."""
+        self._counts.setdefault(key, _Count(now)).more += 1
+
+    def has_more(self) -> bool:
+        """Return whether something has come again that `take_due` has not returned."""
+        return any(count.more for count in self._counts.values())
+
+    def take_due(self, now: float, *, early: bool = False) -> list[tuple[K, int]]:
+        """Return how many times keys have come again whose period is over (``early``: all).
+
+        Their next period begins, at the end of which they are returned again.
+        """
+        due = [
+            (key, count.more)
+            for key, count in self._counts.items()
+            if count.more and (early or now - count.since >= self.period)
+        ]
+        for key, _ in due:
+            self._counts[key] = _Count(now)
+        return due
+
+    def _forget(self, now: float) -> None:
+        for key, count in tuple(self._counts.items()):
+            if not count.more and now - count.since >= self.period:
+                del self._counts[key]
+
+
+Place = tuple[str, int]
+"""File and line."""
+
+
+@attrs.frozen
+class _Kind:
+    """What makes two records the same: where they were written, and what they are about."""
+
+    logger: str
+    level: int
+    written: Place
+    about: tuple[object, ...]
+    text: str = attrs.field(eq=False)
+
+
+class LogLimit(logging.Filter):
+    """Lets warnings and errors pass the first time, and tells once a minute how many followed.
+
+    The first one is whole, with its traceback. Errors are the same when they have one
+    class and were raised at one line of code, other records when their text is the same.
+    One line of code can also not write more than `FROM_ONE_PLACE` texts that differ.
+    May be used from any thread.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._seen: Repeats[_Kind] = Repeats(PERIOD, CAPACITY)
+        self._places: dict[Place, _Count] = {}
+        self._on_repeat: Callable[[], object] = _nothing
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is to be written."""
+        if record.levelno < logging.WARNING or hasattr(record, _TOLD):
+            return True
+        kind, now = _kind_of(record), self._clock()
+        with self._lock:
+            first = self._is_first(kind, now)
+        if not first:
+            self._on_repeat()
+        return first
+
+    def tell(self, *, early: bool = False) -> None:
+        """Write how many records were held back, of each kind whose minute is over."""
+        with self._lock:
+            due = self._seen.take_due(self._clock(), early=early)
+        for kind, more in due:
+            text = "%d more within %g s like this: %s"
+            logger = logging.getLogger(kind.logger)
+            logger.log(kind.level, text, more, PERIOD, kind.text, extra={_TOLD: more})
+
+    async def run(self) -> None:
+        """Tell once a minute what was held back, until cancelled; waits while there is nothing."""
+        token = trio.lowlevel.current_trio_token()
+        try:
+            while True:
+                repeated = trio.Event()
+                self._on_repeat = partial(token.run_sync_soon, repeated.set, idempotent=True)
+                if not self._seen.has_more():
+                    await repeated.wait()
+                self._on_repeat = _nothing
+                await trio.sleep(PERIOD)
+                self.tell()
+        finally:
+            self._on_repeat = _nothing
+
+    def _is_first(self, kind: _Kind, now: float) -> bool:
+        """Return whether to write a record of this kind; count it if not."""
+        if self._seen.repeats(kind, now):
+            return False
+        place = self._places.setdefault(kind.written, _Count(now))
+        if now - place.since >= PERIOD:
+            place.since, place.more = now, 0
+        place.more += 1
+        if place.more <= FROM_ONE_PLACE and self._seen.add(kind, now):
+            return True
+        text = f"other messages of {kind.logger}"
+        self._seen.count(attrs.evolve(kind, about=(), text=text), now)
+        return False
+
+
+def _nothing() -> None:
+    """Nobody waits to be told."""
+
+
+@asynccontextmanager
+async def open_log_limit(limit: LogLimit | None = None) -> AsyncIterator[None]:
+    """Put a limit before the framework's log, for as long as the block lasts.
+
+    At its end what has been held back is told.
+    """
+    limit = LogLimit() if limit is None else limit
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    for logger in loggers:
+        logger.addFilter(limit)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(limit.run, name="log.repeats")
+            try:
+                yield
+            finally:
+                nursery.cancel_scope.cancel("the app has ended")
+    finally:
+        for logger in loggers:
+            logger.removeFilter(limit)
+        limit.tell(early=True)
+
+
+def _kind_of(record: logging.LogRecord) -> _Kind:
+    message = record.getMessage()
+    error = record.exc_info[1] if record.exc_info else None
+    about: tuple[object, ...] = (message,)
+    if error is not None:
+        about = type(error), *_raised_at(error)
+    text = message.partition("\n")[0][:_MESSAGE_KEPT]
+    return _Kind(record.name, record.levelno, (record.pathname, record.lineno), about, text)
+
+
+def _raised_at(error: BaseException) -> Place:
+    """Return where an error was raised; of a group, the first one in it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return ("", 0) if last is None else (last.tb_frame.f_code.co_filename, last.tb_lineno)

@@ -1,0 +1,129 @@
+"""The log tells once what happens again and again, and then how many times."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import attrs
+import pytest
+import trio
+import trio.testing
+
+from fxtrio.repeats import CAPACITY, FROM_ONE_PLACE, PERIOD, LogLimit, Repeats, open_log_limit
+
+log = logging.getLogger("fx.serve")
+
+
+@attrs.define
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def limit(clock: Clock) -> Iterator[LogLimit]:
+    made = LogLimit(clock)
+    log.addFilter(made)
+    yield made
+    log.removeFilter(made)
+
+
+def fail(text: str = "secret 1") -> None:
+    try:
+        raise ValueError(text)
+    except ValueError as error:
+        log.error("%s failed", "/page", exc_info=error)
+
+
+def test_a_failure_that_repeats_is_whole_once_and_then_a_number(
+    limit: LogLimit, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(500):
+        fail(f"never the same text {number}")
+    assert len(caplog.records) == 1
+    assert caplog.records[0].exc_info is not None
+
+    clock.now += PERIOD
+    limit.tell()
+    assert caplog.messages[1:] == ["499 more within 60 s like this: /page failed"]
+    assert caplog.records[1].levelno == logging.ERROR
+
+    fail()  # it goes on: only numbers from now on
+    clock.now += PERIOD
+    limit.tell()
+    limit.tell()
+    assert caplog.messages[2:] == ["1 more within 60 s like this: /page failed"]
+
+
+def test_after_a_quiet_minute_a_failure_is_whole_again(
+    limit: LogLimit, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail()
+    clock.now += PERIOD
+    fail()
+    assert [bool(record.exc_info) for record in caplog.records] == [True, True]
+
+
+def test_failures_of_another_class_or_place_are_told_apart(
+    limit: LogLimit, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail()
+    for cause in (KeyError("x"), TypeError("x")):
+        log.error("%s failed", "/page", exc_info=cause)
+    group = ExceptionGroup("more", [LookupError("x")])
+    for _ in range(3):
+        log.error("a group", exc_info=group)
+    assert len(caplog.records) == 4
+
+
+def test_what_is_no_problem_is_not_limited(
+    limit: LogLimit, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "fx.serve"):
+        for _ in range(3):
+            log.info("the same")
+    assert len(caplog.records) == 3
+
+
+def test_texts_that_always_differ_are_limited_by_where_they_are_written(
+    limit: LogLimit, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(5000):
+        log.warning("path %d", number)
+    log.warning("another line of code")
+    assert len(caplog.records) == FROM_ONE_PLACE + 1
+    clock.now += PERIOD
+    limit.tell()
+    assert caplog.messages[-1] == "4900 more within 60 s like this: other messages of fx.serve"
+
+
+def test_no_more_is_remembered_than_there_is_room_for() -> None:
+    seen: Repeats[int] = Repeats(60, CAPACITY)
+    added = sum(seen.add(key, 0) for key in range(5000))
+    assert added == CAPACITY
+    assert seen.repeats(0, 1) and not seen.repeats(4000, 1)
+    assert seen.take_due(59) == [] and seen.take_due(60) == [(0, 1)]
+    assert seen.add(4000, 61)  # those that did not come again have made room
+
+
+async def test_what_was_held_back_is_told_each_minute_and_at_the_end(
+    autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_log_limit(LogLimit(autojump_clock.current_time)):
+        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(4):
+            await trio.to_thread.run_sync(fail)
+        await trio.sleep(PERIOD + 1)
+        assert caplog.messages == ["/page failed", "3 more within 60 s like this: /page failed"]
+        fail()
+        fail()
+    assert caplog.messages[2:] == ["2 more within 60 s like this: /page failed"]
+    assert log.filters == []
