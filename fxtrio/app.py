@@ -34,8 +34,9 @@ from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.files import Folder
-from fxtrio.serve.pages.as_markdown import Agents
-from fxtrio.serve.pages.site import Hook, Hooks, Renderer, Running, Site, make_site
+from fxtrio.serve.lifetime import Lifetime
+from fxtrio.serve.pages.running import Renderer, Running
+from fxtrio.serve.pages.site import Hook, Hooks, Site, make_site
 from fxtrio.serve.request.background import open_background
 from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import open_watchdog
@@ -66,6 +67,8 @@ class Application(Starlette):
         open_renderer: Callable[[], AbstractAsyncContextManager[Renderer]],
     ) -> None:
         self.site = site
+        self.lifetime = Lifetime()
+        """Whether the app runs, and with what; `_run` alone changes it."""
         self._root = root
         self._build = build
         self.plugins = plugins
@@ -81,6 +84,7 @@ class Application(Starlette):
         listed = not site.development  # in development files come and go
         app: ASGIApp = Dispatcher(
             site,
+            self.lifetime,
             assets=Folder(self._build / site.manifest.assets.client, immutable=True, listed=listed),
             public=Folder(self._root / site.config.public_dir, immutable=False, listed=listed),
             routes=self.router.routes,
@@ -128,22 +132,24 @@ class Application(Starlette):
             if cache is not None:
                 await enter(open_response_cache(cache, config, state.fx_broker))
             bodies = Bodies(max(config.limits.bodies, config.limits.body))
-            site.running = Running(app, watchdog, background, renderer, bodies, cache)
-            site.ready = True
+            lifetime = self.lifetime
+            lifetime.running = Running(app, watchdog, background, renderer, bodies)
+            lifetime.cache = cache
+            lifetime.ready = True
             try:
                 yield
             finally:
-                site.ready = False
+                lifetime.ready = False
                 # Plugins and the pool outlive the work that may use them.
                 limit = config.tasks.drain_timeout
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(state.fx_tasks.drain, limit)
                     nursery.start_soon(background.drain, limit)
-                site.running = None
+                lifetime.running = lifetime.cache = None
 
     def begin_shutdown(self) -> None:
         """Let `/readyz` answer 503 from now on. The server calls it before it stops intake."""
-        self.site.ready = False
+        self.lifetime.ready = False
 
 
 class _LifespanApart:
@@ -211,17 +217,17 @@ def assemble(
     imports = Imports(root, build)
     codes = imports.pages(manifest, config)
     plugins = load_plugins(config, root=root, resolve=resolve)
-    agents = None
+    llms = {}
     if config.llms.enabled:
         llms = {file: imports.file(file) for file in manifest.llms.values()}
-        agents = Agents(manifest, root=root, pages_dir=config.pages_dir, llms=llms)
     site = make_site(
         config,
         manifest,
         codes,
         {route.source: imports.file(route.source) for route in manifest.api},
         _hooks(config),
-        agents=agents,
+        root=root,
+        llms=llms,
         csrf_binding=csrf_binding_of(plugins),
     )
     return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)

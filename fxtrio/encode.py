@@ -114,6 +114,11 @@ def _tell_once(place: str) -> Callable[[str], None]:
     return tell
 
 
+def encode_for_html(value: object, place: str) -> bytes:
+    """Return ``value`` as JSON that is safe inside HTML. Raises what `encode` raises."""
+    return escape_for_html(encode(value, place=place))
+
+
 def escape_for_html(encoded: bytes) -> bytes:
     """Return the same JSON with nothing that HTML or old JavaScript would act on.
 

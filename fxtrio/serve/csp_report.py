@@ -22,7 +22,7 @@ from fxtrio.repeats import Repeats
 from fxtrio.serve.actions.call import Refused, refusal_reply
 from fxtrio.serve.request.body import read_body
 from fxtrio.serve.request.event import Visit
-from fxtrio.serve.request.reply import Answer, Sent
+from fxtrio.serve.request.reply import NOTHING, Answer
 
 log = logging.getLogger("fx.serve")
 
@@ -180,7 +180,7 @@ async def answer_csp_report(reports: CspReports, visit: Visit, now: float) -> An
     except BodyTooLarge as error:
         return refusal_reply(Refused(error.message, error.status_code))
     except ClientDisconnect:
-        return Sent()
+        return NOTHING
     except (msgspec.DecodeError, UnicodeDecodeError):  # a ValidationError is one
         return refusal_reply(Refused("This is no report of a Content-Security-Policy", 400))
     for problem in problems:

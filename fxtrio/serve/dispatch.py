@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
@@ -23,11 +24,16 @@ from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
-from fxtrio.serve.pages.as_markdown import Agents, page_of_markdown, wants_markdown
+from fxtrio.serve.lifetime import Lifetime
+from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
 from fxtrio.serve.pages.failure import NOT_FOUND, UNEXPECTED, plain_problem
-from fxtrio.serve.pages.page import PageVisit, Target
+from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
+from fxtrio.serve.pages.llms_txt import answer_llms_txt
+from fxtrio.serve.pages.markdown_sources import SiteMarkdown
+from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.payload import Problem
-from fxtrio.serve.pages.site import Running, Site, log
+from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.connection import require_plain
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, Visit, open_visit
@@ -35,15 +41,19 @@ from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
 from fxtrio.serve.request.reply import (
     JSON,
     NO_STORE,
+    NOTHING,
     Answer,
+    Nothing,
     Reply,
-    Sent,
     completing,
     send_reply,
     send_response,
 )
+from fxtrio.serve.respond import respond
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.tracebacks import trimmed
+
+log = logging.getLogger("fx.serve")
 
 
 class Dispatcher:
@@ -52,6 +62,7 @@ class Dispatcher:
     def __init__(
         self,
         site: Site,
+        lifetime: Lifetime,
         *,
         assets: Folder,
         public: Folder,
@@ -59,16 +70,16 @@ class Dispatcher:
     ) -> None:
         """``routes`` are Starlette routes of plugins and the application; they go first."""
         self._site = site
+        self._lifetime = lifetime
         self._assets = assets
         self._public = public
-        self._agents = site.agents
         self._routes = routes
         self._csp_reports = CspReports()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request or WebSocket."""
         site = self._site
-        running = site.running
+        running = self._lifetime.running
         if running is None:
             raise AppNotRunning
         settings = site.config.observability
@@ -85,7 +96,7 @@ class Dispatcher:
         token = current.set(RequestContext(running.app, request_id))
         try:
             if scope["type"] == "websocket":
-                await serve_socket(site, running, visit, self._routes)
+                await serve_socket(site, visit, self._routes)
             else:
                 await self._serve(running, visit)
         finally:
@@ -103,19 +114,15 @@ class Dispatcher:
             log.error("%s %r failed", *named, exc_info=trimmed(error))
             answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
         answer = visit.audience.take(answer, visit.draft)
-        if answer is None:
-            return
         try:
             await self._send(visit, answer)
-        except BaseException:  # the client is gone; what was promised to follow is not
-            running.background.start(_followers(visit))
-            raise
-        if visit.followers:
-            await running.background.run(_followers(visit))
+        finally:  # what was promised to follow is done, also when the client is gone
+            if visit.followers:
+                await running.background.run(_followers(visit))
 
     async def _send(self, visit: Visit, answer: Answer) -> None:
         site = self._site
-        if isinstance(answer, Sent):
+        if isinstance(answer, Nothing):
             return
         if isinstance(answer, Reply):
             await send_reply(
@@ -137,7 +144,7 @@ class Dispatcher:
                 standard=site.standard,
             )
 
-    async def _answer(self, running: Running, visit: Visit) -> Answer | None:
+    async def _answer(self, running: Running, visit: Visit) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
         site = self._site
         scope = visit.scope
@@ -156,8 +163,9 @@ class Dispatcher:
                 return found
         match = site.router.match(path, visit.raw_path)
         # A parameter would take "5.md" for a value, so only a literal path comes before these.
-        if self._agents is not None and (match is None or match[1]):
-            answer = await self._answer_agent(self._agents, running, visit)
+        markdown = site.markdown
+        if markdown is not None and (match is None or match[1]):
+            answer = await self._answer_agent(markdown, running, visit)
             if answer is not None:
                 return answer
         if match is not None:
@@ -171,7 +179,7 @@ class Dispatcher:
 
     async def _answer_route(
         self, running: Running, visit: Visit, route: PageRoute | ApiRoute, params: dict[str, str]
-    ) -> Answer | None:
+    ) -> Answer:
         site = self._site
         if isinstance(route, ApiRoute):
             visit.scope[SCOPE_KEY] = site.matched["api", route.pattern]
@@ -181,43 +189,45 @@ class Dispatcher:
             status = 204 if method == "OPTIONS" else 405
             return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
         page = self._page(running, visit, route, params)
-        if self._agents is not None and not visit.navigation and wants_markdown(visit):
+        cache = self._lifetime.cache
+        if site.markdown is not None and not visit.navigation and wants_markdown(visit):
             visit.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
             raw = visit.raw_path
             path = PagePath(visit.path, raw) if raw else PagePath.of(visit.path)
-            answer = await self._agents.answer_page(site, page, path)
+            answer = await respond(page, MarkdownForm(site.markdown, path), cache=cache)
             if answer is not None:
                 return answer
         visit.scope[SCOPE_KEY] = site.matched["page", route.pattern]
-        return await page.answer()
+        return await respond(page, PAGE, cache=cache) or NOTHING
 
     def _page(
         self, running: Running, visit: Visit, route: PageRoute, params: dict[str, str]
-    ) -> PageVisit:
+    ) -> PageEvent:
         site = self._site
         visit.scope["path_params"] = params
         target = Target(site.plans[route.view], site.route_names[route.pattern], params)
-        return PageVisit(site, running, visit, target, visit.request)
+        return PageEvent(site, running, visit, target, visit.request)
 
-    async def _answer_agent(self, agents: Agents, running: Running, visit: Visit) -> Answer | None:
+    async def _answer_agent(
+        self, markdown: SiteMarkdown, running: Running, visit: Visit
+    ) -> Answer | None:
         """Return `/llms.txt` or a page's Markdown; None when the path is neither."""
         site = self._site
         if visit.scope["method"] not in ("GET", "HEAD"):
             return None
         if visit.path == "/llms.txt":
-            return await agents.answer_llms_txt(site, visit.request)
+            return await answer_llms_txt(site, markdown, visit.request)
         path = page_of_markdown(visit)
         match = site.router.match(path.path, path.raw) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
         page = self._page(running, visit, match[0], match[1])
         visit.scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
-        answer = await agents.answer_page(site, page, path)
+        form = MarkdownForm(markdown, path)
+        answer = await respond(page, form, cache=self._lifetime.cache)
         return answer or _moved(site, visit, path, status=307)
 
-    def _own_endpoint(
-        self, path: str
-    ) -> Callable[[Running, Visit], Awaitable[Answer | None]] | None:
+    def _own_endpoint(self, path: str) -> Callable[[Running, Visit], Awaitable[Answer]] | None:
         """Return what answers a path under `/api/__…`; None when it is not the runtime's."""
         if path.startswith(PREFIX):
             return self._answer_action
@@ -225,7 +235,7 @@ class Dispatcher:
             return self._answer_csrf
         return self._answer_csp_report if path == CSP_REPORT else None
 
-    async def _answer_action(self, running: Running, visit: Visit) -> Answer | None:
+    async def _answer_action(self, running: Running, visit: Visit) -> Answer:
         return await ActionVisit(self._site, running, visit).answer()
 
     async def _answer_csrf(self, running: Running, visit: Visit) -> Answer:
@@ -243,11 +253,11 @@ class Dispatcher:
         return await answer_csp_report(self._csp_reports, visit, trio.current_time())
 
     def _answer_probe(self, path: str) -> Answer:
-        if path.endswith("/healthz") or self._site.ready:
+        if path.endswith("/healthz") or self._lifetime.ready:
             return Reply(200, b'{"ok":true}', JSON, [NO_STORE])
         return Reply(503, b'{"ok":false}', JSON, [NO_STORE])
 
-    async def _answer_not_found(self, running: Running, visit: Visit) -> Answer | None:
+    async def _answer_not_found(self, running: Running, visit: Visit) -> Answer:
         site = self._site
         found = site.not_found.match(visit.path.rstrip("/") or "/")
         asks_for_page = visit.headers.get(b"sec-fetch-dest", b"document") in _PAGE_LIKE
@@ -260,7 +270,8 @@ class Dispatcher:
         source = plan.view.module
         visit.scope[SCOPE_KEY] = MatchedRoute(kind="not-found", pattern=None, source=source)
         target = Target(plan, b"null", {})
-        return await PageVisit(site, running, visit, target, visit.request).answer_not_found()
+        page = PageEvent(site, running, visit, target, visit.request)
+        return await respond(page, NOT_FOUND_PAGE, cache=None) or NOTHING
 
     async def _serve_route(self, running: Running, visit: Visit) -> bool:
         """Let a Starlette route answer; False when none matches."""

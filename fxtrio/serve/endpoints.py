@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from http import HTTPMethod
 from typing import Any
@@ -18,12 +19,15 @@ from fxtrio.errors import ActionError, DeadlinePassed, LoaderError, Redirect
 from fxtrio.serve.actions.call import Refused, refusal_reply, refused
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.loaders import unwrap
-from fxtrio.serve.pages.site import Running, Site, log
+from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks
-from fxtrio.serve.request.reply import JSON, Answer, Reply, Sent
+from fxtrio.serve.request.reply import JSON, NOTHING, Answer, Reply
+
+log = logging.getLogger("fx.serve")
 
 _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 
@@ -61,7 +65,7 @@ def _failed(site: Site, source: str, error: BaseException) -> Answer:
     if isinstance(error, (ActionError, LoaderError)):
         return refusal_reply(refused(error))
     if isinstance(error, ClientDisconnect):
-        return Sent()
+        return NOTHING
     log_failure(error, source)
     shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
     return refusal_reply(Refused(shown, 500))

@@ -15,7 +15,7 @@ from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.failure import log_failure
-from fxtrio.serve.pages.site import Running, Site
+from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import run_hooks
@@ -23,7 +23,7 @@ from fxtrio.serve.request.hooks import run_hooks
 Handler = Callable[[Any], Awaitable[None]]
 
 
-async def serve_socket(site: Site, running: Running, visit: Visit, routes: list[BaseRoute]) -> None:
+async def serve_socket(site: Site, visit: Visit, routes: list[BaseRoute]) -> None:
     """Serve one WebSocket: the page's handler, or a refusal at the handshake."""
     for route in routes:
         match, child = route.matches(visit.scope)

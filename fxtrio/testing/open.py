@@ -12,7 +12,7 @@ from fxtrio.app import Application, assemble, create_app
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import env_files, load_config
 from fxtrio.context import entered
-from fxtrio.serve.pages.site import Renderer
+from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
 

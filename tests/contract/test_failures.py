@@ -87,14 +87,14 @@ NOT_FOUND = RAISES.format(error='LoaderError("no such thing", 404)')
 @pytest.mark.parametrize(
     ("path", "boundary"),
     [
-        ("/a", "not-found"),
+        ("/a", "error"),
         ("/shop/a", "shop/error"),
-        ("/shop/deep/a", "shop/deep/not-found"),
+        ("/shop/deep/a", "shop/error"),
         ("/nowhere", "not-found"),
         ("/shop/deep/no/where", "shop/deep/not-found"),
     ],
 )
-async def test_errors_loader_3_a_404_shows_the_not_found_page_unless_an_error_page_is_nearer(
+async def test_errors_loader_3_a_404_shows_the_nearest_error_page_and_an_unknown_url_not_found(
     tmp_path: Path, path: str, boundary: str
 ) -> None:
     pages = dict.fromkeys(("a", "shop/a", "shop/deep/a"), NOT_FOUND)

@@ -211,8 +211,8 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 def bodies_of(client: Client) -> Bodies:
     app = client.app
     assert isinstance(app, Application)
-    assert app.site.running is not None
-    return app.site.running.bodies
+    assert app.lifetime.running is not None
+    return app.lifetime.running.bodies
 
 
 @pytest.mark.parametrize(

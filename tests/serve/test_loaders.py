@@ -233,7 +233,7 @@ async def test_a_failing_root_layout_leaves_the_root_error_page_without_layout(
     assert shown.payload["layouts"] == []
 
 
-async def test_a_404_of_a_loader_shows_not_found_unless_an_error_page_is_nearer(
+async def test_a_404_of_a_loader_shows_the_nearest_error_page_and_without_one_not_found(
     tmp_path: Path,
 ) -> None:
     missing = """
@@ -245,15 +245,19 @@ async def test_a_404_of_a_loader_shows_not_found_unless_an_error_page_is_nearer(
         tmp_path,
         {
             "pages/not-found.fxl": page(""),
-            "pages/error.fxl": page(""),
             "pages/a.fxl": page(missing),
             "pages/shop/error.fxl": page(""),
             "pages/shop/b.fxl": page(missing),
+            "pages/shop/deep/not-found.fxl": page(""),
+            "pages/shop/deep/c.fxl": page(missing),
         },
     )
     async with open_app(tmp_path) as client:
         assert (await client.load_page("/a")).payload["boundary"] == "pages/not-found.fxl"
-        assert (await client.load_page("/shop/b")).payload["boundary"] == "pages/shop/error.fxl"
+        for path in ("/shop/b", "/shop/deep/c"):
+            shown = await client.load_page(path)
+            assert (shown.status, shown.payload["boundary"]) == (404, "pages/shop/error.fxl")
+            assert shown.payload["error"] == "no such thing"
         unmatched = await client.load_page("/nowhere")
     assert unmatched.status == 404
     assert unmatched.payload["boundary"] == "pages/not-found.fxl"

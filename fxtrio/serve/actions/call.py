@@ -31,13 +31,15 @@ from fxtrio.serve.actions.find import NamedAction, find_action, say_missing
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.loaders import unwrap
-from fxtrio.serve.pages.page import PageVisit, Target
-from fxtrio.serve.pages.site import Running, Site
+from fxtrio.serve.pages.page import PageEvent, Target
+from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.show import FormOutcome, load_and_show
+from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks, run_page_hooks
-from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Header, Reply
+from fxtrio.serve.request.reply import JSON, NO_STORE, NOTHING, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import Watched
 
 log = logging.getLogger("fx.serve")
@@ -102,8 +104,8 @@ class ActionVisit:
     running: Running
     visit: Visit
 
-    async def answer(self) -> Answer | None:
-        """Return the response; None when the client left before its request was whole."""
+    async def answer(self) -> Answer:
+        """Return the response; nothing when the client left before its request was whole."""
         found = find_action(self.site, self.visit)
         if self.visit.scope["method"] != "POST":
             return self._not_posted(found)
@@ -116,13 +118,15 @@ class ActionVisit:
         self.visit.scope[SCOPE_KEY] = found.matched
         background = self.visit.scope["state"]["background"] = BackgroundTasks()
         performed = await self._perform(found, verdict, background)
-        if performed is None or isinstance(performed, Reply):
+        if performed is None:
+            return NOTHING
+        if isinstance(performed, Reply):
             return performed
         request, result = performed
         # Before anything can fail: what the action has promised is done all the same.
         self.visit.followers[:0] = background.tasks
-        if self.running.cache is not None:
-            self.running.cache.drop(*_invalidated(result))
+        if self.running.app.cache is not None:
+            self.running.app.cache.drop(*_invalidated(result))
         return await self._present(result, found, request)
 
     def _hint(self) -> dict[str, str]:
@@ -315,7 +319,7 @@ class ActionVisit:
         scope |= {"raw_path": found.path.url(base).encode("latin-1")}
         scope[SCOPE_KEY] = site.matched["page", route.pattern]
         target = Target(site.plans[route.view], site.route_names[route.pattern], found.params)
-        page = PageVisit(site, self.running, self.visit, target, PageRequest(scope))
+        page = PageEvent(site, self.running, self.visit, target, PageRequest(scope))
         data = {
             "action": found.action.name,
             "ok": False,
@@ -324,7 +328,7 @@ class ActionVisit:
             "data": result.data,
             "values": await _typed(request),
         }
-        return await page.load_and_show(status=result.status, action_data=data)
+        return await load_and_show(page, after=FormOutcome(result.status, data))
 
 
 def _query_of(referer: str, path: str) -> str:

@@ -66,7 +66,7 @@ class Everyone:
         """Such a response is handed to those who wait for it, and not kept."""
         self.degraded = True
 
-    def take(self, answer: Answer | None, draft: ResponseDraft) -> Answer | None:
+    def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Take the page's answer; return what middleware may see of it."""
         self.reason = _personal(self._reads, draft.raw_headers, self._of_hooks)
         if not isinstance(answer, Reply) or not self._admitted:

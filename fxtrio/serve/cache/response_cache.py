@@ -23,7 +23,7 @@ from fxtrio.serve.cache.keys import MARKDOWN_FORM, Key, anonymous_scope, key_of
 from fxtrio.serve.cache.revalidation import Revalidation
 from fxtrio.serve.cache.store import CacheStatistics, ResponseStore
 from fxtrio.serve.cache.stored import HIT, MISS, PASS, STALE, HitForPass, StoredResponse, Terms
-from fxtrio.serve.pages.page import PageVisit
+from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import encode_requested
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.reply import Reply
@@ -80,7 +80,7 @@ class ResponseCache:
                 self._nursery = None
                 nursery.cancel_scope.cancel("the app shuts down")
 
-    def find(self, page: PageVisit, form: bytes) -> Reply | None:
+    def find(self, page: PageEvent, form: bytes) -> Reply | None:
         """Return what is stored, fresh or stale, without waiting; None when nothing is."""
         if not _may_be_stored(page):
             return None
@@ -100,7 +100,7 @@ class ResponseCache:
             self._start(key, page, form, background=True)
         return entry.reply(site, visit, now, STALE)
 
-    async def obtain(self, page: PageVisit, form: bytes) -> Reply | None:
+    async def obtain(self, page: PageEvent, form: bytes) -> Reply | None:
         """Return what is stored, or what is made now for all who ask.
 
         None when the page is not kept, or has nothing that is the same for all. The
@@ -110,7 +110,7 @@ class ResponseCache:
             return None
         return self.find(page, form) or await self._join(page, form)
 
-    async def _join(self, page: PageVisit, form: bytes) -> Reply | None:
+    async def _join(self, page: PageEvent, form: bytes) -> Reply | None:
         visit = page.visit
         key = key_of(visit, form)
         revalidation = self._under_way.get(key)
@@ -169,7 +169,7 @@ class ResponseCache:
             path = path[len(base) :]
         return path.rstrip("/") or "/"
 
-    def _start(self, key: Key, page: PageVisit, form: bytes, *, background: bool) -> Revalidation:
+    def _start(self, key: Key, page: PageEvent, form: bytes, *, background: bool) -> Revalidation:
         visit, plan, nonce = page.visit, page.target.plan, page.site.nonce
         path = visit.path
         terms = Terms(
@@ -231,6 +231,6 @@ class ResponseCache:
             del self._under_way[revalidation.key]
 
 
-def _may_be_stored(page: PageVisit) -> bool:
+def _may_be_stored(page: PageEvent) -> bool:
     """Whether the page has ``CACHE``, and is not being made for everyone just now."""
     return page.target.plan.revalidate is not None and page.visit.audience.personal

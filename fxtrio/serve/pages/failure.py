@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 
 from fxtrio.encode import encode
@@ -16,10 +17,12 @@ from fxtrio.errors import (
 )
 from fxtrio.serve.pages.document import error_document
 from fxtrio.serve.pages.payload import Problem
-from fxtrio.serve.pages.site import Site, log
+from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.tracebacks import trimmed
+
+log = logging.getLogger("fx.serve")
 
 UNEXPECTED = "An unexpected error occurred."
 NOT_FOUND = Problem("This page could not be found.", 404, "NotFound")

@@ -1,4 +1,4 @@
-"""The page state: one JSON object, encoded once, for render, hydration and navigation.
+"""The payload of a page: one JSON object, encoded once, for render, hydration and navigation.
 
 Shape (keys in this order): ``ok``, ``statusCode``, for an error ``error`` (the
 message), ``type``, ``data`` and ``boundary``, then ``routePath``,
@@ -14,12 +14,13 @@ from typing import Any
 
 import attrs
 
-from fxtrio.encode import encode, escape_for_html
+from fxtrio.encode import encode, encode_for_html
 from fxtrio.errors import HeadResultInvalid
 from fxtrio.head import parse_head
-from fxtrio.manifest import HeadNode, View
-from fxtrio.serve.pages.code import LoaderCode, PageCode, line_of
+from fxtrio.manifest import HeadNode
+from fxtrio.serve.pages.code import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
+from fxtrio.serve.pages.plan import ViewPlan
 
 _HEADS_KEPT = 1024
 """Results of dynamic ``HEAD`` functions whose parsed form is kept, by their text."""
@@ -35,62 +36,37 @@ class Problem:
     data: Mapping[str, Any] = attrs.field(factory=dict)
 
 
-@attrs.frozen(eq=False)
-class ViewPlan:
-    """A view with everything that does not depend on the request."""
+@attrs.frozen
+class Content:
+    """What a view shows."""
 
-    view: View
-    layouts: tuple[PageCode, ...]
-    """Outermost first."""
+    values: Values
+    status: int
+    problem: Problem | None = None
+    """Why an error or not-found view is shown."""
 
-    inner: PageCode
-    loaders: tuple[LoaderCode, ...]
-    """Of the layouts and the page, in the order of the chain."""
+    action_data: Mapping[str, Any] | None = None
+    """What a form's action answered."""
 
-    page: bytes
-    """The ``page`` object, encoded."""
-
-    static_head: bytes | None
-    """The ``head`` list, encoded; None when a ``HEAD`` function makes it."""
-
-    memo: bool
-    """Whether equal states have equal HTML: no ``MEMO = False`` in the chain."""
-
-    revalidate: float | None = None
-    """For how long whole responses are kept (seconds); None when they are not."""
-
-    @property
-    def chain(self) -> tuple[PageCode, ...]:
-        """The layouts, then the page."""
-        return (*self.layouts, self.inner)
+    deferred: bool = False
+    """Whether the page's own data follows in a stream."""
 
 
-def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
-    """Prepare a view: everything that can be encoded before a request comes."""
-    layouts = tuple(codes[source] for source in view.layouts)
-    inner = codes[view.module]
-    chain = (*layouts, inner)
-    static: bytes | None
-    if any(code.head is not None for code in chain):
-        static = None
-    elif any(code.module.head for code in chain):
-        static = _safe([code.module.head for code in chain], view.module)
-    else:
-        static = b"[]"
-    return ViewPlan(
-        view,
-        layouts,
-        inner,
-        tuple(code.loader for code in chain if code.loader is not None),
-        _safe({**view.client, "id": view.id}, view.module),
-        static,
-        all(code.module.memo for code in chain),
-        inner.module.revalidate,
-    )
+@attrs.frozen
+class Location:
+    """How the URL of a page names it, as JSON that is safe in HTML."""
+
+    route: bytes
+    """The pattern; ``null`` for a URL that no route answers."""
+
+    requested: bytes
+    """Path and query as the client sent them."""
+
+    params: bytes
 
 
-class StateEncoder:
-    """Encodes page states. One for each app: it keeps parsed heads."""
+class PayloadEncoder:
+    """Encodes payloads. One for each app: it keeps parsed heads."""
 
     def __init__(self) -> None:
         self._parse: Callable[[str], tuple[HeadNode, ...]] = functools.lru_cache(_HEADS_KEPT)(
@@ -100,44 +76,40 @@ class StateEncoder:
     def encode(
         self,
         plan: ViewPlan,
-        values: Values,
+        content: Content,
+        location: Location,
         *,
-        route: bytes,
-        requested: bytes,
-        params: bytes,
-        status: int,
         ttl: float = 0,
-        problem: Problem | None = None,
-        action_data: Mapping[str, Any] | None = None,
         nonce: bytes = b"",
-        deferred: bool = False,
     ) -> bytes:
-        """Return the state, safe inside HTML.
+        """Return the payload, safe inside HTML.
 
-        ``route``, ``requested`` and ``params`` are encoded JSON; ``deferred`` says
-        that the page's own data follows in a stream. Raises NotSerializable, and
-        whatever a ``HEAD`` function raises.
+        ``ttl`` is in seconds; ``nonce`` is the placeholder for scripts of the page. Raises
+        NotSerializable, and whatever a ``HEAD`` function raises.
         """
+        values, problem = content.values, content.problem
         source = plan.inner.module.source
-        data = _safe(values[source], _place(plan.inner)) if source in values else b"{}"
+        data = b"{}"
+        if source in values:
+            data = encode_for_html(values[source], _place(plan.inner))
         layouts, layout_data = _layout_values(plan, values)
         head = plan.static_head
         if head is None:
-            head = _safe(self._head(plan, values), source)
+            head = encode_for_html(self._head(plan, values), source)
         if problem is None:
-            opening = b'{"ok":true,"statusCode":%d' % status
+            opening = b'{"ok":true,"statusCode":%d' % content.status
         else:
             opening = _opening_of_problem(problem, source)
         parts = [
             opening,
             b',"routePath":',
-            route,
+            location.route,
             b',"requestedPath":',
-            requested,
+            location.requested,
             b',"page":',
             plan.page,
             b',"params":',
-            params,
+            location.params,
             b',"props":{"data":',
             data,
             b',"layoutData":',
@@ -148,11 +120,11 @@ class StateEncoder:
             head,
             b',"ttl":%g' % ttl,
         ]
-        if action_data is not None:
-            parts += (b',"actionData":', _safe(action_data, source))
+        if content.action_data is not None:
+            parts += (b',"actionData":', encode_for_html(content.action_data, source))
         if nonce:
             parts += (b',"nonce":"', nonce, b'"')
-        if deferred:
+        if content.deferred:
             parts.append(b',"deferred":true')
         parts.append(b"}")
         return b"".join(parts)
@@ -180,16 +152,12 @@ def encode_data(plan: ViewPlan, values: Values) -> bytes:
 
 def encode_requested(text: str) -> bytes:
     """Return a string of the request (path, parameter map) as safe JSON."""
-    return _safe(text, "the request")
+    return encode_for_html(text, "the request")
 
 
 def encode_params(params: Mapping[str, str]) -> bytes:
     """Return path parameters as safe JSON."""
-    return _safe(params, "the request") if params else b"{}"
-
-
-def _safe(value: object, place: str) -> bytes:
-    return escape_for_html(encode(value, place=place))
+    return encode_for_html(params, "the request") if params else b"{}"
 
 
 def _place(code: PageCode) -> str:
@@ -206,7 +174,8 @@ def _layout_values(plan: ViewPlan, values: Values) -> tuple[bytes, bytes]:
         return b"[%b]" % b",".join([b"null"] * len(plan.layouts)), b"{}"
     if len(own) == 1:
         marks = [b"true" if code is own[0] else b"null" for code in plan.layouts]
-        return b"[%b]" % b",".join(marks), _safe(values[own[0].module.source], _place(own[0]))
+        only = values[own[0].module.source]
+        return b"[%b]" % b",".join(marks), encode_for_html(only, _place(own[0]))
     merged: dict[str, Any] = {}
     encoded: list[bytes] = []
     for code in plan.layouts:
@@ -214,9 +183,9 @@ def _layout_values(plan: ViewPlan, values: Values) -> tuple[bytes, bytes]:
         if value is None:
             encoded.append(b"null")
             continue
-        encoded.append(_safe(value, _place(code)))
+        encoded.append(encode_for_html(value, _place(code)))
         merged.update(value)
-    return b"[%b]" % b",".join(encoded), _safe(merged, _place(own[-1]))
+    return b"[%b]" % b",".join(encoded), encode_for_html(merged, _place(own[-1]))
 
 
 def _opening_of_problem(problem: Problem, boundary: str) -> bytes:
@@ -229,4 +198,4 @@ def _opening_of_problem(problem: Problem, boundary: str) -> bytes:
     if problem.data:
         shown["data"] = problem.data
     shown["boundary"] = boundary
-    return _safe(shown, boundary)[:-1]
+    return encode_for_html(shown, boundary)[:-1]

@@ -17,8 +17,8 @@ _OVERHEAD = 256
 
 
 @attrs.frozen
-class MemoStatistics:
-    """A snapshot of a `RenderMemo`."""
+class RenderCacheStatistics:
+    """A snapshot of a `RenderCache`."""
 
     entries: int
     size: int
@@ -31,7 +31,7 @@ class MemoStatistics:
     misses: int
 
 
-class RenderMemo:
+class RenderCache:
     """Renders by (view, page state), at most ``capacity`` bytes and ``age`` seconds old."""
 
     def __init__(self, *, capacity: int, age: float) -> None:
@@ -76,9 +76,9 @@ class RenderMemo:
         self._kept.clear()
         self._size = 0
 
-    def statistics(self) -> MemoStatistics:
+    def statistics(self) -> RenderCacheStatistics:
         """Return a snapshot."""
-        return MemoStatistics(
+        return RenderCacheStatistics(
             entries=len(self._kept),
             size=self._size,
             capacity=self._capacity,

@@ -1,39 +1,29 @@
-"""Everything a request may ask for: what was built, what was configured, what is running."""
+"""Everything a request may ask for that is fixed when the app is made."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import attrs
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from fxtrio.config import Config
-from fxtrio.context import App
 from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute
 from fxtrio.markdown.paths import llms_link
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
-from fxtrio.serve.pages.payload import StateEncoder, ViewPlan, encode_requested, plan_view
-from fxtrio.serve.pages.render_cache import RenderMemo
+from fxtrio.serve.pages.markdown_sources import SiteMarkdown
+from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
+from fxtrio.serve.pages.plan import ViewPlan, plan_view
+from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.request.audience import OneVisitor
-from fxtrio.serve.request.background import Background
 from fxtrio.serve.request.csrf import CsrfTokens
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
-from fxtrio.serve.request.spool import Bodies
-from fxtrio.serve.request.watchdog import Watchdog
-from fxtrio.ssr.frames import Rendered
-
-if TYPE_CHECKING:
-    from fxtrio.serve.cache.response_cache import ResponseCache
-    from fxtrio.serve.pages.as_markdown import Agents
-
-log = logging.getLogger("fx.serve")
 
 VARY: Header = (b"vary", b"x-fx-navigation")
 VARY_WITH_MARKDOWN: Header = (b"vary", b"x-fx-navigation, accept")
@@ -50,34 +40,6 @@ class Hook:
     """Application code: None lets the request pass; anything else is its answer."""
 
 
-class RenderParts(Protocol):
-    """A render that comes in parts, the first with the head."""
-
-    def __aiter__(self) -> AsyncIterator[Rendered]:
-        """Iterate over the parts."""
-        ...
-
-    async def resolve(self, name: str, value: bytes) -> None:
-        """Give the render a value, as JSON, that it waits for."""
-        ...
-
-    async def reject(self, name: str, error: bytes) -> None:
-        """Tell the render, by a JSON object, that a value will not come."""
-        ...
-
-
-class Renderer(Protocol):
-    """Makes HTML of page states: `SsrPool`, or a stand-in of tests."""
-
-    async def render(self, page: int, payload: bytes) -> Rendered:
-        """Return the render of the view with the id ``page``."""
-        ...
-
-    def stream(self, page: int, payload: bytes) -> AbstractAsyncContextManager[RenderParts]:
-        """Render a view in parts, for the length of the block."""
-        ...
-
-
 @attrs.frozen
 class Hooks:
     """Route hooks by what they guard, outermost first."""
@@ -89,21 +51,8 @@ class Hooks:
 
 
 @attrs.frozen(eq=False)
-class Running:
-    """What exists only while the lifespan runs."""
-
-    app: App
-    watchdog: Watchdog
-    background: Background
-    renderer: Renderer
-    bodies: Bodies
-    cache: ResponseCache | None = None
-    """Keeps the responses of pages with ``CACHE``; None in development."""
-
-
-@attrs.define(eq=False)
 class Site:
-    """One app. Everything but ``running`` is fixed when it is made."""
+    """One app, as it was built and configured. What runs is in `Running`."""
 
     config: Config
     manifest: Manifest
@@ -132,7 +81,7 @@ class Site:
     hooks: Hooks
     standard: StandardHeaders
     tokens: CsrfTokens
-    agents: Agents | None
+    markdown: SiteMarkdown | None
     """The Markdown side; None when `llms` is off."""
 
     llms_link: Header | None
@@ -141,16 +90,12 @@ class Site:
     csrf_binding: Callable[[HTTPConnection], str | None]
     """The session a token belongs to; None or "" without one."""
 
-    encoder: StateEncoder
-    memo: RenderMemo | None
+    encoder: PayloadEncoder
+    render_cache: RenderCache | None
     entropy: Entropy
     one_visitor: OneVisitor
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
-
-    running: Running | None = None
-    ready: bool = False
-    """Whether `/readyz` says so; False again as soon as the shutdown begins."""
 
     @property
     def vary(self) -> Header:
@@ -170,14 +115,28 @@ def make_site(
     endpoints: Mapping[str, Any],
     hooks: Hooks,
     *,
-    agents: Agents | None,
+    root: Path,
+    llms: Mapping[str, Mapping[str, Any]],
     csrf_binding: Callable[[HTTPConnection], str | None],
 ) -> Site:
-    """Put a site together from what was built and imported."""
+    """Put a site together from what was built and imported.
+
+    ``root`` is the project folder, ``llms`` the names of each `llms.py`, by its source.
+    """
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
     plans = tuple(plan_view(view, codes) for view in manifest.views)
+    markdown = None
+    if config.llms.enabled:
+        markdown = SiteMarkdown(
+            manifest,
+            plans,
+            root=root,
+            pages_dir=config.pages_dir,
+            auto_convert=config.llms.auto_convert,
+            llms=llms,
+        )
     return Site(
         config=config,
         manifest=manifest,
@@ -197,11 +156,11 @@ def make_site(
             csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
         ),
         tokens=CsrfTokens(tuple(key.encode() for key in config.secret_keys)),
-        agents=agents,
-        llms_link=(b"link", llms_link(config.base_url).encode()) if agents is not None else None,
+        markdown=markdown,
+        llms_link=(b"link", llms_link(config.base_url).encode()) if markdown is not None else None,
         csrf_binding=csrf_binding,
-        encoder=StateEncoder(),
-        memo=RenderMemo(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
+        encoder=PayloadEncoder(),
+        render_cache=RenderCache(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
         if config.ssr.memo
         else None,
         entropy=entropy,

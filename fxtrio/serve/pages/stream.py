@@ -7,23 +7,22 @@ loader then takes effect in the browser.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import trio
 
 from fxtrio.encode import escape_for_html
 from fxtrio.errors import Redirect, SsrDown
+from fxtrio.serve.pages.boundaries import boundaries, show_failure
 from fxtrio.serve.pages.code import LoaderCode
 from fxtrio.serve.pages.failure import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values, load, unwrap
-from fxtrio.serve.pages.payload import encode_data
-from fxtrio.serve.pages.site import RenderParts
-from fxtrio.serve.request.reply import HTML, Answer, Sent, complete_headers, redirected
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content, encode_data
+from fxtrio.serve.pages.running import RenderParts
+from fxtrio.serve.request.reply import HTML, NOTHING, Answer, complete_headers, redirected
 from fxtrio.ssr.frames import Rendered
-
-if TYPE_CHECKING:
-    from fxtrio.serve.pages.page import PageVisit
 
 _EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
 """An empty root element is rendered anew by the browser, from the state that follows."""
@@ -51,7 +50,7 @@ class NonceWriter:
         return data
 
 
-async def stream_page(page: PageVisit) -> Answer:
+async def stream_page(page: PageEvent) -> Answer:
     """Run the loaders that the shell needs, then send the page in parts."""
     plan = page.target.plan
     late = _late_loader(page)
@@ -60,18 +59,18 @@ async def stream_page(page: PageVisit) -> Answer:
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=False)
     if isinstance(outcome, Failed):
-        return await page.show_failure(outcome.source, outcome.error, outcome.values)
+        return await show_failure(page, outcome.source, outcome.error, outcome.values)
     stream = _PageStream(page, outcome, late)
     failure = await stream.run()
     if failure is None:
-        return Sent()
+        return NOTHING
     if stream.begun:
-        log_failure(failure, plan.view.module)
-        return Sent()
-    return await page.show_failure("", failure, outcome.values)
+        log_failure(failure, page.place)
+        return NOTHING
+    return await show_failure(page, "", failure, outcome.values)
 
 
-def _late_loader(page: PageVisit) -> LoaderCode | None:
+def _late_loader(page: PageEvent) -> LoaderCode | None:
     """Return the page's loader when the shell can do without it."""
     inner = page.target.plan.inner
     return inner.loader if page.target.plan.view.defers and inner.head is None else None
@@ -80,7 +79,7 @@ def _late_loader(page: PageVisit) -> LoaderCode | None:
 class _PageStream:
     """One page on its way."""
 
-    def __init__(self, page: PageVisit, early: Loaded, late: LoaderCode | None) -> None:
+    def __init__(self, page: PageEvent, early: Loaded, late: LoaderCode | None) -> None:
         self._page = page
         self._early = early
         self._late = late
@@ -94,18 +93,16 @@ class _PageStream:
         """Send the page; return what went wrong, None when nothing did."""
         page, plan = self._page, self._page.target.plan
         try:
-            state = page.state(
-                plan,
-                self._early.values,
-                status=self._early.status,
-                deferred=self._late is not None,
+            content = Content(
+                self._early.values, self._early.status, deferred=self._late is not None
             )
+            payload = page.payload(plan, content)
         except Exception as error:  # HEAD functions and values of loaders are the application's
             return error
         failure: Exception | None = None
         async with trio.open_nursery() as nursery:
             try:
-                async with page.running.renderer.stream(plan.view.id, state) as parts:
+                async with page.running.renderer.stream(plan.view.id, payload) as parts:
                     if self._late is not None:
                         nursery.start_soon(self._load_late, self._late, parts)
                     async for part in parts:
@@ -158,24 +155,25 @@ class _PageStream:
 
     async def _finish(self) -> None:
         """Send the state, for the browser to take over."""
-        state, script = self._last_state()
-        await self._send(self._frame.rest(state, script))
+        payload, script = self._last_payload()
+        await self._send(self._frame.rest(payload, script))
         await self._page.visit.send({"type": "http.response.body", "body": b""})
 
-    def _last_state(self) -> tuple[bytes, bytes]:
+    def _last_payload(self) -> tuple[bytes, bytes]:
         page, outcome = self._page, self._outcome
         if isinstance(outcome, Redirect):
             url = escape_for_html(msgspec.json.encode(outcome.url))
             return b"{}", b"location.replace(%b)" % url
         if isinstance(outcome, Loaded):
-            return page.state(page.target.plan, outcome.values, status=outcome.status), b""
+            content = Content(outcome.values, outcome.status)
+            return page.payload(page.target.plan, content), b""
         log_failure(outcome.error, outcome.source)
         problem = problem_of(outcome.error, development=page.site.development)
         values: dict[str, Any] = self._early.values
-        for boundary in page.boundaries(problem.status):
+        for boundary in boundaries(page, problem.status):
             if all(loader.source in values for loader in boundary.loaders):
-                state = page.state(boundary, values, status=problem.status, problem=problem)
-                return state, _EMPTY_ROOT
+                content = Content(values, problem.status, problem)
+                return page.payload(boundary, content), _EMPTY_ROOT
         return b"{}", b""
 
     async def _send(self, data: bytes) -> None:

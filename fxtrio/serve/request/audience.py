@@ -56,7 +56,7 @@ class Audience(Protocol):
         """Say that the page could not be rendered here."""
         ...
 
-    def take(self, answer: Answer | None, draft: ResponseDraft) -> Answer | None:
+    def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Take the whole answer; return what is sent of it to the one who asked."""
         ...
 
@@ -98,6 +98,6 @@ class OneVisitor:
     def leave_to_browser(self) -> None:
         """The visitor's browser renders it."""
 
-    def take(self, answer: Answer | None, draft: ResponseDraft) -> Answer | None:
+    def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Return the whole answer."""
         return answer

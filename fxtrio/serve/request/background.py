@@ -21,33 +21,21 @@ class Background:
         self._nursery = nursery
         self._capacity = capacity
         self._running = 0
-        self._idle = trio.lowlevel.ParkingLot()
+        self._done = trio.lowlevel.ParkingLot()
 
     async def run(self, tasks: Sequence[BackgroundTask]) -> None:
         """Run ``tasks`` one after the other, without the caller waiting for them.
 
-        When as many responses as the capacity have work under way, the caller
-        does wait: its connection is what slows down then.
+        When more responses than the capacity have work under way, the caller does
+        wait: its connection is what slows down then. A caller that is cancelled takes
+        no work with it.
         """
-        crowded = self._running >= self._capacity
-        done = self.start(tasks)
-        if crowded:
-            await done.wait()
-
-    def start(self, tasks: Sequence[BackgroundTask]) -> trio.Event:
-        """Run ``tasks`` whatever the capacity, also when the caller is cancelled.
-
-        Returns what is set once they are done.
-        """
-        done = trio.Event()
-        if tasks:
-            self._nursery.start_soon(self._work, tasks, done, name="serve.background")
-        else:
-            done.set()
-        return done
-
-    async def _work(self, tasks: Sequence[BackgroundTask], done: trio.Event) -> None:
         self._running += 1
+        self._nursery.start_soon(self._work, tasks, name="serve.background")
+        while self._running > self._capacity:
+            await self._done.park()
+
+    async def _work(self, tasks: Sequence[BackgroundTask]) -> None:
         try:
             for task in tasks:
                 try:
@@ -56,16 +44,14 @@ class Background:
                     name = getattr(task.func, "__qualname__", repr(task.func))
                     log.error("background task %s failed", name, exc_info=trimmed(error))
         finally:
-            done.set()
             self._running -= 1
-            if not self._running:
-                self._idle.unpark_all()
+            self._done.unpark_all()
 
     async def drain(self, timeout: float) -> None:
         """Wait until no work is under way, ``timeout`` seconds at most."""
         with trio.move_on_after(timeout):
             while self._running:
-                await self._idle.park()
+                await self._done.park()
 
 
 @asynccontextmanager

@@ -35,11 +35,15 @@ class Reply:
 
 
 @attrs.frozen
-class Sent:
-    """Stands for an answer that has been sent already, in parts."""
+class Nothing:
+    """Stands for an answer of which nothing is left to send."""
 
 
-Answer = Reply | Response | Sent
+NOTHING = Nothing()
+"""It was sent in parts already, or its client has left."""
+
+
+Answer = Reply | Response | Nothing
 
 
 def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:

@@ -1,0 +1,81 @@
+"""What is shown in place of a page: the nearest boundary, and at last the built-in page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fxtrio.errors import Redirect, SsrBusy
+from fxtrio.serve.pages.failure import log_failure, plain_problem, problem_of
+from fxtrio.serve.pages.loaders import Loaded, Values, load
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content, Problem
+from fxtrio.serve.pages.plan import ViewPlan
+from fxtrio.serve.request.reply import Answer, redirected
+
+
+async def show_failure(
+    page: PageEvent, source: str, error: BaseException, values: Values, *, admitted: bool = True
+) -> Answer:
+    """Show the nearest boundary that does not need what failed; the built-in page at last.
+
+    ``source`` is the layout or page whose loader failed, "" when something else did.
+    No loader runs for a visitor whom the route hooks have not ``admitted``.
+    """
+    log_failure(error, source or page.place)
+    problem = problem_of(error, development=page.site.development)
+    if isinstance(error, SsrBusy):
+        return plain_problem(page.site, page.visit, problem)
+    return await stand_in(page, source, problem, values, admitted=admitted)
+
+
+async def stand_in(
+    page: PageEvent, source: str, problem: Problem, values: Values, *, admitted: bool
+) -> Answer:
+    """Show ``problem`` as `show_failure` does, without a word in the log."""
+    for boundary in boundaries(page, problem.status):
+        if source in boundary.view.layouts or (boundary.loaders and not admitted):
+            continue
+        shown = await show_boundary(page, boundary, values, problem)
+        if shown is not None:
+            return shown
+    return plain_problem(page.site, page.visit, problem)
+
+
+async def show_boundary(
+    page: PageEvent, boundary: ViewPlan, values: Values, problem: Problem
+) -> Answer | None:
+    """Show one boundary with the data of its layouts; None when it fails too."""
+    missing = [loader for loader in boundary.loaders if loader.source not in values]
+    outcome = await load(missing, page.request, page="")
+    if isinstance(outcome, Redirect):
+        return redirected(outcome, navigation=page.visit.navigation)
+    if not isinstance(outcome, Loaded):
+        log_failure(outcome.error, outcome.source)
+        return None
+    known = {**values, **outcome.values}
+    try:
+        return await page.show(boundary, Content(known, problem.status, problem))
+    except Exception as error:  # an error page is application code too
+        log_failure(error, boundary.view.module)
+        return None
+
+
+def boundaries(page: PageEvent, status: int) -> Iterator[ViewPlan]:
+    """Yield the views that may stand in for a page, nearest folder first.
+
+    Not-found views stand in for a page's 404 only where no error view does. For a URL that
+    nothing answers they come before the error views of the same folder.
+    """
+    plans = page.site.plans
+    view = page.target.plan.view
+    ids = list(view.boundaries)
+    if view.kind == "not-found":
+        ids = sorted({*ids, *view.not_found}, key=lambda id: _nearness(plans[id]))
+    elif status == 404:
+        ids += view.not_found
+    return (plans[id] for id in ids if id != view.id)
+
+
+def _nearness(plan: ViewPlan) -> tuple[int, int, int]:
+    view = plan.view
+    return -view.module.count("/"), 0 if view.kind == "not-found" else 1, -len(view.layouts)

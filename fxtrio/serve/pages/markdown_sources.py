@@ -1,0 +1,75 @@
+"""Where each page's Markdown comes from, prepared when the app is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fxtrio.manifest import Manifest
+from fxtrio.markdown import LlmsPageInfo, MarkdownHook, MarkdownSources, list_pages, nearest_llms
+from fxtrio.serve.pages.plan import ViewPlan
+
+
+class SiteMarkdown:
+    """The Markdown side of one app."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        plans: tuple[ViewPlan, ...],
+        *,
+        root: Path,
+        pages_dir: str,
+        auto_convert: bool,
+        llms: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        """``llms`` holds the names of each imported `llms.py`, by its source."""
+        top = manifest.llms.get(pages_dir, "")
+        hooks = {
+            name: MarkdownHook(f"{top}: {name}()", llms[top][name])
+            for name in ("llms_txt", "wrap_markdown")
+            if top and callable(llms[top].get(name))
+        }
+        self.llms_txt = hooks.get("llms_txt")
+        """The application's function for `/llms.txt`."""
+
+        self.pages: tuple[LlmsPageInfo, ...] = list_pages(
+            route.pattern for route in manifest.routes
+        )
+        """The app's concrete pages."""
+
+        self._sources = {
+            route.view: MarkdownSources(
+                text=_text(manifest, root, plans[route.view]),
+                hooks=_hooks(manifest, llms, plans[route.view]),
+                auto_convert=auto_convert,
+                wrap=hooks.get("wrap_markdown"),
+            )
+            for route in manifest.routes
+        }
+
+    def sources(self, plan: ViewPlan) -> MarkdownSources:
+        """Return where the Markdown of a page may come from."""
+        return self._sources[plan.view.id]
+
+
+def _text(manifest: Manifest, root: Path, plan: ViewPlan) -> str | None:
+    """Return the Markdown file that lies beside a page."""
+    file = manifest.markdown.get(plan.view.module)
+    return None if file is None else (root / file).read_text("utf-8")
+
+
+def _hooks(
+    manifest: Manifest, llms: Mapping[str, Mapping[str, Any]], plan: ViewPlan
+) -> tuple[MarkdownHook, ...]:
+    """Return the page's own ``to_markdown``, then those of its folders, nearest first."""
+    source = plan.view.module
+    hooks: list[MarkdownHook] = []
+    if plan.inner.to_markdown is not None:
+        hooks.append(MarkdownHook(f"{source}: to_markdown()", plan.inner.to_markdown))
+    for file in nearest_llms(source, dict(manifest.llms)):
+        function = llms[file].get("to_markdown")
+        if callable(function):
+            hooks.append(MarkdownHook(f"{file}: to_markdown()", function))
+    return tuple(hooks)

@@ -1,0 +1,65 @@
+"""A view with everything about it that does not depend on the request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from fxtrio.encode import encode_for_html
+from fxtrio.manifest import View
+from fxtrio.serve.pages.code import LoaderCode, PageCode
+
+
+@attrs.frozen(eq=False)
+class ViewPlan:
+    """A view with everything that does not depend on the request."""
+
+    view: View
+    layouts: tuple[PageCode, ...]
+    """Outermost first."""
+
+    inner: PageCode
+    loaders: tuple[LoaderCode, ...]
+    """Of the layouts and the page, in the order of the chain."""
+
+    page: bytes
+    """The ``page`` object, encoded."""
+
+    static_head: bytes | None
+    """The ``head`` list, encoded; None when a ``HEAD`` function makes it."""
+
+    memo: bool
+    """Whether equal states have equal HTML: no ``MEMO = False`` in the chain."""
+
+    revalidate: float | None = None
+    """For how long whole responses are kept (seconds); None when they are not."""
+
+    @property
+    def chain(self) -> tuple[PageCode, ...]:
+        """The layouts, then the page."""
+        return (*self.layouts, self.inner)
+
+
+def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
+    """Prepare a view: everything that can be encoded before a request comes."""
+    layouts = tuple(codes[source] for source in view.layouts)
+    inner = codes[view.module]
+    chain = (*layouts, inner)
+    static: bytes | None
+    if any(code.head is not None for code in chain):
+        static = None
+    elif any(code.module.head for code in chain):
+        static = encode_for_html([code.module.head for code in chain], view.module)
+    else:
+        static = b"[]"
+    return ViewPlan(
+        view,
+        layouts,
+        inner,
+        tuple(code.loader for code in chain if code.loader is not None),
+        encode_for_html({**view.client, "id": view.id}, view.module),
+        static,
+        all(code.module.memo for code in chain),
+        inner.module.revalidate,
+    )
