@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ import trio
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from fxtrio.asgi import OWN_SERVER
 from fxtrio.config import Config, load_config
 from fxtrio.context import App
 from fxtrio.errors import TrioMissing
@@ -160,8 +160,12 @@ class _LifespanApart:
         self._router = router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        target = self._router if scope["type"] == "lifespan" else self._app
-        await target(scope, receive, send)
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if OWN_SERVER not in scope.get("extensions", {}):
+            install_guard()  # Hypercorn's own worker is not safe without it
+        await self._router(scope, receive, send)
 
 
 def create_app(root: str | Path, **overrides: Any) -> Application:
@@ -174,8 +178,6 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     ManifestUnreadable when there is no such build, ConfigInvalid for wrong settings,
     and whatever the project's own modules raise on import.
     """
-    if "fxtrio.supervise.server" not in sys.modules:  # which does it for what needs it
-        install_guard()  # Hypercorn's own worker is not safe without it
     mode = overrides.pop("mode", None) or os.environ.get("FX_MODE", "production")
     root = Path(root).resolve()
     config = load_config(root, **overrides)

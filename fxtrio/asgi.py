@@ -18,3 +18,6 @@ SAME_FOR_ALL = "fx.same-for-all"
 
 Whoever keeps answers for signed-in users out of caches leaves such a one alone.
 """
+
+OWN_SERVER = "fx.server"
+"""Key in ``scope["extensions"]`` of the lifespan in servers of ours, which need no guard."""

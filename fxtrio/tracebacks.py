@@ -81,3 +81,10 @@ def _library_folders() -> tuple[str, ...]:
     own = Path(__file__).parent
     folders = [sysconfig.get_path(name) for name in names]
     return tuple({f"{folder}/" for folder in (*folders, own, own.parent / "fx")})
+
+
+def first_of(error: BaseException) -> BaseException:
+    """Return an error; of a group the first that is no group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -4,45 +4,27 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
-from hypercorn.typing import AppWrapper
 
 from fxtrio.asgi import RAW_FRAMES
 from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.client import Client
 from fxtrio.http1.http_stream import HttpStream
 from fxtrio.http1.request import Refusal, Request
 from fxtrio.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
+from fxtrio.http1.services import Scope
 from fxtrio.http1.target import BadTarget, split_target
-
-if TYPE_CHECKING:
-    from fxtrio.http1.connection import Connection
 
 _with_port = re.compile(r":\d*$")
 
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
-Scope = MutableMapping[str, Any]
-Application = Callable[..., Awaitable[None]]
 
-
-def plain_application(app: AppWrapper) -> Application:
-    """Return what Hypercorn wrapped, as the ASGI application that it is or becomes."""
-    if type(app) is ASGIWrapper:
-        return app.app
-
-    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
-        await app(scope, receive, send, trio.to_thread.run_sync, trio.from_thread.run)
-
-    return wrapped
-
-
-async def answer(connection: Connection, request: Request) -> bool:
+async def answer(connection: Client, request: Request) -> bool:
     """Run the application for ``request``. Return whether the connection can serve another."""
-    hub = connection.hub
+    services = connection.services
     scope = _open_scope(connection, request)
     if isinstance(scope, Refusal):
         await connection.refuse(scope)
@@ -51,11 +33,12 @@ async def answer(connection: Connection, request: Request) -> bool:
     scope["scheme"] = "https" if connection.peer.secure else "http"
     scope["method"] = request.method
     stream = HttpStream(
-        connection, request, request.keep_alive and connection.served < hub.limits.requests
+        connection, request, request.keep_alive and connection.served < connection.limits.requests
     )
-    began = time.perf_counter() if hub.logs_access else 0.0
+    note = services.note
+    began = time.perf_counter() if note is not None else 0.0
     try:
-        await connection.app(scope, stream.receive, stream.send)
+        await services.app(scope, stream.receive, stream.send)
     except BaseException as error:
         await _explain(connection, request, error, left=stream.left)
     stage = stream.stage
@@ -67,24 +50,26 @@ async def answer(connection: Connection, request: Request) -> bool:
     else:
         stream.keep_alive = False
         status = await _complete(connection, stream, stage)
-    if hub.logs_access:
-        await hub.note(scope, status, stream.sent, time.perf_counter() - began)
-    if connection.context.max_requests is not None:
-        await connection.context.mark_request()
+    if note is not None:
+        noted = note(scope, status, stream.sent, time.perf_counter() - began)
+        if noted is not None:
+            await noted
+    if services.count is not None:
+        await services.count()
     if not request.complete:
         connection.linger = True
         return False
     return stream.keep_alive and not connection.transport.broken
 
 
-async def converse(connection: Connection, request: Request) -> None:
+async def converse(connection: Client, request: Request) -> None:
     """Run the application for a request that offers a WebSocket, to the end of it."""
     # Heavy, and many apps have no WebSockets.
     from fxtrio.http1.handshake import read_offer
     from fxtrio.http1.ws_stream import WsStream
 
-    hub = connection.hub
-    offer = read_offer(request, hub.limits)
+    services = connection.services
+    offer = read_offer(request, connection.limits)
     if isinstance(offer, Refusal):
         await connection.refuse(offer)
         return
@@ -106,26 +91,28 @@ async def converse(connection: Connection, request: Request) -> None:
                 "write": websocket.write_frames,
             }
         try:
-            await connection.app(scope, websocket.receive, websocket.send)
+            await services.app(scope, websocket.receive, websocket.send)
         except BaseException as error:
             failed = await _explain(connection, request, error, left=websocket.left)
         await websocket.finish(failed=failed)
         nursery.cancel_scope.cancel()
     connection.websocket = None  # they refer to each other
-    if hub.logs_access:
-        await hub.note(scope, websocket.status, 0, time.perf_counter() - began)
-    if connection.context.max_requests is not None:
-        await connection.context.mark_request()
+    if services.note is not None:
+        noted = services.note(scope, websocket.status, 0, time.perf_counter() - began)
+        if noted is not None:
+            await noted
+    if services.count is not None:
+        await services.count()
 
 
-def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
+def _open_scope(connection: Client, request: Request) -> Scope | Refusal:
     """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
-    config, peer = connection.config, connection.peer
+    services, peer = connection.services, connection.peer
     try:
         path, raw_path, query = split_target(request, secure=peer.secure)
     except BadTarget as error:
         return Refusal(error.status, str(error))
-    names = config.server_names
+    names = services.server_names
     if names and not _is_named(request.host, names):
         return Refusal(404, f"not one of our names: {request.host!r}")
     return {
@@ -134,11 +121,11 @@ def _open_scope(connection: Connection, request: Request) -> Scope | Refusal:
         "path": path,
         "raw_path": raw_path,
         "query_string": query,
-        "root_path": config.root_path,
+        "root_path": services.root_path,
         "headers": request.headers,
         "client": peer.client,
         "server": peer.server,
-        "state": connection.state.copy(),
+        "state": dict(services.state),
         "extensions": {},
     }
 
@@ -150,7 +137,7 @@ def _is_named(host: bytes, names: Sequence[str]) -> bool:
     return any(name.lower() in (whole, bare) for name in names)
 
 
-async def _complete(connection: Connection, stream: HttpStream, stage: int) -> int | None:
+async def _complete(connection: Client, stream: HttpStream, stage: int) -> int | None:
     """Answer for an application that did not. Return the status for the access log."""
     if stage == HEAD_SENT:
         # Cut off: the client sees that the body is not whole, or has to be told.
@@ -166,7 +153,7 @@ async def _complete(connection: Connection, stream: HttpStream, stage: int) -> i
 
 
 async def _explain(
-    connection: Connection, request: Request, error: BaseException, *, left: bool
+    connection: Client, request: Request, error: BaseException, *, left: bool
 ) -> bool:
     """Log what the application raised, and return whether it is a failure of its own.
 
@@ -186,7 +173,7 @@ async def _explain(
     place = f"{request.method} {request.target.decode('ascii')}"
     if left:
         # Whatever came of the client's leaving is no defect of ours or of the application.
-        await connection.config.log.info("%s: ended with %r after its client", place, error)
+        await connection.services.log.info("%s: ended with %r after its client", place, error)
     else:
-        await connection.config.log.error("%s: the application failed", place, exc_info=error)
+        await connection.services.log.error("%s: the application failed", place, exc_info=error)
     return True

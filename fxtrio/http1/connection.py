@@ -1,56 +1,34 @@
 """One client connection: the loop that reads requests and has them answered.
 
-Stands where Hypercorn has its `TCPServer`: made with the application, the config,
-the worker's context, the lifespan state and the stream, then awaited. The
-application is awaited in the connection's own task. Nothing it does, and nothing a
-client sends, makes an exception leave this module.
+Made with the worker's services and a stream, then awaited. The application is
+awaited in the connection's own task. Nothing it does, and nothing a client sends,
+makes an exception leave this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
-from hypercorn.config import Config
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import AppWrapper, LifespanState
 
-from fxtrio.http1.answer import answer, converse, plain_application
-from fxtrio.http1.handover import PREFACE, hand_over, replayed_head, wants_h2c
-from fxtrio.http1.hub import NEVER, hub_of
-from fxtrio.http1.opening import Peer, Stream, open_peer, show_address
+from fxtrio.http1.answer import answer, converse
+from fxtrio.http1.client import Client
+from fxtrio.http1.hub import NEVER
+from fxtrio.http1.opening import Stream, open_peer
 from fxtrio.http1.request import Refusal, Request, RequestReader
-from fxtrio.http1.response import refuse
+from fxtrio.http1.services import Services
 from fxtrio.http1.transport import Transport
+from fxtrio.http1.upgrade import PREFACE, Handover, upgraded, wants_h2c
 
-if TYPE_CHECKING:
-    from fxtrio.http1.ws_stream import WsStream
+_SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n%b\r\n"
 
 
-class Connection:
+class Connection(Client):
     """Serves one client until either side has had enough."""
 
-    def __init__(
-        self,
-        app: AppWrapper,
-        config: Config,
-        context: WorkerContext,
-        state: LifespanState,
-        stream: Stream,
-    ) -> None:
-        self.app = plain_application(app)
-        self.config = config
-        self.context = context
-        self.state = state
-        self.deadline = NEVER
-        self.served = 0  # requests given to the application
-        self.linger = False  # whether the client may not have read the last answer yet
-        self.peer: Peer
-        self.transport: Transport
-        self.reader: RequestReader
-        self.websocket: WsStream | None = None  # once this is a WebSocket
-        self._wrapped = app
+    def __init__(self, services: Services, stream: Stream) -> None:
+        super().__init__(services)
         self._stream = stream
         self._scope: trio.CancelScope
         self._expired = False
@@ -65,23 +43,23 @@ class Connection:
         try:
             await self._run()
         except Exception:
-            await self.config.log.exception("Error in a connection")
+            await self.services.log.exception("Error in a connection")
             await trio.aclose_forcefully(self._stream)
 
     async def _run(self) -> None:
-        peer = await open_peer(self._stream, self.config)
+        services, hub = self.services, self.hub
+        peer = await open_peer(self._stream, services.handshake_time)
         if peer is None:
             return await trio.aclose_forcefully(self._stream)
         if peer.http2:
-            return await self._hand_over(b"")
+            return await services.serve_http2(self._stream, Handover())
         self.peer = peer
-        self.hub = hub = hub_of(self.context, self.config)
         self.transport = Transport(
-            self._stream, peer.socket, readiness=hub.readiness, stall=hub.limits.write_stall
+            self._stream, peer.socket, readiness=hub.readiness, stall=self.limits.write_stall
         )
-        self.reader = RequestReader(hub.limits)
-        self.deadline = hub.now + hub.limits.header_time
-        handed: bytes | None = None
+        self.reader = RequestReader(self.limits)
+        self.deadline = hub.now + self.limits.header_time
+        handed: Handover | None = None
         hub.enter(self)
         try:
             handed = await self._serve_until_told()
@@ -92,7 +70,7 @@ class Connection:
                 await self.transport.close(linger=self.linger)
         if handed is not None:
             self.transport.release()
-            await self._hand_over(handed)
+            await services.serve_http2(self._stream, handed)
         return None
 
     # What the hub calls.
@@ -119,7 +97,7 @@ class Connection:
 
     # The loop.
 
-    async def _serve_until_told(self) -> bytes | None:
+    async def _serve_until_told(self) -> Handover | None:
         """Return what was read, when it is for HTTP/2, else None."""
         while True:
             # Cancelled only by `expire` and `leave`, so never while an application runs.
@@ -130,8 +108,8 @@ class Connection:
                     await self.refuse(Refusal(408, "the head came too slowly"))
                 return None
 
-    async def _serve(self) -> bytes | None:
-        reader, transport, hub, limits = self.reader, self.transport, self.hub, self.hub.limits
+    async def _serve(self) -> Handover | None:
+        reader, transport, hub, limits = self.reader, self.transport, self.hub, self.limits
         requests, task = reader.requests, trio.lowlevel.current_task()
         # What an application puts into context variables ends with its request. Set
         # before a wait: a task's context is taken when the task is resumed.
@@ -150,7 +128,7 @@ class Connection:
                     if wants_websocket(request):
                         await converse(self, request)
                         return None
-                    handed = self._upgrade(request)
+                    handed = await self._upgrade(request)
                     if handed is not None:
                         return handed
                 self.served += 1
@@ -185,16 +163,17 @@ class Connection:
                     # Empty lines are not the beginning of a request: they prolong nothing.
                     self.deadline = deadline if requests else min(self.deadline, deadline)
 
-    def _upgrade(self, request: Request) -> bytes | None:
-        """Return what Hypercorn needs to take over; None to go on in HTTP/1.1."""
+    async def _upgrade(self, request: Request) -> Handover | None:
+        """Return how HTTP/2 goes on with a request; None to go on in HTTP/1.1."""
         reader = self.reader
-        if not self.peer.secure and wants_h2c(request):
-            assert reader.rest is not None
-            return replayed_head(request, bytes(reader.rest))
-        reader.decline_upgrade()
-        return None
+        if self.peer.secure or not wants_h2c(request):
+            reader.decline_upgrade()
+            return None
+        assert reader.rest is not None
+        await self.transport.write(_SWITCHING % self.hub.common)
+        return upgraded(request, bytes(reader.rest))
 
-    def _look_for_http2(self, data: bytes) -> bytes | None:
+    def _look_for_http2(self, data: bytes) -> Handover | None:
         """Take the first bytes. Return them all when they are HTTP/2's."""
         begun = self._begun
         assert begun is not None
@@ -203,19 +182,5 @@ class Connection:
             self._begun = None
             self.reader.feed(bytes(begun))
         elif len(begun) >= len(PREFACE):
-            return bytes(begun)
+            return Handover(bytes(begun))
         return None
-
-    async def _hand_over(self, data: bytes) -> None:
-        await hand_over(self._wrapped, self.config, self.context, self.state, self._stream, data)
-
-    async def refuse(self, refusal: Refusal) -> None:
-        """Answer with a status of our own, after which the connection closes."""
-        self.linger = True
-        await self.transport.write(refuse(refusal.status, self.hub.common))
-        await self.config.log.info(
-            "%s refused with %d: %s",
-            show_address(self.peer.client),
-            refusal.status,
-            refusal.reason,
-        )

@@ -7,11 +7,11 @@ waiting. The socket is read only while the application waits in `receive`.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 import trio
 
 from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.client import Client
 from fxtrio.http1.hub import TICK
 from fxtrio.http1.request import READ_SIZE, Refusal, Request
 from fxtrio.http1.response import (
@@ -23,9 +23,6 @@ from fxtrio.http1.response import (
     Message,
     Response,
 )
-
-if TYPE_CHECKING:
-    from fxtrio.http1.connection import Connection
 
 
 class HttpStream(Response):
@@ -41,7 +38,7 @@ class HttpStream(Response):
     _reading: trio.CancelScope | None = None
     _turn: trio.Lock | None = None
 
-    def __init__(self, connection: Connection, request: Request, keep_alive: bool) -> None:
+    def __init__(self, connection: Client, request: Request, keep_alive: bool) -> None:
         self.connection = connection
         self.request = request
         self.keep_alive = keep_alive
@@ -166,7 +163,7 @@ class HttpStream(Response):
     async def _wait(self) -> bytes:
         """Wait for bytes; b"" at the end of them, of the time allowed, or of the answer."""
         connection, request = self.connection, self.request
-        limits, transport = connection.hub.limits, connection.transport
+        limits, transport = connection.limits, connection.transport
         began = trio.current_time()
         allowed = inf
         if not request.complete:

@@ -1,4 +1,4 @@
-"""What the connections of one worker share: the clock, the limits, the shutdown, the log.
+"""What the connections of one worker share: the clock, the limits, the shutdown.
 
 One task per worker (`Hub.run`) looks at every connection a few times a second.
 That replaces a timer per request: moving a trio deadline twice per request costs
@@ -7,18 +7,14 @@ more than the rest of the bookkeeping together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import trio
-from hypercorn.config import Config
-from hypercorn.logging import Logger
 
+from fxtrio.http1.fields import Header
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.readiness import Readiness
-
-if TYPE_CHECKING:
-    from hypercorn.trio.worker_context import WorkerContext
 
 TICK = 0.25
 """Seconds between two looks; a limit in time is kept to within two of them."""
@@ -32,15 +28,9 @@ _LAST_CHANCE = 0.5
 _LOOKED_AT_ONCE = 25
 """Connections looked at before others have their turn: some 30 microseconds."""
 
-Note = Callable[[Any, int | None, int, float], object]
-"""Takes the scope, the status, the bytes of the body, and the seconds of one request."""
 
-
-class Watched(Protocol):
-    """A connection as the hub sees it."""
-
-    deadline: float
-    """When `expire` is called, on the hub's clock."""
+class Attended(Protocol):
+    """What the hub, or a connection in its place, looks after."""
 
     def expire(self) -> None:
         """The deadline has passed. Never waits."""
@@ -55,28 +45,37 @@ class Watched(Protocol):
         ...
 
 
+class Watched(Attended, Protocol):
+    """A connection as the hub sees it."""
+
+    deadline: float
+    """When `expire` is called, on the hub's clock."""
+
+
 class Hub:
     """Made once per worker, entered by every connection.
 
     ``now`` is trio's clock as of the last tick. ``common`` holds the header lines
-    that every response ends with.
+    that every response ends with; ``headers`` makes them, with the time in them.
     """
 
-    def __init__(self, config: Config, limits: ServerLimits) -> None:
-        self.config = config
+    def __init__(
+        self,
+        limits: ServerLimits,
+        *,
+        headers: Callable[[], Iterable[Header]],
+        graceful: float,
+    ) -> None:
         self.limits = limits
         self.now = 0.0
         self.common = b""
         self.closing = False
         self.connections: set[Watched] = set()
         self.readiness = Readiness()
-        self.last_chance = min(_LAST_CHANCE, config.graceful_timeout / 20)
+        self.last_chance = min(_LAST_CHANCE, graceful / 20)
         """Seconds that a connection without a request has for one when the worker stops: a
         client that sends one at this moment gets its answer, which says that it is the last."""
-        self.logs_access = _logs_access(config)
-        # Our own log takes a request without a summary made for Hypercorn's, and without waiting.
-        lines = getattr(config.log, "lines", None)
-        self.keep: Note | None = lines.note if lines and config.statsd_host is None else None
+        self._headers = headers
         self._left = trio.Event()
         self._told = trio.Event()
         self._refresh()
@@ -116,16 +115,6 @@ class Hub:
             self._left.set()
             self._left = trio.Event()
 
-    async def note(self, scope: Any, status: int | None, sent: int, seconds: float) -> None:
-        """Put one request into the access log. ``status`` is None when it had no answer."""
-        if self.keep is not None:
-            self.keep(scope, status, sent, seconds)
-            return
-        summary: Any = None
-        if status is not None:
-            summary = {"status": status, "headers": [(b"content-length", b"%d" % sent)]}
-        await self.config.log.access(scope, summary, seconds)
-
     def close(self) -> None:
         """Tell every connection to end after the request in hand."""
         if not self.closing:
@@ -142,33 +131,4 @@ class Hub:
 
     def _refresh(self) -> None:
         self.now = trio.current_time()
-        self.common = b"".join(b"%b: %b\r\n" % line for line in self.config.response_headers("h11"))
-
-
-def _logs_access(config: Config) -> bool:
-    log = config.log
-    if hasattr(log, "lines"):  # our own logger, which may have no access log to write
-        return log.lines is not None or config.statsd_host is not None
-    return log.access_logger is not None or type(log).access is not Logger.access
-
-
-def hub_of(context: WorkerContext, config: Config) -> Hub:
-    """Return the hub of a Hypercorn worker; made, and run, with its first connection.
-
-    A worker of ours brings its hub along and runs it in its own nursery. In a
-    stock worker there is no such nursery: the hub runs as a system task and ends
-    with the worker.
-    """
-    hub: Hub | None = getattr(context, "fx_hub", None)
-    if hub is None:
-        hub = Hub(config, getattr(config, "limits", None) or ServerLimits())
-        context.fx_hub = hub  # type: ignore[attr-defined]  # one hub per worker context
-        trio.lowlevel.spawn_system_task(_run_in_stock_worker, hub, context)
-    return hub
-
-
-async def _run_in_stock_worker(hub: Hub, context: WorkerContext) -> None:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(hub.run)
-        await context.terminated.wait()
-        hub.close()
+        self.common = b"".join(b"%b: %b\r\n" % line for line in self._headers())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import attrs
 import trio
-from hypercorn.config import Config
-from hypercorn.utils import parse_socket_addr
 
 Address = tuple[str, int]
 Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
@@ -33,7 +31,7 @@ def show_address(address: Address | None) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-async def open_peer(stream: Stream, config: Config) -> Peer | None:
+async def open_peer(stream: Stream, handshake_time: float) -> Peer | None:
     """Complete the TLS handshake, if any, and return who is there.
 
     None when the client left, or did not complete the handshake in time.
@@ -42,7 +40,7 @@ async def open_peer(stream: Stream, config: Config) -> Peer | None:
     if isinstance(stream, trio.SSLStream):
         secure = True
         try:
-            with trio.fail_after(config.ssl_handshake_timeout):
+            with trio.fail_after(handshake_time):
                 await stream.do_handshake()
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
             return None
@@ -51,8 +49,13 @@ async def open_peer(stream: Stream, config: Config) -> Peer | None:
     else:
         socket = stream.socket
     try:
-        client = parse_socket_addr(socket.family, socket.getpeername())
-        server = parse_socket_addr(socket.family, socket.getsockname())
+        client = _address(socket.getpeername())
+        server = _address(socket.getsockname())
     except OSError:
         return None
     return Peer(client, server, secure, socket, http2)
+
+
+def _address(name: object) -> Address | None:
+    """Return host and port of a socket's name; None of a unix socket's."""
+    return (str(name[0]), int(name[1])) if isinstance(name, tuple) else None

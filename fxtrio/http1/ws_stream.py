@@ -8,11 +8,10 @@ received.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import trio
 
 from fxtrio.errors import ClientDisconnected
+from fxtrio.http1.client import Client
 from fxtrio.http1.handshake import Offer
 from fxtrio.http1.hub import NEVER, TICK
 from fxtrio.http1.request import READ_SIZE, Refusal
@@ -27,9 +26,6 @@ from fxtrio.http1.response import (
 )
 from fxtrio.http1.ws_protocol import WsProtocol
 
-if TYPE_CHECKING:
-    from fxtrio.http1.connection import Connection
-
 _GREEDY = 16
 """Messages sent or taken without waiting, before other tasks get a turn."""
 
@@ -42,12 +38,12 @@ _GOING_AWAY = 1001
 class WsStream:
     """A WebSocket from its request to its end. Valid until the application returns."""
 
-    def __init__(self, connection: Connection, offer: Offer, nursery: trio.Nursery) -> None:
+    def __init__(self, connection: Client, offer: Offer, nursery: trio.Nursery) -> None:
         self.status: int | None = None  # that the client was answered with
         self.left = False  # whether the application was told of the end
         self._connection = connection
         self._transport = connection.transport
-        self._limits = connection.hub.limits
+        self._limits = connection.limits
         self._offer = offer
         self._nursery = nursery
         self._early = bytearray(connection.reader.rest or b"")  # what came before the answer

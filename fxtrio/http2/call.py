@@ -4,28 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import trio
+from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
+from hypercorn.config import Config
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
+from hypercorn.typing import TaskGroup, WorkerContext
 
+from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.request import Refusal
 from fxtrio.http2.mailbox import Mailbox, run_application
-
-if TYPE_CHECKING:
-    from fxtrio.http2.protocol import GuardedProtocol
-
+from fxtrio.http2.outgoing import Outgoing
 
 _CLIENT_LEFT = 499
 _BEGUN = (ASGIHTTPState.RESPONSE, ASGIHTTPState.TRAILERS)
 
 
+class Multiplexer(Protocol):
+    """The connection, as a stream's application sees it."""
+
+    limits: ServerLimits
+    running: int
+    closed: bool
+    config: Config
+    context: WorkerContext
+    task_group: TaskGroup
+    connection: H2Connection
+    outgoing: Outgoing
+
+    async def refuse(self, number: int, refusal: Refusal) -> None:
+        """Answer a request with a status of our own, or cut its answer off."""
+        ...
+
+
 class Call:
     """One stream's application; stands where Hypercorn's streams have a task group."""
 
-    def __init__(self, protocol: GuardedProtocol, number: int) -> None:
+    def __init__(self, protocol: Multiplexer, number: int) -> None:
         self.stream: HTTPStream | WSStream
         self.mailbox: Mailbox | None = None
         self.held = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
 
 import trio
 from hypercorn.events import Closed, RawData
@@ -11,17 +12,28 @@ from hyperframe.frame import GoAwayFrame
 from wsproto.events import CloseConnection
 from wsproto.frame_protocol import CloseReason
 
-if TYPE_CHECKING:
-    from fxtrio.http2.protocol import GuardedProtocol
+from fxtrio.http2.call import Call, Multiplexer
 
 _READING_TIME = 0.5
 """Seconds between the end of the last answer and of the connection, for the client to read."""
 
 
+class Endable(Multiplexer, Protocol):
+    """The connection, as whoever ends it sees it."""
+
+    calls: dict[int, Call]
+    send: Callable[[Any], Awaitable[None]]
+    """Writes bytes, or closes."""
+
+    async def cut_off(self, number: int) -> None:
+        """End a stream whose client gives no room."""
+        ...
+
+
 class Ending:
     """Watches over one connection, and ends it in an orderly way."""
 
-    def __init__(self, protocol: GuardedProtocol) -> None:
+    def __init__(self, protocol: Endable) -> None:
         self._protocol = protocol
         self.said = False
         """Whether the client knows that no more requests are taken."""

@@ -50,9 +50,8 @@ _slice_earns, _answer_earns = 36, 20  # frames that a client may send on account
 class GuardedProtocol(H2Protocol):
     """One HTTP/2 connection."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        limits: ServerLimits = getattr(self.config, "limits", None) or ServerLimits()
+    def __init__(self, *args: Any, limits: ServerLimits) -> None:
+        super().__init__(*args)
         self.limits = limits
         self.connection.decoder.max_header_list_size = limits.head + _FIELD * limits.headers
         self._greeting = Greeting()
@@ -303,7 +302,9 @@ class GuardedProtocol(H2Protocol):
     async def refuse(self, number: int, refusal: Refusal) -> None:
         """Answer a request with a status of our own, or cut its answer off."""
         call = self.calls.get(number)
-        fresh = call is None or getattr(call.stream, "state", None) == ASGIHTTPState.REQUEST
+        stream = None if call is None else call.stream
+        waits = isinstance(stream, HTTPStream) and stream.state == ASGIHTTPState.REQUEST
+        fresh = stream is None or waits
         if fresh:
             length = [(b"content-length", b"0")]
             lines = answer_head(refusal.status, length, self.config.response_headers("h2"))

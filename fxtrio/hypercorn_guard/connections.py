@@ -7,12 +7,11 @@ from typing import Any
 
 import trio
 
+from fxtrio.http1.hypercorn import limits_of
 from fxtrio.hypercorn_guard.source import source_of
+from fxtrio.tracebacks import first_of
 
 _log = logging.getLogger("fx.server")
-
-_STALL = 30.0
-"""Seconds in which a client must accept a piece of an answer, unless the config has limits."""
 
 _WRITTEN_AT_ONCE = 64 * 1024
 _LINE = 200  # characters
@@ -37,15 +36,9 @@ def contain_errors() -> None:
             await run(self)
         except* Exception as group:
             # One line: whoever sends such bytes must not fill the log.
-            _log.error("a connection was dropped: %.*r", _LINE, _first(group))
+            _log.error("a connection was dropped: %.*r", _LINE, first_of(group))
 
     TCPServer.run = contained  # type: ignore[method-assign]
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def sends_are_endless() -> bool:
@@ -75,8 +68,7 @@ def bound_sends() -> None:
             if nursery is None:
                 return None
             results: list[bool] = []
-            limits = getattr(self.config, "limits", None)
-            stall = _STALL if limits is None else limits.write_stall
+            stall = limits_of(self.config).write_stall
             nursery.start_soon(_write, self.stream, event.data, stall, results, written)
             with trio.CancelScope(shield=True):
                 await written.wait()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fxtrio.hypercorn_guard.source import source_of
 
 _FAULTS = (
@@ -25,6 +27,10 @@ def guard_http2() -> None:
     """Put our protocol in its place."""
     import hypercorn.protocol
 
+    from fxtrio.http1.hypercorn import limits_of
     from fxtrio.http2.protocol import GuardedProtocol
 
-    setattr(hypercorn.protocol, "H2Protocol", GuardedProtocol)  # noqa: B010  # as above
+    def make(app: Any, config: Any, *others: Any) -> GuardedProtocol:
+        return GuardedProtocol(app, config, *others, limits=limits_of(config))
+
+    setattr(hypercorn.protocol, "H2Protocol", make)  # noqa: B010  # as above

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import trio
 
@@ -26,6 +27,7 @@ def keep_close_code() -> None:
     from wsproto.events import CloseConnection
 
     handle, handle_events = WSStream.handle, WSStream._handle_events
+    closes: WeakKeyDictionary[Any, tuple[int, str]] = WeakKeyDictionary()
 
     async def noting(self: Any) -> None:
         connection = self.connection
@@ -35,7 +37,7 @@ def keep_close_code() -> None:
             for event in events():
                 if isinstance(event, CloseConnection):
                     code = 1005 if event.code is None else int(event.code)
-                    self._fx_close = (code, event.reason or "")
+                    closes[self] = (code, event.reason or "")
                 yield event
 
         connection.events = noted
@@ -45,7 +47,7 @@ def keep_close_code() -> None:
             connection.events = events
 
     async def telling(self: Any, event: Any) -> None:
-        close = getattr(self, "_fx_close", None)
+        close = closes.get(self)
         if close is None or self.closed or not isinstance(event, StreamClosed):
             return await handle(self, event)
         self.closed = True

@@ -166,9 +166,9 @@ def _count_lost(data: bytes) -> int:
 class ServerLogger(Logger):
     """Hypercorn's log, with an access log of ours when the config has one."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
         super().__init__(config)
-        self.lines: AccessLog | None = getattr(config, "access_log", None)
+        self.lines = lines
 
     async def access(self, request: Any, response: Any, request_time: float) -> None:
         """Take one request; ``response`` is None when it had no answer."""
@@ -190,6 +190,10 @@ class ServerLogger(Logger):
 
 class ServerStatsdLogger(StatsdLogger, ServerLogger):
     """The same, which also sends Hypercorn's metrics."""
+
+    def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
+        super().__init__(config)
+        self.lines = lines
 
     def close(self) -> None:
         """Write what still waits, and send no more."""

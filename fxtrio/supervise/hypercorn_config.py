@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+from functools import partial
 
 from hypercorn.config import Config
 
@@ -53,9 +54,10 @@ def make_config(options: ServeOptions) -> ServerConfig:
     config.loglevel = options.log_level
     config.statsd_host = options.statsd_host
     config.statsd_prefix = options.statsd_prefix
-    config.logger_class = ServerLogger if options.statsd_host is None else ServerStatsdLogger
     if options.access_log is not None:
         config.access_log = AccessLog(options.access_log, _STANDARD_OUTPUT)
+    kind = ServerLogger if options.statsd_host is None else ServerStatsdLogger
+    config.logger_class = partial(kind, lines=config.access_log)  # type: ignore[assignment]  # called
     config.startup_timeout = options.startup
     config.shutdown_timeout = options.shutdown
     config.graceful_timeout = options.graceful

@@ -12,7 +12,9 @@ import trio
 from hypercorn.trio.lifespan import Lifespan
 from hypercorn.utils import LifespanFailureError
 
+from fxtrio.asgi import OWN_SERVER
 from fxtrio.errors import LifespanEnded
+from fxtrio.tracebacks import first_of
 
 _LONG = 5.0
 """Seconds of a start after which the log says that it goes on."""
@@ -38,6 +40,7 @@ class SpokenLifespan(Lifespan):
             "type": "lifespan",
             "asgi": {"spec_version": "2.0", "version": "3.0"},
             "state": self.state,
+            "extensions": {OWN_SERVER: {}},
         }
         threads = trio.to_thread.run_sync, trio.from_thread.run
         try:
@@ -110,7 +113,6 @@ async def _tell_of_long_start(lifespan: SpokenLifespan) -> None:
 
 def _reason(error: BaseException) -> str:
     """Return one line about an error; of a group about its first."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = first_of(error)
     first = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

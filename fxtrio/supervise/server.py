@@ -17,12 +17,14 @@ import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Sockets
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ConnectionState, LifespanState
+from hypercorn.typing import LifespanState
 from hypercorn.utils import repr_socket_addr
 
 from fxtrio.http1 import Connection
 from fxtrio.http1.hub import Hub
+from fxtrio.http1.hypercorn import hub_for, note_of, services_of
 from fxtrio.http1.opening import Stream
+from fxtrio.http1.services import Note
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.supervise.access import ServerLogger
 from fxtrio.supervise.addresses import Addresses
@@ -69,12 +71,12 @@ async def run_server(
     state: LifespanState = {}
     lifespan = SpokenLifespan(wrapped, config, state)
     context = WorkerContext(max_requests)
-    hub = Hub(config, config.limits)
-    context.fx_hub = hub  # type: ignore[attr-defined]  # see hub_of
-    if sockets.secure_sockets:  # where browsers speak HTTP/2, which is left to Hypercorn
+    hub = hub_for(config)
+    if sockets.secure_sockets:  # where browsers speak HTTP/2
+        # Heavy, and else seldom needed: it takes as long as a fifth of a start.
+        import fxtrio.http2.connection  # noqa: F401
+
         install_guard()
-    else:  # it takes as long as a fifth of a start, and is seldom needed: see hand_over
-        context.fx_prepare_hypercorn = install_guard  # type: ignore[attr-defined]
     async with trio.open_nursery() as lifespan_nursery:
         returned = await start_lifespan(lifespan, lifespan_nursery)
         async with trio.open_nursery() as watching:
@@ -84,8 +86,17 @@ async def run_server(
             if lifespan.supported:
                 watching.start_soon(watch_lifespan, lifespan)
             begin = partial(_begin_shutdown, app)
-            serve = partial(Connection, wrapped, config, context, ConnectionState(state.copy()))
+            services = services_of(
+                wrapped,
+                config,
+                context,
+                state,
+                hub=hub,
+                note=_note(config),
+                serve_http2=_serve_http2,
+            )
             intake = _Intake(config, hub, context, spent)
+            serve = partial(Connection, services)
             await intake.run(serve, sockets, stop, begin, task_status)
             watching.cancel_scope.cancel()
         if lifespan.supported and not lifespan.shutdown.is_set():
@@ -96,6 +107,21 @@ async def run_server(
     log = config.log
     if isinstance(log, ServerLogger):
         log.close()
+
+
+def _note(config: ServerConfig) -> Note | None:
+    """Return what takes a request for the access log: directly where nobody else wants it."""
+    if config.statsd_host is not None:
+        return note_of(config)
+    return None if config.access_log is None else config.access_log.note
+
+
+async def _serve_http2(*given: Any) -> None:
+    # Heavy: see `run_server`.
+    from fxtrio.http2.connection import serve_http2
+
+    install_guard()  # of Hypercorn's, its streams and its writing are used
+    await serve_http2(*given)
 
 
 class _Intake:

@@ -11,7 +11,8 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio import serve
 
-from fxtrio.http1 import Connection, ServerLimits, use_in_hypercorn
+from fxtrio.http1 import ServerLimits
+from fxtrio.hypercorn_guard.stock import StockWorkers, use_in_hypercorn
 
 from .support import PATIENCE, Client, Lasting, echo
 
@@ -29,7 +30,7 @@ def in_hypercorn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_hypercorn_serves_with_it_and_ends_with_idle_connections(in_hypercorn: None) -> None:
-    assert vars(hypercorn.trio.run)["TCPServer"] is Connection
+    assert vars(hypercorn.trio.run)["TCPServer"].__func__ is StockWorkers.connect
     config = LimitedConfig()
     config.bind = ["127.0.0.1:0"]
     config.errorlog = None
