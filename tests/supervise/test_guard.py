@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import hypercorn.trio.tcp_server
@@ -70,19 +71,29 @@ class Stock:
 
 
 @asynccontextmanager
-async def stock(*, guarded: bool, workers: int = 0) -> AsyncIterator[Stock]:
+async def stock(
+    *,
+    guarded: bool,
+    workers: int = 0,
+    app: str = "tests.supervise.guarded:app",
+    folder: Path = ROOT,
+) -> AsyncIterator[Stock]:
     command = [sys.executable, "-m", "hypercorn", "--worker-class", "trio"]
     command += ["--workers", str(workers), "--bind", "127.0.0.1:0", "--graceful-timeout", "1"]
     async with trio.open_nursery() as nursery:
         process: trio.Process = await nursery.start(
             partial(
                 trio.run_process,
-                [*command, "tests.supervise.guarded:app"],
+                [*command, app],
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 check=False,
-                cwd=ROOT,
-                env={**os.environ, "GUARDED": "1" if guarded else ""},
+                cwd=folder,
+                env={
+                    **os.environ,
+                    "GUARDED": "1" if guarded else "",
+                    "FX_SECRET_KEY": "a key for tests that is long enough",
+                },
                 start_new_session=True,
                 deliver_cancel=_kill,
             )
@@ -194,3 +205,16 @@ def test_other_releases_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(hypercorn.trio.tcp_server, "__fx_guard__", raising=False)
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0.19.0")
     assert install_guard() == ()
+
+
+@pytest.mark.node
+async def test_the_stock_command_serves_an_app_under_the_guard(project: Path) -> None:
+    twice = b"GET /api/big HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nOrigin: http://b\r\n\r\n"
+    async with stock(guarded=False, app="app:app", folder=project) as server:
+        async with await server.connect() as client:
+            await client.send(twice)
+            assert (await client.reply()).status == 400
+            assert await client.is_closed()
+        async with await server.connect() as client:
+            await client.send(twice.replace(b"Origin: http://b\r\n", b""))
+            assert (await client.reply()).status == 200
