@@ -46,6 +46,7 @@ from fxtrio.serve.request.reply import (
     Nothing,
     Reply,
     completing,
+    keep_private,
     send_reply,
     send_response,
 )
@@ -112,7 +113,7 @@ class Dispatcher:
         except Exception as error:  # a defect of ours, or of an application's route
             named = visit.scope["method"], visit.scope["path"]
             log.error("%s %r failed", *named, exc_info=trimmed(error))
-            answer = plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
+            answer = self._unexpected(visit)
         answer = visit.audience.take(answer, visit.draft)
         try:
             await self._send(visit, answer)
@@ -120,11 +121,20 @@ class Dispatcher:
             if visit.followers:
                 await running.background.run(_followers(visit))
 
+    def _unexpected(self, visit: Visit) -> Reply:
+        """Return what a client learns of a defect: as JSON where it asks for data."""
+        if visit.path.startswith("/api/"):
+            return refusal_reply(Refused(UNEXPECTED, 500))
+        return plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
+
     async def _send(self, visit: Visit, answer: Answer) -> None:
         site = self._site
         if isinstance(answer, Nothing):
             return
         if isinstance(answer, Reply):
+            if visit.navigation or visit.negotiated:
+                keep_private(answer.headers)
+                keep_private(visit.draft.raw_headers)
             await send_reply(
                 answer,
                 visit.send,
@@ -191,12 +201,14 @@ class Dispatcher:
         page = self._page(running, visit, route, params)
         cache = self._lifetime.cache
         if site.markdown is not None and not visit.navigation and wants_markdown(visit):
+            visit.negotiated = True
             visit.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
             raw = visit.raw_path
             path = PagePath(visit.path, raw) if raw else PagePath.of(visit.path)
             answer = await respond(page, MarkdownForm(site.markdown, path), cache=cache)
             if answer is not None:
                 return answer
+        visit.negotiated = False
         visit.scope[SCOPE_KEY] = site.matched["page", route.pattern]
         return await respond(page, PAGE, cache=cache) or NOTHING
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import trio
 from starlette.endpoints import HTTPEndpoint
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message
@@ -66,6 +67,11 @@ def _failed(site: Site, source: str, error: BaseException) -> Answer:
         return refusal_reply(refused(error))
     if isinstance(error, ClientDisconnect):
         return NOTHING
+    if isinstance(error, HTTPException):
+        reply = refusal_reply(Refused(error.detail, error.status_code))
+        for name, value in (error.headers or {}).items():
+            reply.headers.append((name.lower().encode(), value.encode()))
+        return reply
     log_failure(error, source)
     shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
     return refusal_reply(Refused(shown, 500))

@@ -6,6 +6,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from trio.testing import MockClock
 
 from fx.testing import Client, open_app
 from tests.trees import write_tree
@@ -92,3 +96,74 @@ async def test_an_endpoint_class_answers_with_its_methods(client: Client) -> Non
     assert (await client.get("/api/cls")).text == "got"
     assert (await client.post("/api/cls")).text == "ab"
     assert (await client.request("DELETE", "/api/cls")).status == 405
+
+
+FAILING = """
+    import trio
+    from starlette.exceptions import HTTPException
+
+    async def get(request):
+        how = request.query_params["how"]
+        if how == "http":
+            raise HTTPException(418, "a teapot", headers={"X-Pot": "tea"})
+        if how == "slow":
+            await trio.sleep(3600)
+        if how == "exit":
+            raise SystemExit(1)
+        if how == "value":
+            return {"value": object()}
+        return await request.app.state.missing
+    """
+REFUSING = """
+    from fx.runtime import LoaderError
+
+    async def refuse(request):
+        if "x-refuse" in request.headers:
+            raise LoaderError("no", 403)
+        if "x-bug" in request.headers:
+            raise ValueError("a bug")
+    """
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "status"),
+    [
+        ("/api/nowhere", {}, 404),
+        ("/api/fails/more", {}, 404),
+        ("/api/__actions", {}, 404),
+        ("/api/__actions/index/x", {}, 405),
+        ("/api/fails?how=http", {}, 418),
+        ("/api/fails?how=slow", {}, 504),
+        ("/api/fails?how=exit", {}, 500),
+        ("/api/fails?how=value", {}, 500),
+        ("/api/fails?how=bug", {}, 500),
+        ("/api/fails", {"x-refuse": "1"}, 403),
+        ("/api/fails", {"x-bug": "1"}, 500),
+        ("/api/route", {}, 500),
+    ],
+)
+@pytest.mark.parametrize("accept", ["text/html", "*/*"])
+async def test_whatever_fails_below_api_is_answered_as_json(
+    tmp_path: Path,
+    autojump_clock: MockClock,
+    url: str,
+    headers: dict[str, str],
+    status: int,
+    accept: str,
+) -> None:
+    name = f"api_hooks_{abs(hash(tmp_path))}"
+    files = {f"{name}.py": REFUSING, "pages/api/fails.py": FAILING}
+    write_tree(tmp_path, files)
+
+    async def broken(request: Request) -> Response:
+        raise ValueError("a bug in a route of the application")
+
+    hooks = {"apis": [f"{name}.refuse"]}
+    async with open_app(tmp_path, mode="production", route_middleware=hooks) as client:
+        client.app.router.routes.append(Route("/api/route", broken))
+        answer = await client.get(url, headers={"accept": accept, **headers})
+    assert answer.status == status
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["ok"] is False
+    assert isinstance(answer.json()["error"], str)
+    assert ("tea" in answer.headers.get("x-pot", "")) is (status == 418)

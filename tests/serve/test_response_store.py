@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.serve.cache.keys import Key, canonical_query
 from fxtrio.serve.cache.store import ResponseStore
 from fxtrio.serve.cache.stored import HitForPass
+from fxtrio.serve.request.reply import Header, keep_private
 
 KEYS = st.integers(0, 12)
 
@@ -118,3 +120,33 @@ def test_a_canonical_query_has_the_same_values_by_name(pairs: list[tuple[str, st
     assert made == b"&".join(
         f"{name}={value}".encode() for name, value in sorted(pairs, key=lambda pair: pair[0])
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "canonical"),
+    [
+        (b"a=2&%61=1", b"a=2&%61=1"),
+        (b"%61=1&a=2", b"%61=1&a=2"),
+        (b"b=0&a=2&%61=1", b"a=2&%61=1&b=0"),
+        (b"a%20b=2&a+b=1", b"a%20b=2&a+b=1"),
+        (b"%ff=2&%fe=1", b"%ff=2&%fe=1"),
+    ],
+)
+def test_names_that_are_read_alike_keep_their_order(query: bytes, canonical: bytes) -> None:
+    assert canonical_query(query) == canonical
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([(b"cache-control", b"public, max-age=5, s-maxage=60")], b"private, max-age=5"),
+        ([(b"Cache-Control", b"s-maxage=60")], b"private, no-cache"),
+        ([(b"cache-control", b"public, max-age=0")], b"private, no-cache"),
+        ([(b"cache-control", b"no-store")], b"no-store"),
+        ([(b"cache-control", b"private, max-age=9")], b"private, max-age=9"),
+        ([(b"cdn-cache-control", b"max-age=9"), (b"cache-control", b"no-store")], b"no-store"),
+    ],
+)
+def test_what_no_shared_cache_may_keep_says_so(given: list[Header], kept: bytes) -> None:
+    keep_private(given)
+    assert [value for _, value in given] == [kept]

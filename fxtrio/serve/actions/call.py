@@ -151,18 +151,26 @@ class ActionVisit:
     async def _perform(
         self, found: NamedAction, verdict: str | None, background: BackgroundTasks
     ) -> tuple[ActionRequest, Result] | Reply | None:
-        """Read the request and run the action; None when the client has left.
+        """Ask the hooks, read the body and run the action; None when the client has left.
 
-        One scope covers both waits: its deadline is first the body's, then the action's.
+        One scope covers all waits: its deadline is first that of the hooks, then the
+        body's, then the action's.
         """
         action = found.action
-        begun: ActionRequest | None = None
-        passed = False
+        body = self.visit.open_body(self.running.bodies, limit=self.site.config.limits.body)
+        request = ActionRequest(self.visit.scope, body)
+        passed = begun = False
         watched: Watched | None = None
-        limit = self.site.config.timeouts.request
-        with trio.CancelScope(deadline=trio.current_time() + limit) as scope:
+        with trio.CancelScope(deadline=trio.current_time() + action.timeout) as scope:
             try:
-                request = await self._read()
+                refusal = await self._guard(found, request)
+                if isinstance(refusal, Reply):
+                    return refusal
+                if refusal is not None:
+                    return request, refusal
+                passed = True
+                scope.deadline = trio.current_time() + self.site.config.timeouts.request
+                await body.read()
                 if verdict is None:
                     verdict = await self._token_of_form(request)
             except ActionError as error:
@@ -171,33 +179,20 @@ class ActionVisit:
                 return None
             if verdict:
                 return _forbidden(verdict)
-            begun = request
+            begun = True
             scope.deadline = trio.current_time() + action.timeout
             watching: AbstractContextManager[Watched | None] = nullcontext()
             if action.cancel_on_disconnect:
-                limit = action.timeout
-                watching = self.running.watchdog.watch(self.visit.receive, limit=limit)
+                watching = self.running.watchdog.watch(self.visit.receive, limit=action.timeout)
             with watching as watched:
-                refusal = await self._guard(found, request)
-                if isinstance(refusal, Reply):
-                    return refusal
-                passed = True
-                if refusal is not None:
-                    return request, refusal
                 return request, await self._run(action, request, background)
-        if begun is None:
+        if passed and not begun:
             return refusal_reply(Refused("The body took too long to arrive.", 408))
         if watched is not None and watched.gone:
             return None
         log.error("%s", DeadlinePassed(action.place, action.timeout))
         late = Refused("The action took too long.", 504)
-        return (begun, late) if passed else refusal_reply(late)
-
-    async def _read(self) -> ActionRequest:
-        limit = self.site.config.limits.body
-        body = self.visit.open_body(self.running.bodies, limit=limit)
-        await body.read()
-        return ActionRequest(self.visit.scope, body)
+        return (request, late) if begun else refusal_reply(late)
 
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""
@@ -209,13 +204,16 @@ class ActionVisit:
     ) -> Response | Redirect | Reply | None:
         """Run the hooks of the page, then those of actions; None lets the request pass.
 
-        What a hook raises is answered as it is, never on the page that it guards.
+        Nothing of the body has been read, unless a hook reads it. What a hook raises is
+        answered as it is, never on the page that it guards.
         """
         try:
             refusal = await run_page_hooks(
                 self.site, request.scope, found.path, request.at, self.visit.audience
             )
             return refusal or await run_hooks(self.site.hooks.actions, request, self.visit.audience)
+        except ClientDisconnect:  # a hook has read the body
+            raise
         except (Exception, SystemExit) as error:  # application code
             failed = self._failed(found.action, unwrap(error))
             return refusal_reply(failed) if isinstance(failed, Refused) else failed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote_plus
+
 from starlette.types import Scope
 
 from fxtrio.serve.request.audience import AUDIENCE, Audience
@@ -62,9 +64,17 @@ def raw_path(scope: Scope) -> bytes:
 
 
 def canonical_query(query: bytes) -> bytes:
-    """Return a query sorted by name, without empty parts; values of one name keep their order."""
+    """Return a query sorted by name, without empty parts; values of one name keep their order.
+
+    Names are compared as code will read them: ``a`` and ``%61`` are one.
+    """
     if not query:
         return b""
     parts = [part for part in query.split(b"&") if part]
-    parts.sort(key=lambda part: part.partition(b"=")[0])
+    parts.sort(key=_name)
     return b"&".join(parts)
+
+
+def _name(part: bytes) -> str:
+    """Return the name of a part of a query, as Starlette decodes it."""
+    return unquote_plus(part.partition(b"=")[0].decode("latin-1"))

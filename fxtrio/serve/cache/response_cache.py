@@ -163,7 +163,10 @@ class ResponseCache:
         self._under_way.clear()
 
     def _page_of(self, url: str) -> str:
-        path = unquote(urlsplit(url).path)
+        try:
+            path = unquote(urlsplit(url).path)
+        except ValueError:  # no URL, so nothing is kept under it
+            return url
         base = self._base_url
         if base and (path == base or path.startswith(base + "/")):
             path = path[len(base) :]

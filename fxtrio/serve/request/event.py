@@ -63,6 +63,9 @@ class Visit:
     followers: list[BackgroundTask] = attrs.field(factory=list)
     """Work that begins once the response is sent."""
 
+    negotiated: bool = False
+    """Whether a header, and not the URL, asks for the page as Markdown."""
+
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
 

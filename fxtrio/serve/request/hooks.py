@@ -15,6 +15,7 @@ from fxtrio.serve.pages.site import Hook, Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath, Visit
+from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
 from fxtrio.serve.request.reply import Header
 
 
@@ -86,7 +87,7 @@ def csrf_refusal(
     """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
 
     ``form`` holds the fields of a form that was read because the headers did
-    not decide; None before that.
+    not decide; None before that. Only who has a cookie that holds may send one.
     """
     settings = site.config.csrf
     if not settings.enabled or csrf.exempt(visit.path, settings.exempt_paths):
@@ -100,15 +101,21 @@ def csrf_refusal(
     if origin.trusted and settings.mode == "standard":
         return ""
     sent = visit.headers.get(csrf.HEADER)
-    if sent is None and form is None:
-        return None
-    token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
     cookie = csrf.read_cookie(visit.headers.get(b"cookie"), csrf.cookie_name(scheme))
     binding = site.csrf_binding(request) or ""
+    may_follow = sent is None and form is None and _sends_form(visit)
+    if may_follow and cookie and site.tokens.holds(cookie, binding):
+        return None
+    token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
     wrong = site.tokens.matches(cookie, token if isinstance(token, str) else None, binding)
     if wrong and origin.trusted is None:
         return f"{origin.reason}, and {wrong}"
     return wrong
+
+
+def _sends_form(visit: Visit) -> bool:
+    content_type = visit.headers.get(b"content-type", b"").decode("latin-1")
+    return media_type(content_type) in (URLENCODED, MULTIPART)
 
 
 def csrf_cookie(site: Site, visit: Visit, request: Request) -> list[Header]:

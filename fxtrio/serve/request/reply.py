@@ -21,6 +21,7 @@ JSON = b"application/json"
 NO_STORE: Header = (b"cache-control", b"no-store")
 PRIVATE: Header = (b"cache-control", b"private, no-cache")
 
+_MAX_AGE = re.compile(rb"(?<![\w-])max-age=(\d{1,10})", re.IGNORECASE)
 _UNSHARED = re.compile(r"\b(?:private|no-store)\b", re.IGNORECASE)
 
 
@@ -44,6 +45,22 @@ NOTHING = Nothing()
 
 
 Answer = Reply | Response | Nothing
+
+
+def keep_private(headers: list[Header]) -> None:
+    """Keep a form of a page that has no URL of its own out of shared caches.
+
+    Those that ignore `Vary` would send it to whoever asks for the page. What the browser
+    may do stays: its `max-age`.
+    """
+    for index in range(len(headers) - 1, -1, -1):
+        name, value = headers[index][0].lower(), headers[index][1]
+        if name == b"cache-control" and not _UNSHARED.search(value.decode("latin-1")):
+            age = _MAX_AGE.search(value)
+            seconds = int(age[1]) if age else 0
+            headers[index] = (name, b"private, max-age=%d" % seconds) if seconds else PRIVATE
+        elif name != b"cache-control" and name.endswith((b"cache-control", b"surrogate-control")):
+            del headers[index]
 
 
 def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
