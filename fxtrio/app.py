@@ -38,6 +38,7 @@ from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Hook, Hooks, Site, make_site
 from fxtrio.serve.request.background import open_background
+from fxtrio.serve.request.foreign import PlainOnly
 from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.ssr.launch import choose_launch
@@ -82,19 +83,20 @@ class Application(Starlette):
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
         site = self.site
         listed = not site.development  # in development files come and go
-        app: ASGIApp = Dispatcher(
+        dispatcher = Dispatcher(
             site,
             self.lifetime,
             assets=Folder(self._build / site.manifest.assets.client, immutable=True, listed=listed),
             public=Folder(self._root / site.config.public_dir, immutable=False, listed=listed),
             routes=self.router.routes,
         )
+        app: ASGIApp = dispatcher
         for name in reversed(site.config.middleware):
             app = resolve(name)(app)
         app = wrap_in_middleware(self.plugins, app)
         for cls, args, kwargs in reversed(self.user_middleware):
             app = cls(app, *args, **kwargs)
-        return _LifespanApart(app, self.router)
+        return _LifespanApart(app if app is dispatcher else PlainOnly(app), self.router)
 
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:

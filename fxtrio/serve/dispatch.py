@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 import trio
 from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -35,8 +36,8 @@ from fxtrio.serve.pages.payload import Problem
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
-from fxtrio.serve.request.connection import require_plain
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, Visit, open_visit
+from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
 from fxtrio.serve.request.reply import (
     JSON,
@@ -314,8 +315,17 @@ class Dispatcher:
                 await self._send(visit, refusal_reply(refused(error)))
             except MultiPartException as error:
                 await self._send(visit, refusal_reply(Refused(error.message, 400)))
+            except HTTPException as error:  # of a broken form, or the route's own
+                await self._send(visit, _raised(error))
             return True
         return False
+
+
+def _raised(error: HTTPException) -> Reply:
+    reply = refusal_reply(Refused(error.detail, error.status_code))
+    given = (error.headers or {}).items()
+    reply.headers.extend((name.lower().encode(), value.encode("latin-1")) for name, value in given)
+    return reply
 
 
 def _followers(visit: Visit) -> list[BackgroundTask]:

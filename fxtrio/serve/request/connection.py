@@ -6,7 +6,7 @@ and the budget of the process.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.datastructures import FormData, Headers
@@ -19,32 +19,10 @@ from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.forms import (
     LARGEST_FIELD,
     MOST_FIELDS,
-    MULTIPART,
-    URLENCODED,
-    media_type,
     options_of,
 )
 from fxtrio.serve.request.json_body import parse_json
 from fxtrio.serve.request.spool import Body
-
-MOST_ESCAPES = 200
-"""Backslashes in the cookies of requests that others' code parses, in quadratic time (count)."""
-
-
-def require_plain(headers: Mapping[bytes, bytes]) -> None:
-    """Refuse what Starlette's own request, in a route or middleware, must not parse.
-
-    Raises CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
-    cookies with more than `MOST_ESCAPES`.
-    """
-    content_type = headers.get(b"content-type")
-    if content_type is not None and b"charset" in content_type.lower():
-        text = content_type.decode("latin-1")
-        if media_type(text) in (MULTIPART, URLENCODED, "application/json"):
-            options_of(text)
-    cookies = headers.get(b"cookie")
-    if cookies is not None and cookies.count(b"\\") > MOST_ESCAPES:
-        raise BadBody(f"The cookies have more than {MOST_ESCAPES} backslashes.")
 
 
 class _Cookies:

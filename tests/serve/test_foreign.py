@@ -1,0 +1,104 @@
+"""Requests that Starlette's own code parses: in its routes, and in middleware."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fx.testing import Client, SocketRefused, open_app
+from fxtrio.app import Application
+from tests.trees import page, write_tree
+
+COOKIES = 'a="' + "\\" * 30_000 + '"'
+SMALL = 'a="x\\"y"'
+
+
+class ReadsCookies:
+    """Middleware as applications have it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            scope["state"] = {"cookies": HTTPConnection(scope).cookies}
+        await self._app(scope, receive, send)
+
+
+async def form(request: Request) -> Response:
+    values = await request.form()
+    return JSONResponse({**{name: str(value) for name, value in values.items()}, **request.cookies})
+
+
+async def whole(request: Request) -> Response:
+    return JSONResponse({"size": len(await request.body())})
+
+
+PAGE = """
+    async def websocket(ws):
+        await ws.accept()
+    """
+
+
+def prepare(app: Application) -> None:
+    app.router.routes.append(Route("/form", form, methods=["GET", "POST"]))
+    app.router.routes.append(Route("/whole", whole, methods=["POST"]))
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    async with open_app(tmp_path, limits={"body": 1000}) as opened:
+        prepare(opened.app)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "status"),
+    [
+        ("multipart/form-data; boundary=x; charset=punycode", b"--x--", 415),
+        ("application/x-www-form-urlencoded; charset=utf-7", b"a=1", 415),
+        ("multipart/form-data; boundary=x", b"--x\r\nno", 400),
+        ("multipart/form-data", b"", 400),
+        ("application/x-www-form-urlencoded", b"&" * 2000, 413),
+        ("application/x-www-form-urlencoded", b"a=%ED%A0%80", 200),
+    ],
+)
+async def test_a_form_that_a_route_of_starlette_cannot_read_is_the_client_s_mistake(
+    client: Client, content_type: str, body: bytes, status: int
+) -> None:
+    headers = {"content-type": content_type}
+    response = await client.post("/form", content=body, headers=headers)
+    assert response.status == status
+    response.text.encode()
+
+
+async def test_a_body_above_the_limit_is_a_413_in_routes_of_starlette_too(client: Client) -> None:
+    assert (await client.post("/whole", content=b"x" * 1001)).status == 413
+    assert (await client.post("/whole", content=b"x" * 1000)).json() == {"size": 1000}
+
+
+async def test_a_route_of_starlette_gets_no_cookies_that_take_it_long(client: Client) -> None:
+    assert (await client.get("/form", headers={"cookie": COOKIES})).status == 400
+    assert (await client.get("/form", headers={"cookie": SMALL})).json() == {"a": 'x"y'}
+
+
+async def test_middleware_gets_no_cookies_that_take_it_long(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    async with open_app(tmp_path) as client:
+        app = client.app
+        app.user_middleware.append(Middleware(ReadsCookies))
+        app.middleware_stack = app.build_middleware_stack()
+        assert (await client.get("/", headers={"cookie": COOKIES})).status == 400
+        assert (await client.get("/", headers={"cookie": SMALL})).status == 200
+        client.cookies.clear()  # they would go first
+        with pytest.raises(SocketRefused):
+            async with client.websocket("/", headers={"cookie": COOKIES}):
+                raise AssertionError("must not open")
