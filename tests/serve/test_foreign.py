@@ -65,7 +65,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
     [
         ("multipart/form-data; boundary=x; charset=punycode", b"--x--", 415),
         ("application/x-www-form-urlencoded; charset=utf-7", b"a=1", 415),
-        ("multipart/form-data; boundary=x", b"--x\r\nno", 400),
+        ("multipart/form-data; boundary=x", b"no boundary", 400),
         ("multipart/form-data", b"", 400),
         ("application/x-www-form-urlencoded", b"&" * 2000, 413),
         ("application/x-www-form-urlencoded", b"a=%ED%A0%80", 200),
