@@ -139,19 +139,20 @@ export function errorOf(state) {
 }
 
 /**
- * Return `data` and `layoutData` of each layout: its own value, and that of those around it.
+ * Return the props of each layout: its own value as `data`, and as `layoutData` that of those
+ * around it merged with its own, which is the nearest.
  *
  * @param {State} state
  * @returns {{ data: Json, layoutData: Json }[]}
  */
 function layoutProps({ layouts, page, props }) {
-  const merged = [];
-  let outer = NOTHING;
+  const all = [];
+  let merged = NOTHING;
   for (let index = 0; index < page.layouts.length; index += 1) {
     const mark = layouts[index] ?? null;
     const data = mark === true ? props.layoutData : mark;
-    merged.push({ data: data ?? NOTHING, layoutData: outer });
-    if (data !== null) outer = outer === NOTHING ? data : { ...outer, ...data };
+    if (data !== null) merged = merged === NOTHING ? data : { ...merged, ...data };
+    all.push({ data: data ?? NOTHING, layoutData: merged });
   }
-  return merged;
+  return all;
 }

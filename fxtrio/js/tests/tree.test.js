@@ -43,15 +43,15 @@ test('the page is inside of its layouts, outermost first', () => {
   assert.deepEqual(html.match(/id="\w+"/g), ['id="outer"', 'id="inner"', 'id="page"']);
 });
 
-test('a layout gets its own data, and that of the layouts around it', () => {
+test('a layout gets its own data, and that of the layouts around it with its own nearest', () => {
   const state = makeState({ layouts: 3 });
   state.props = { data: { p: 1 }, layoutData: { a: 2, b: 1, c: 1 } };
   state.layouts = [{ a: 1, b: 1 }, null, { a: 2, c: 1 }];
   state.params = { id: '5' };
   assert.deepEqual(propsOf(state), {
-    l0: { data: { a: 1, b: 1 }, layoutData: {} },
+    l0: { data: { a: 1, b: 1 }, layoutData: { a: 1, b: 1 } },
     l1: { data: {}, layoutData: { a: 1, b: 1 } },
-    l2: { data: { a: 2, c: 1 }, layoutData: { a: 1, b: 1 } },
+    l2: { data: { a: 2, c: 1 }, layoutData: { a: 2, b: 1, c: 1 } },
     page: { data: { p: 1 }, layoutData: { a: 2, b: 1, c: 1 }, params: { id: '5' } },
   });
 });
@@ -61,7 +61,7 @@ test('the only layout with a loader has the merged data as its own', () => {
   state.props = { data: {}, layoutData: { user: 'u' } };
   state.layouts = [true, null];
   const { l0, l1 } = propsOf(state);
-  assert.deepEqual(l0, { data: { user: 'u' }, layoutData: {} });
+  assert.deepEqual(l0, { data: { user: 'u' }, layoutData: { user: 'u' } });
   assert.deepEqual(l1, { data: {}, layoutData: { user: 'u' } });
 });
 
