@@ -37,18 +37,23 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 @overload
 def server(function: Function) -> Function: ...
 @overload
-def server(*, timeout: float | None = None) -> Callable[[Function], Function]: ...
 def server(
-    function: Function | None = None, *, timeout: float | None = None
+    *, timeout: float | None = None, public: bool = False
+) -> Callable[[Function], Function]: ...
+def server(
+    function: Function | None = None, *, timeout: float | None = None, public: bool = False
 ) -> Function | Callable[[Function], Function]:
     """Mark an async function as the page's loader, without wrapping it.
 
-    ``timeout`` (seconds) replaces `timeouts.loader` for this loader.
+    ``timeout`` (seconds) replaces `timeouts.loader` for this loader. A ``public`` loader
+    of a layout, error or not-found file runs for visitors whom the route hooks refuse,
+    too, so that what they see instead looks like the site; a page stays guarded.
     """
 
     def mark(function: Function) -> Function:
         function.__fx_loader__ = True  # type: ignore[attr-defined]  # the mark itself
         function.__fx_timeout__ = timeout  # type: ignore[attr-defined]
+        function.__fx_public__ = public  # type: ignore[attr-defined]
         return function
 
     return mark if function is None else mark(function)

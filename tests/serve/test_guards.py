@@ -71,6 +71,31 @@ async def test_no_loader_runs_for_whom_a_guard_refuses(
     assert "hunter2" in allowed.text
 
 
+@pytest.mark.parametrize("navigation", ["", "1"])
+async def test_a_public_loader_of_a_layout_runs_for_whom_a_guard_refuses_and_none_of_a_page(
+    tmp_path: Path, navigation: str
+) -> None:
+    public = """
+        @server(public=True)
+        async def load(request):
+            return {"site": "Corner Books"}
+        """
+    pages = {"pages/layout.fxl": page(public, LAYOUT), "pages/index.fxl": page(SECRET)}
+    boundaries = {"pages/error.fxl": page(""), "pages/not-found.fxl": page("")}
+    guarded = {"pages/shown.fxl": page(public.replace("Corner Books", "hunter2"))}
+    guard = {f"guard_{abs(hash(tmp_path))}.py": GUARD}
+    project = write_tree(tmp_path, {**pages, **boundaries, **guarded, **guard})
+    headers = {"x-fx-navigation": navigation}
+    async with open_app(project, **settings_of(project)) as client:
+        shown = {
+            url: await client.get(url, headers=headers) for url in ("/", "/shown", "/no/where")
+        }
+    assert [answer.status for answer in shown.values()] == [403, 403, 404]
+    for answer in shown.values():
+        assert "Corner Books" in answer.text
+        assert "hunter2" not in answer.text
+
+
 @pytest.mark.parametrize("header", ["none", "bug", "slow"])
 async def test_a_form_s_action_shows_nothing_of_the_page_that_its_guard_keeps(
     project: Path, header: str, autojump_clock: MockClock

@@ -19,7 +19,7 @@ async def show_failure(
     """Show the nearest boundary that does not need what failed; the built-in page at last.
 
     ``source`` is the layout or page whose loader failed, "" when something else did.
-    No loader runs for a visitor whom the route hooks have not ``admitted``.
+    Only public loaders run for a visitor whom the route hooks have not ``admitted``.
     """
     log_failure(error, source or page.place)
     problem = problem_of(error, development=page.site.development)
@@ -33,7 +33,7 @@ async def stand_in(
 ) -> Answer:
     """Show ``problem`` as `show_failure` does, without a word in the log."""
     for boundary in boundaries(page, problem.status):
-        if source in boundary.view.layouts or (boundary.loaders and not admitted):
+        if source in boundary.view.layouts or not (admitted or boundary.public):
             continue
         shown = await show_boundary(page, boundary, values, problem)
         if shown is not None:

@@ -32,6 +32,9 @@ class LoaderCode:
     timeout: float
     """Seconds."""
 
+    public: bool = False
+    """Whether it runs for visitors whom the route hooks refuse, too."""
+
 
 @attrs.frozen(eq=False)
 class ActionCode:
@@ -82,6 +85,7 @@ def page_code(
             f"{module.source}: {module.loader}()",
             function,
             loader_timeout if timeout is None else timeout,
+            bool(getattr(function, "__fx_public__", False)),
         )
     return PageCode(
         module,

@@ -59,11 +59,11 @@ class NotFoundForm:
         return b"not-found"
 
     async def ask(self, page: PageEvent) -> Answer | None:
-        """Ask the route hooks only where loaders would run.
+        """Ask the route hooks only where loaders would run that are not public.
 
-        Whom they refuse gets the nearest view that can do without loaders.
+        Whom they refuse gets the nearest view that can do without such loaders.
         """
-        if not page.target.plan.loaders:
+        if page.target.plan.public:
             return None
         try:
             hooks, audience = page.site.hooks.pages, page.visit.audience

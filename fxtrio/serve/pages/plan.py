@@ -23,6 +23,9 @@ class ViewPlan:
     loaders: tuple[LoaderCode, ...]
     """Of the layouts and the page, in the order of the chain."""
 
+    public: bool
+    """Whether all loaders may run for a visitor whom the route hooks refuse."""
+
     page: bytes
     """The ``page`` object, encoded."""
 
@@ -46,6 +49,7 @@ def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
     layouts = tuple(codes[source] for source in view.layouts)
     inner = codes[view.module]
     chain = (*layouts, inner)
+    loaders = tuple(code.loader for code in chain if code.loader is not None)
     static: bytes | None
     if any(code.head is not None for code in chain):
         static = None
@@ -57,7 +61,8 @@ def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
         view,
         layouts,
         inner,
-        tuple(code.loader for code in chain if code.loader is not None),
+        loaders,
+        all(loader.public for loader in loaders),
         encode_for_html({**view.client, "id": view.id}, view.module),
         static,
         all(code.module.memo for code in chain),
