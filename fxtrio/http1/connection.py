@@ -15,7 +15,7 @@ import trio
 from fxtrio.http1.answer import answer, converse
 from fxtrio.http1.client import Client
 from fxtrio.http1.hub import NEVER
-from fxtrio.http1.opening import Stream, open_peer
+from fxtrio.http1.opening import HandshakeFailed, Stream, open_peer
 from fxtrio.http1.request import Refusal, Request, RequestReader
 from fxtrio.http1.services import Services
 from fxtrio.http1.transport import Transport
@@ -48,7 +48,13 @@ class Connection(Client):
 
     async def _run(self) -> None:
         services, hub = self.services, self.hub
-        peer = await open_peer(self._stream, services.handshake_time)
+        peer = None
+        try:
+            peer = await open_peer(self._stream, services.handshake_time)
+        except HandshakeFailed as error:
+            if services.seldom.passes("handshake"):
+                more = services.seldom.held_back("handshake")
+                await services.log.info("%s: the TLS handshake failed: %s%s", *error.args, more)
         if peer is None:
             return await trio.aclose_forcefully(self._stream)
         if peer.http2:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import ssl
+from contextlib import suppress
+
 import attrs
 import trio
 
 Address = tuple[str, int]
+_ALERT_TIME = 1.0
+
 Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
+
+
+class HandshakeFailed(Exception):
+    """TLS was not agreed on. ``args`` are who the client is, and why."""
+
+    def __init__(self, client: Address | None, reason: str) -> None:
+        super().__init__(show_address(client), reason)
 
 
 @attrs.frozen
@@ -32,28 +44,42 @@ def show_address(address: Address | None) -> str:
 
 
 async def open_peer(stream: Stream, handshake_time: float) -> Peer | None:
-    """Complete the TLS handshake, if any, and return who is there.
+    """Complete the TLS handshake, if any, and return who is there; None when the client left.
 
-    None when the client left, or did not complete the handshake in time.
+    Raises HandshakeFailed.
     """
-    http2 = secure = False
+    secure = isinstance(stream, trio.SSLStream)
+    socket = (stream.transport_stream if isinstance(stream, trio.SSLStream) else stream).socket
+    try:
+        client, server = _address(socket.getpeername()), _address(socket.getsockname())
+    except OSError:
+        return None
+    http2 = False
     if isinstance(stream, trio.SSLStream):
-        secure = True
         try:
             with trio.fail_after(handshake_time):
                 await stream.do_handshake()
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+        except trio.TooSlowError:
+            raise HandshakeFailed(client, f"it took longer than {handshake_time:g} s") from None
+        except trio.BrokenResourceError as error:
+            cause = error.__cause__
+            if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError):
+                return None
+            await _send_alert(stream)
+            reason = (cause.reason or str(cause)).replace("_", " ").lower()
+            raise HandshakeFailed(client, reason) from None
+        except trio.ClosedResourceError:
             return None
         http2 = stream.selected_alpn_protocol() == "h2"
-        socket = stream.transport_stream.socket
-    else:
-        socket = stream.socket
-    try:
-        client = _address(socket.getpeername())
-        server = _address(socket.getsockname())
-    except OSError:
-        return None
     return Peer(client, server, secure, socket, http2)
+
+
+async def _send_alert(stream: trio.SSLStream[trio.SocketStream]) -> None:
+    """Tell the client what OpenSSL would: trio drops it with the handshake."""
+    alert = stream._outgoing.read()
+    with trio.move_on_after(_ALERT_TIME), suppress(trio.BrokenResourceError):
+        await stream.transport_stream.send_all(alert)
+        await stream.transport_stream.send_eof()
 
 
 def _address(name: object) -> Address | None:

@@ -10,6 +10,7 @@ import attrs
 from fxtrio.http1.hub import Hub
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import Stream
+from fxtrio.http1.seldom import Seldom
 from fxtrio.http1.upgrade import Handover
 
 Scope = MutableMapping[str, Any]
@@ -64,3 +65,6 @@ class Services:
 
     handshake_time: float = 10.0
     """Longest TLS handshake (seconds)."""
+
+    seldom: Seldom = attrs.field(factory=Seldom)
+    """For lines that clients can cause as often as they like."""

@@ -22,15 +22,13 @@ from hypercorn.logging import Logger
 from hypercorn.trio.statsd import StatsdLogger
 
 from fxtrio.http1.opening import show_address
+from fxtrio.http1.seldom import Seldom
 
 Form = Literal["console", "json"]
 
 _WRITE_INTERVAL = 0.2
 _FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
 _MOST_WAITING = 20_000
-_QUIET = 60.0
-"""Seconds between two lines that tell that nothing can be written."""
-
 _LINE_FEED = 10
 _LOST = "lines of the access log were lost\n"
 _log = logging.getLogger("fx.server")
@@ -67,7 +65,7 @@ class AccessLog:
         self._waiting: deque[_Request] = deque()
         self._lost = 0
         self._cut = False  # the last write ended within a line
-        self._told_at = -_QUIET
+        self._seldom = Seldom()
         self._limiter = trio.CapacityLimiter(1)
 
     def note(self, scope: Any, status: int | None, sent: int | None, seconds: float) -> None:
@@ -148,9 +146,7 @@ class AccessLog:
         return 0
 
     def _tell(self, error: OSError) -> None:
-        now = time.monotonic()
-        if now - self._told_at >= _QUIET:
-            self._told_at = now
+        if self._seldom.passes("failure"):
             _log.error("the access log cannot be written: %s; its lines are lost", error.strerror)
 
 

@@ -15,6 +15,7 @@ from ssl import SSLContext
 import trio
 
 from fxtrio.http1.opening import Stream
+from fxtrio.http1.seldom import Seldom
 from fxtrio.supervise.addresses import Addresses
 from fxtrio.supervise.open_files import OpenFiles
 
@@ -25,9 +26,6 @@ _BURST = 64
 
 _EXHAUSTED_PAUSE = 0.1
 """Seconds to wait when the system has no descriptors or memory left."""
-
-_QUIET = 60.0
-"""Seconds between two lines of the log about the same shortage."""
 
 _LOOK_AGAIN = 0.25
 """Seconds after which files are counted again, if no connection has closed before."""
@@ -50,7 +48,7 @@ class Acceptor:
         self._serve = serve
         self._open = 0
         self._closed = trio.Event()
-        self._told_at: dict[str, float] = {}
+        self._seldom = Seldom()
 
     async def run(
         self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
@@ -117,7 +115,5 @@ class Acceptor:
             self._closed = trio.Event()
 
     def _tell(self, level: int, line: str, *values: object) -> None:
-        now = trio.current_time()
-        if now - self._told_at.get(line, -_QUIET) >= _QUIET:
-            self._told_at[line] = now
-            _log.log(level, line, *values)
+        if self._seldom.passes(line):
+            _log.log(level, line + "%s", *values, self._seldom.held_back(line))

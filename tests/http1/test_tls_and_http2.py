@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import ssl
 from pathlib import Path
 from typing import Any
@@ -215,3 +216,26 @@ async def test_what_only_begins_like_http2_is_refused() -> None:
     async with open_server(echo) as server:
         assert b" 400 " in await server.ask(b"PRI * HTTP/2.0\r\n\r\nSMALL\r\n\r\n")
         assert b" 200 " in await server.ask(b"P" + b"UT / HTTP/1.1\r\nHost: a\r\n\r\n")
+
+
+async def test_a_client_that_fails_the_handshake_is_told_why_and_noted_once_a_minute() -> None:
+    tls = server_tls()
+    tls.maximum_version = ssl.TLSVersion.TLSv1_2
+    tls.set_ciphers("ECDHE-RSA-AES256-GCM-SHA384")
+    client = ssl.create_default_context(cafile=CERTIFICATE)
+    client.maximum_version = ssl.TLSVersion.TLSv1_2
+    client.set_ciphers("ECDHE-RSA-CHACHA20-POLY1305")
+    async with open_server(response(), tls=tls) as server:
+        for _ in range(3):
+            plain = await trio.open_tcp_stream("127.0.0.1", server.port)
+            stream = trio.SSLStream(plain, client, server_hostname="localhost")
+            with trio.fail_after(PATIENCE), pytest.raises(trio.BrokenResourceError) as told:
+                await stream.do_handshake()
+            await trio.aclose_forcefully(stream)
+            assert "ALERT" in str(told.value.__cause__)
+        async with await server.connect() as stranger:  # it does not speak TLS at all
+            await stranger.send(GET)
+            assert await stranger.read_all() is not None
+        lines = [record.getMessage() for record in server.log.take(20)]
+    (line,) = [line for line in lines if "handshake" in line]
+    assert re.match(r"127\.0\.0\.1:\d+: the TLS handshake failed: .*shared cipher", line)
