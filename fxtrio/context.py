@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from fxtrio.errors import AuthenticatorTaken
+
 if TYPE_CHECKING:
     from starlette.datastructures import State
 
     from fxtrio.cache import Cache
     from fxtrio.config import Config
-    from fxtrio.realtime import Broker
+    from fxtrio.realtime import Authenticator, Broker
     from fxtrio.ssr.ahead import Ahead
     from fxtrio.tasks import TaskQueue
 
@@ -55,6 +57,27 @@ class App:
 
     The lifespan adds to it, so a plugin sees the ones opened before it.
     """
+
+    _authenticators: list[Authenticator] = attrs.field(init=False, factory=list)
+
+    @property
+    def authenticator(self) -> Authenticator | None:
+        """Who knows the users of connections; None without such a plugin."""
+        return self._authenticators[-1] if self._authenticators else None
+
+    @contextmanager
+    def authenticated_by(self, service: Authenticator) -> Iterator[None]:
+        """Let ``service`` say who connections belong to, for as long as the block lasts.
+
+        A plugin calls it in its `open`. Raises AuthenticatorTaken when another one has.
+        """
+        if self._authenticators:
+            raise AuthenticatorTaken(self._authenticators[-1], service)
+        self._authenticators.append(service)
+        try:
+            yield
+        finally:
+            self._authenticators.remove(service)
 
 
 @attrs.frozen(eq=False)

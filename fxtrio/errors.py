@@ -691,6 +691,27 @@ class AuthNotInstalled(FxtrioError):
         )
 
 
+class AuthenticatorTaken(FxtrioError):
+    """Two plugins want to say who connections belong to."""
+
+    def __init__(self, kept: object, other: object) -> None:
+        super().__init__(
+            f"plugins: {type(other).__qualname__} and {type(kept).__qualname__} both say who is "
+            "signed in. Take one of them out of 'plugins'."
+        )
+
+
+class AuthStorageUnavailable(FxtrioError):
+    """The database of accounts cannot be read or written for now; answered with 503."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(
+            f"auth: the database does not work: {cause}. Make room on its disk, see that its "
+            "folder may be written, and that no other program holds it."
+        )
+        self.cause = cause
+
+
 class SecretKeyMissing(FxtrioError):
     """Something must be signed, and there is no key."""
 

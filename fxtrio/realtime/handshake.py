@@ -19,12 +19,16 @@ Origin = tuple[str, str, int | None]
 
 @runtime_checkable
 class Authenticator(Protocol):
-    """A plugin's service that knows the users of connections."""
+    """A plugin's service that knows the users of connections.
+
+    The plugin makes it known with ``app.authenticated_by(service)``.
+    """
 
     async def authenticate(self, connection: HTTPConnection) -> Any | None:
         """Return the user who is signed in, or None.
 
-        Must do no work beyond reading cookies when its session cookie is absent.
+        Must do no work beyond reading cookies when its session cookie is absent. Of a
+        WebSocket, `fxtrio.realtime.ending` tells how to end it with the session.
         """
         ...
 
@@ -33,17 +37,15 @@ async def authenticate_websocket(ws: WebSocket) -> Any | None:
     """Return the signed-in user of the handshake, as the auth plugin knows it, or None.
 
     None at once, without any work of the plugin, when the handshake has no cookie or
-    the app no such plugin.
+    the app no such plugin. The socket is closed with 4401 when the session ends.
     """
     if "cookie" not in ws.headers:
         return None
     app = getattr(getattr(ws.scope.get("app"), "state", None), "fx", None)
     if app is None:
         return None
-    for service in app.plugins.values():
-        if isinstance(service, Authenticator):
-            return await service.authenticate(ws)
-    return None
+    service: Authenticator | None = app.authenticator
+    return None if service is None else await service.authenticate(ws)
 
 
 def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:

@@ -1,9 +1,10 @@
 """Runs a page's ``websocket(ws)`` handler from the handshake to the close frame.
 
 A handler that returns closes with 1000, one that raises with 1011, and a shutdown
-with 1001. When the client goes first, a handler that receives is told by the
-disconnect, one that sends by WebSocketDisconnect, and one that does neither is
-cancelled: at once if it has never received, else after some grace.
+with 1001; whoever let the client in may end it with a code of its own
+(`Ending`). When the client goes first, a handler that receives is told by the disconnect,
+one that sends by WebSocketDisconnect, and one that does neither is cancelled: at once if
+it has never received, else after some grace.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.errors import ClientDisconnected
+from fxtrio.realtime.ending import find_ending
 from fxtrio.realtime.inbox import Inbox
 from fxtrio.tracebacks import line_in_application, trimmed
 
@@ -83,8 +85,10 @@ async def serve_websocket(
                     failure = error
                 nursery.cancel_scope.cancel()
         except BaseException:
+            ending = find_ending(ws.scope)
+            said = None if ending is None else ending.farewell
             with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
-                await _close(socket, GOING_AWAY, "the server shuts down")
+                await _close(socket, *(said or (GOING_AWAY, "the server shuts down")))
             raise
         unanswered = socket.application_state is WebSocketState.CONNECTING
         code, reason = _judge(failure, place, unanswered=unanswered)

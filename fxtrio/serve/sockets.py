@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import trio
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Match
-from starlette.types import Message
-from starlette.websockets import WebSocket
+from starlette.types import Message, Send
+from starlette.websockets import WebSocket, WebSocketState
 
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
+from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.failure import log_failure
@@ -22,17 +25,30 @@ from fxtrio.serve.request.hooks import run_hooks
 
 Handler = Callable[[Any], Awaitable[None]]
 
+_CLOSE_LIMIT = 1.0
+"""How long sending a close frame may take (seconds)."""
+
+log = logging.getLogger("fx.realtime")
+
 
 async def serve_socket(site: Site, visit: Visit, routes: list[BaseRoute]) -> None:
-    """Serve one WebSocket: the page's handler, or a refusal at the handshake."""
-    for route in routes:
-        match, child = route.matches(visit.scope)
-        if match is Match.FULL:
-            visit.scope.update(child)
-            await route.handle(visit.scope, visit.receive, visit.send)
-            return
+    """Serve one WebSocket: the page's handler, a route's, or a refusal at the handshake."""
+    send = _accepting(visit)
+    socket = PageSocket(visit.scope, visit.receive, send)
+    with known_ending(visit.scope) as ending:
+        for route in routes:
+            match, child = route.matches(visit.scope)
+            if match is Match.FULL:
+                visit.scope.update(child)
+                await route.handle(visit.scope, visit.receive, _followed(socket, send))
+                return
+        await _serve_page(site, visit, socket)
+    if ending.farewell is not None:
+        await _say_farewell(socket, send, *ending.farewell)
+
+
+async def _serve_page(site: Site, visit: Visit, socket: WebSocket) -> None:
     found = _find(site, visit)
-    socket = PageSocket(visit.scope, visit.receive, _accepting(visit))
     if found is None:
         await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return
@@ -80,7 +96,7 @@ async def _refuse(socket: WebSocket, response: Response) -> None:
         await socket.close()
 
 
-def _accepting(visit: Visit) -> Callable[[Message], Awaitable[None]]:
+def _accepting(visit: Visit) -> Send:
     """Return a ``send`` whose handshake carries the request id."""
 
     async def send(message: Message) -> None:
@@ -90,3 +106,27 @@ def _accepting(visit: Visit) -> Callable[[Message], Awaitable[None]]:
         await visit.send(message)
 
     return send
+
+
+def _followed(socket: WebSocket, send: Send) -> Send:
+    """Return a ``send`` for a route, which lets ``socket`` know what has become of it."""
+
+    async def followed(message: Message) -> None:
+        if message["type"] == "websocket.accept":
+            socket.application_state = WebSocketState.CONNECTED
+        elif message["type"] != "websocket.send":
+            socket.application_state = WebSocketState.DISCONNECTED
+        await send(message)
+
+    return followed
+
+
+async def _say_farewell(socket: WebSocket, send: Send, code: int, reason: str) -> None:
+    """Close a socket that was ended, or refuse it, if its handler has left that to us."""
+    if socket.application_state is WebSocketState.DISCONNECTED:
+        return
+    with trio.move_on_after(_CLOSE_LIMIT):
+        try:
+            await send({"type": "websocket.close", "code": code, "reason": reason})
+        except OSError:
+            log.debug("The client was gone before it could be closed with %d", code)

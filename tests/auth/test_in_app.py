@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -214,3 +215,48 @@ async def test_the_database_is_closed_with_the_app(tmp_path: Path) -> None:
     async with open_app(project(tmp_path), data=kept, **settings(guarded=False)) as client:
         await service(client).add_user(EMAIL, PASSWORD)
     assert [path.name for path in kept.iterdir()] == ["auth.sqlite3"]
+
+
+BORROWER = """
+    from contextlib import asynccontextmanager
+
+    from fxtrio.plugins import Plugin
+
+    class Database:
+        async def authenticate(self, connection):
+            return "whoever the database says"
+
+    class DatabasePlugin(Plugin):
+        name = "database"
+
+        @asynccontextmanager
+        async def open(self, app):
+            service = Database()
+            if {registers}:
+                with app.authenticated_by(service):
+                    yield service
+            else:
+                yield service
+    """
+
+
+@pytest.mark.parametrize("registers", [False, True])
+async def test_only_what_a_plugin_registers_says_who_connections_belong_to(
+    tmp_path: Path, registers: bool
+) -> None:
+    project(tmp_path)
+    write_tree(tmp_path, {f"database_{registers}.py": BORROWER.format(registers=registers)})
+    auth = settings(guarded=False)
+    auth["plugins"].insert(0, {"name": f"database_{registers}:DatabasePlugin"})
+    if registers:
+        with pytest.raises(BaseException) as failed:  # in a group, or alone
+            async with open_app(tmp_path, **auth):
+                raise AssertionError("must not start")
+        said = "".join(traceback.format_exception(failed.value))
+        assert "AuthService and Database both say who is signed in" in said
+        return
+    async with open_app(tmp_path, **auth) as client:
+        await service(client).add_user(EMAIL, PASSWORD)
+        assert await log_in(client) == 200
+        async with client.websocket("/notes") as socket:
+            assert await socket.receive() == EMAIL

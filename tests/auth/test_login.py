@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import trio
+from trio.testing import MockClock
 
+from fxtrio.plugins.auth.attempts import PATIENCE
 from fxtrio.plugins.auth.models import Refusal, SignedIn
 from tests.auth.harness import (
     EMAIL,
@@ -267,3 +270,64 @@ async def test_guessing_the_current_password_is_throttled_like_a_login(auth: Aut
         assert refusal is not None
         codes.append(refusal.code)
     assert codes == ["credentials"] * 5 + ["throttled"]
+
+
+async def test_the_owner_can_change_the_password_while_the_login_is_under_attack(
+    auth: Auth,
+) -> None:
+    owner = auth.client()
+    await log_in(owner)
+    assert (await fail(auth.client(), 6))[-1] == 429
+    account = await auth.service.storage.find_account(EMAIL)
+    assert account is not None
+    assert await auth.service.change_password(account.user, PASSWORD, "another password") is None
+    found = await auth.service.storage.find_account(EMAIL)
+    assert found is not None
+    assert found.password_hash != account.password_hash
+
+
+async def test_guesses_of_the_current_password_are_limited_too(auth: Auth) -> None:
+    account = await auth.service.storage.find_account(EMAIL)
+    assert account is not None
+    codes = []
+    for _ in range(6):
+        refusal = await auth.service.change_password(account.user, "wrong one", "another password")
+        codes.append(refusal.code if refusal else "")
+    assert codes == ["credentials"] * 5 + ["throttled"]
+    assert (await log_in(auth.client())).status_code == 200
+
+
+async def test_many_right_logins_at_once_wait_for_each_other(auth: Auth) -> None:
+    statuses: list[int] = []
+
+    async def attempt() -> None:
+        statuses.append((await log_in(auth.client())).status_code)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(30):
+            nursery.start_soon(attempt)
+    assert statuses == [200] * 30
+
+
+async def test_no_more_logins_wait_than_passwords_may_and_none_for_ever(
+    tmp_path: Path, mock_clock: MockClock
+) -> None:
+    async with open_auth_with_user(tmp_path, hashing_queue=3) as auth:
+        attempts = auth.service.attempts
+        buckets = attempts.login_of(EMAIL, None)
+        outcomes: list[str] = []
+
+        async def attempt() -> None:
+            async with attempts.admit(buckets) as refusal:
+                outcomes.append("" if refusal is None else refusal.code)
+
+        async with AsyncExitStack() as stack, trio.open_nursery() as nursery:
+            for _ in range(5):
+                assert await stack.enter_async_context(attempts.admit(buckets)) is None
+            for _ in range(4):
+                nursery.start_soon(attempt)
+            while len(outcomes) + len(attempts._waiting) < 4:  # threads' turn
+                await trio.lowlevel.checkpoint()
+            assert outcomes == ["throttled"]
+            mock_clock.jump(PATIENCE)
+        assert outcomes == ["throttled"] * 4

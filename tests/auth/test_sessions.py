@@ -360,7 +360,7 @@ async def test_sessions_that_are_over_are_deleted(auth: Auth) -> None:
     await log_in(auth.client())
     storage = auth.service.storage
     assert isinstance(storage, SqliteStorage)
-    (count,) = storage._connection.execute("SELECT count(*) FROM sessions").fetchone()
+    (count,) = storage._writer.execute("SELECT count(*) FROM sessions").fetchone()
     assert count == 1
 
 

@@ -28,14 +28,39 @@ async def test_the_file_and_its_folder_are_made_for_their_owner_alone(tmp_path: 
     async with open_sqlite(path) as storage:
         await storage.add_user(ADA, "hash")
         modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+        folder = stat.S_IMODE(path.parent.stat().st_mode)
+    assert set(modes) == {path.name, f"{path.name}-wal", f"{path.name}-shm"}
     assert set(modes.values()) == {0o600}
-    assert path.name in modes
+    assert folder == 0o700
+
+
+async def test_a_folder_that_others_may_open_is_told_and_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o755)
+    folder.chmod(0o755)
+    async with open_sqlite(folder / "auth.sqlite3"):
+        pass
+    (told,) = caplog.messages
+    assert told.startswith(f"{folder}: users of this machine other than its owner may open it")
+    assert f"chmod 700 {folder}" in told
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+async def test_a_folder_of_our_own_is_not_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        async with open_sqlite(tmp_path / "data" / "auth.sqlite3"):
+            pass
+    assert caplog.messages == []
 
 
 async def test_readers_and_the_writer_do_not_block_each_other(tmp_path: Path) -> None:
     path = tmp_path / "auth.sqlite3"
     async with open_sqlite(path) as storage:
-        (mode,) = storage._connection.execute("PRAGMA journal_mode").fetchone()
+        (mode,) = storage._writer.execute("PRAGMA journal_mode").fetchone()
         assert mode == "wal"
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -79,12 +104,12 @@ async def test_a_session_is_never_extended_past_its_greatest_age_or_back_to_life
     async with open_sqlite(tmp_path / "a") as storage:
         await storage.add_user(ADA, "hash")
         await storage.add_session(session(b"k"), replaces=None, most=5)
-        await storage.extend_session(b"k", 500.0)
+        await storage.extend_session(b"k", 500.0, 500.0)
         found = await storage.find_session(b"k", 150.0)
         assert found is not None
         assert found[0].expires_at == 200.0
         await storage.end_session(b"k")
-        await storage.extend_session(b"k", 190.0)
+        await storage.extend_session(b"k", 190.0, 200.0)
         assert await storage.find_session(b"k", 150.0) is None
 
 
@@ -115,7 +140,7 @@ async def test_marks_of_the_past_are_dropped(tmp_path: Path) -> None:
     async with open_sqlite(tmp_path / "a") as storage:
         await storage.change_marks(["a", "b"], lambda _: ({"a": 5.0, "b": 9.0}, None), 0.0)
         assert await storage.change_marks(["a", "b"], lambda m: ({}, m), 5.0) == {"b": 9.0}
-        (count,) = storage._connection.execute("SELECT count(*) FROM marks").fetchone()
+        (count,) = storage._writer.execute("SELECT count(*) FROM marks").fetchone()
     assert count == 1
 
 

@@ -21,6 +21,7 @@ class RunningApp:
         self.config = self
         self.realtime = settings
         self.plugins = plugins
+        self.authenticator = plugins.get("auth")
 
 
 def make_app(

@@ -123,6 +123,15 @@ async def test_the_user_of_the_session_cookie_is_returned():
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) == "ann"
 
 
+async def test_a_plugin_that_only_has_such_a_method_is_not_asked():
+    other = Auth()
+    plugins = {"database": other, "auth": Auth(), "mail": other}
+    assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) == "ann"
+    del plugins["auth"]
+    assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) is None
+    assert other.asked == 0
+
+
 async def test_an_unknown_session_has_no_user():
     plugins = {"auth": Auth()}
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s2"))) is None

@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.errors import ActionError, BadBody, HashingBusy
+from fxtrio.errors import ActionError, AuthStorageUnavailable, BadBody
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User
-from fxtrio.plugins.auth.service import AuthService, client_of
+from fxtrio.plugins.auth.service import AuthService, client_of, refusal_of
 from fxtrio.serve.request.body import ActionRequest
 from fxtrio.serve.request.spool import Body
 
@@ -28,7 +28,6 @@ PREFIX = "/api/__auth"
 BODY_LIMIT = 16 * 1024
 """Largest body of these endpoints (bytes)."""
 
-_BUSY = Refusal(code="busy", message="Try again in a moment.", status=503, retry_after=1)
 _NOBODY = Refusal(code="signed-out", message="You are not signed in.", status=401)
 
 
@@ -128,8 +127,9 @@ class Endpoints:
                 return _json({"error": error.message}, ok=False, status=error.status_code)
             try:
                 return await handler(submission)
-            except HashingBusy:
-                return self._refuse(submission, _BUSY, self.service().settings.login_path)
+            except AuthStorageUnavailable as error:
+                refusal = refusal_of(error)
+                return self._refuse(submission, refusal, self.service().settings.login_path)
 
         return endpoint
 

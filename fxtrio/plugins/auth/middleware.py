@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import attrs
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.asgi import SAME_FOR_ALL
-from fxtrio.plugins.auth.models import SignedIn
-from fxtrio.plugins.auth.service import AuthService
+from fxtrio.errors import AuthStorageUnavailable
+from fxtrio.plugins.auth.models import Refusal, SignedIn
+from fxtrio.plugins.auth.service import AuthService, refusal_of
 
 SIGNED_IN = "fx.auth"
 """Key of the ASGI scope that holds the `SignedIn` of a request, for the plugin itself."""
@@ -44,7 +46,11 @@ class SessionMiddleware:
             await self._app(scope, receive, send)
             return
         service = self._service()
-        signed_in = await service.find(scope)
+        try:
+            signed_in = await service.find(scope)
+        except AuthStorageUnavailable as error:
+            await _unavailable(scope, refusal_of(error))(scope, receive, send)
+            return
         if signed_in is None:
             await self._app(scope, receive, send)
             return
@@ -57,6 +63,15 @@ class SessionMiddleware:
             renew = renew or extended.persistent
         cookie = service.cookie_header(signed_in, scope["scheme"]) if renew else None
         await self._app(scope, receive, _personal(send, scope, cookie))
+
+
+def _unavailable(scope: Scope, refusal: Refusal) -> Response:
+    """Answer somebody of whom nobody can say now who it is: not with a page for strangers."""
+    headers = {"cache-control": "no-store", "retry-after": str(int(refusal.retry_after or 1))}
+    if "/api/" in scope["path"]:
+        values = {"ok": False, "error": refusal.message, "code": refusal.code}
+        return JSONResponse(values, refusal.status, headers)
+    return PlainTextResponse(refusal.message + "\n", refusal.status, headers)
 
 
 def _personal(send: Send, scope: Scope, cookie: bytes | None) -> Send:

@@ -74,3 +74,7 @@ class Refusal:
     fields: dict[str, list[str]] = attrs.field(factory=dict)
     retry_after: float | None = None
     """Seconds to wait before another attempt makes sense."""
+
+
+BUSY = Refusal(code="busy", message="Try again in a moment.", status=503, retry_after=1)
+"""Too much is going on just now; the answer to whatever was asked."""

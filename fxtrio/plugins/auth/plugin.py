@@ -8,19 +8,23 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import trio
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from fxtrio.config import Config
 from fxtrio.errors import AppNotRunning, SecretKeyMissing
+from fxtrio.plugins.auth.attempts import Attempts
 from fxtrio.plugins.auth.endpoints import Endpoints
 from fxtrio.plugins.auth.middleware import SessionMiddleware
 from fxtrio.plugins.auth.passwords import open_hasher
 from fxtrio.plugins.auth.service import AuthService, Clock
 from fxtrio.plugins.auth.settings import AuthSettings
+from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.sqlite import open_sqlite
 from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, binding_of
+from fxtrio.plugins.auth.unwritten import UnwrittenEnds
 from fxtrio.plugins.protocol import Plugin
 
 if TYPE_CHECKING:
@@ -54,12 +58,16 @@ class AuthPlugin(Plugin[AuthSettings]):
         """
         if not self._signer.keys:
             raise SecretKeyMissing("the auth plugin")
-        async with self.open_service() as service:
+        async with self.open_service() as service, trio.open_nursery() as nursery:
+            nursery.start_soon(service.sockets.watch)
+            nursery.start_soon(service.unwritten.write)
             self._service = service
             try:
-                yield service
+                with app.authenticated_by(service):
+                    yield service
             finally:
                 self._service = None
+                nursery.cancel_scope.cancel()
 
     @asynccontextmanager
     async def open_service(self) -> AsyncIterator[AuthService]:
@@ -75,7 +83,10 @@ class AuthPlugin(Plugin[AuthSettings]):
                 hasher=hasher,
                 signer=self._signer,
                 rules=self._rules,
-                clock=lambda: self.clock(),
+                clock=self._now,
+                attempts=Attempts(settings, storage, self._now),
+                sockets=SessionSockets(storage, self._now),
+                unwritten=UnwrittenEnds(storage),
             )
 
     def isolate(self, folder: Path) -> None:
@@ -102,6 +113,9 @@ class AuthPlugin(Plugin[AuthSettings]):
         scope = connection.scope
         cookie = self._signer.read(self._rules.read(scope["headers"], scope["scheme"]))
         return None if cookie is None else binding_of(cookie.token)
+
+    def _now(self) -> float:
+        return self.clock()
 
     def _running(self) -> AuthService:
         if self._service is None:

@@ -7,42 +7,41 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from fxtrio.context import get_app
-from fxtrio.errors import AuthNotInstalled
+from fxtrio.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
+from fxtrio.plugins.auth.attempts import Attempts
 from fxtrio.plugins.auth.emails import canonical_email
-from fxtrio.plugins.auth.models import Account, Refusal, Session, SignedIn, User
+from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User
 from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password, password_problem
-from fxtrio.plugins.auth.settings import HOUR, AuthSettings
+from fxtrio.plugins.auth.settings import AuthSettings
+from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.storage import AuthStorage
-from fxtrio.plugins.auth.throttle import (
-    Bucket,
-    Marks,
-    account_key,
-    charge,
-    client_key,
-    forgive,
-)
+from fxtrio.plugins.auth.throttle import Bucket
 from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, key_of, new_token
+from fxtrio.plugins.auth.unwritten import UnwrittenEnds
 
 log = logging.getLogger("fx.auth")
 
 Clock = Callable[[], float]
 """Returns seconds since 1970."""
 
-REGISTRATIONS = 20
-"""Registrations of one client in an hour (count)."""
-
 _RENEW_AFTER = 0.1
 """Part of the idle time after which a request writes the new end of its session."""
 
 _WRONG = Refusal(
     code="credentials", message="The email address or the password is wrong.", status=401
+)
+_UNAVAILABLE = Refusal(
+    code="unavailable",
+    message="Accounts cannot be reached for now. Try again in a minute.",
+    status=503,
+    retry_after=60,
 )
 _CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
 
@@ -57,6 +56,9 @@ class AuthService:
     signer: CookieSigner
     rules: CookieRules
     clock: Clock
+    attempts: Attempts
+    sockets: SessionSockets
+    unwritten: UnwrittenEnds
 
     async def register(
         self, email: object, password: object, *, client: str | None = None
@@ -72,9 +74,12 @@ class AuthService:
         fields = self._check_new(address, password)
         if fields:
             return Refusal(code="invalid", message="Validation failed", status=422, fields=fields)
-        refused = await self._charge(self._registration_buckets(client))
-        if refused is None:
-            await self._add(str(address), str(password))
+        try:
+            refused = await self.attempts.charge(self.attempts.registration_of(client))
+            if refused is None:
+                await self._add(str(address), str(password))
+        except (HashingBusy, AuthStorageUnavailable) as error:
+            return refusal_of(error)
         return refused
 
     async def add_user(self, email: str, password: str) -> User | None:
@@ -105,33 +110,56 @@ class AuthService:
         Whether the address is unknown or the password wrong, the same work is done and the
         same is said.
         """
-        account = await self._check(email, password, client=client)
-        if isinstance(account, Refusal):
-            return account
-        return await self._begin(account.user, remember=remember, replaces=replaces)
+        address = canonical_email(email)
+        if address is None:
+            return _WRONG
+        try:
+            buckets = self.attempts.login_of(address, client)
+            who = f"login of {buckets[0].key[:20]} from {client}"
+            account = await self._check(address, password, buckets, who)
+            if isinstance(account, Refusal):
+                return account
+            return await self._begin(account.user, remember=remember, replaces=replaces)
+        except (HashingBusy, AuthStorageUnavailable) as error:
+            return refusal_of(error)
 
     async def change_password(self, user: User, current: object, new: object) -> Refusal | None:
         """Replace the password of a user who knows the current one, and end all sessions.
 
-        None when that is done. Wrong guesses count as failed logins.
+        None when that is done. Wrong guesses are limited like failed logins but apart from
+        them: an attack on the login does not keep a signed-in user from it.
         """
         problems = self._check_new(user.email, new)
         if problems:
             return Refusal(code="invalid", message="Validation failed", status=422, fields=problems)
-        account = await self._check(user.email, current, client=None)
-        if isinstance(account, Refusal):
-            return account
-        await self.set_password(user, str(new))
+        try:
+            buckets = self.attempts.change_of(user.id)
+            who = f"password change of user {user.id}"
+            account = await self._check(user.email, current, buckets, who)
+            if isinstance(account, Refusal):
+                return account
+            await self.set_password(user, str(new))
+        except (HashingBusy, AuthStorageUnavailable) as error:
+            return refusal_of(error)
         return None
 
     async def log_out(self, token: str) -> None:
-        """End the session of a token; no matter if it is over already."""
-        await self.storage.end_session(key_of(token))
-        log.info("session %s ended", _short(key_of(token)))
+        """End the session of a token; no matter if it is over already.
+
+        While that cannot be written it is over in this process, and written later.
+        """
+        key = key_of(token)
+        try:
+            await self.storage.end_session(key)
+        except AuthStorageUnavailable as error:
+            self.unwritten.add(key, error)
+        self.sockets.end(key=key)
+        log.info("session %s ended", _short(key))
 
     async def log_out_everywhere(self, user_id: str) -> int:
         """End every session of a user, on every device; return how many there were."""
         ended = await self.storage.end_sessions(user_id)
+        self.sockets.end(user_id=user_id)
         log.info("user %s: all %d sessions ended", user_id, ended)
         return ended
 
@@ -147,13 +175,25 @@ class AuthService:
         await self.storage.set_password(user.id, password_hash)
         await self.log_out_everywhere(user.id)
 
+    async def remove_user(self, user: User) -> bool:
+        """Forget a user, and end every session of the user; False when it was gone before."""
+        removed = await self.storage.remove_user(user.id)
+        self.sockets.end(user_id=user.id)
+        log.info("user %s removed", user.id)
+        return removed
+
     async def authenticate(self, connection: HTTPConnection) -> User | None:
         """Return the user of a request or a WebSocket handshake.
 
-        Asks the storage only when there is a cookie that this app has signed.
+        Asks the storage only when there is a cookie that this app has signed. A WebSocket
+        with a user is closed with 4401 when the session ends.
         """
         signed_in = await self.find(connection.scope)
-        return None if signed_in is None else signed_in.user
+        if signed_in is None:
+            return None
+        if connection.scope["type"] == "websocket":
+            self.sockets.hold(connection.scope, signed_in.session)
+        return signed_in.user
 
     async def find(self, scope: Scope) -> SignedIn | None:
         """Return who a connection's cookie belongs to, if its session is not over."""
@@ -163,8 +203,9 @@ class AuthService:
             if sent:
                 log.warning("forged session cookie from %s", client_of(scope))
             return None
-        found = await self.storage.find_session(key_of(cookie.token), self.clock())
-        if found is None:
+        key = key_of(cookie.token)
+        found = await self.storage.find_session(key, self.clock())
+        if found is None or key in self.unwritten:
             return None
         session, user = found
         return SignedIn(user=user, session=session, token=cookie.token, renew=not cookie.current)
@@ -175,13 +216,22 @@ class AuthService:
         return None if cookie is None else cookie.token
 
     async def extend(self, session: Session) -> Session | None:
-        """Move the end of a session that is used; None while the stored end is good enough."""
-        idle = self.settings.idle_timeout
-        ends = min(self.clock() + idle, session.ends_at)
-        if ends - session.expires_at < _RENEW_AFTER * idle:
+        """Move the end of a session that is used; None while the stored end is good enough.
+
+        That is so too while nothing can be written. An end that is too far away was made
+        by a clock that has gone back since: it is drawn in.
+        """
+        now, idle = self.clock(), self.settings.idle_timeout
+        ends_at = min(session.ends_at, now + self.settings.absolute_timeout)
+        expires_at = min(now + idle, ends_at)
+        moved = max(abs(expires_at - session.expires_at), session.ends_at - ends_at)
+        if moved < _RENEW_AFTER * idle:
             return None
-        await self.storage.extend_session(session.key, ends)
-        return attrs.evolve(session, expires_at=ends)
+        try:
+            await self.storage.extend_session(session.key, expires_at, ends_at)
+        except AuthStorageUnavailable:
+            return None
+        return attrs.evolve(session, expires_at=expires_at, ends_at=ends_at)
 
     def cookie_header(self, signed_in: SignedIn, scheme: str) -> bytes:
         """Return the `Set-Cookie` value of a session."""
@@ -191,24 +241,22 @@ class AuthService:
         return self.rules.set_header(value, scheme=scheme, max_age=age)
 
     async def _check(
-        self, email: object, password: object, *, client: str | None
+        self, address: str, password: object, buckets: Sequence[Bucket], who: str
     ) -> Account | Refusal:
-        address = canonical_email(email)
         secret = self._readable(password)
-        if address is None or secret is None:
+        if secret is None:
             return _WRONG
-        bucket, others = self._login_buckets(address, client)
-        refused = await self._charge([bucket, *others])
-        if refused is not None:
-            log.warning("login of %s from %s throttled", bucket.key[:20], client)
-            return refused
-        account = await self.storage.find_account(address)
-        stored = None if account is None else account.password_hash
-        verification = await self.hasher.verify(stored, secret)
-        if account is None or not verification.correct:
-            log.warning("login of %s from %s failed", bucket.key[:20], client)
-            return _WRONG
-        await self._forgive(bucket, others)
+        async with self.attempts.admit(buckets) as refusal:
+            if refusal is not None:
+                log.warning("%s throttled", who)
+                return refusal
+            account = await self.storage.find_account(address)
+            stored = None if account is None else account.password_hash
+            verification = await self.hasher.verify(stored, secret)
+            if account is None or not verification.correct:
+                log.warning("%s failed", who)
+                return _WRONG
+            await self.attempts.forgive(buckets)
         if verification.outdated:
             await self.storage.set_password(account.user.id, await self.hasher.hash(secret))
         return account
@@ -237,6 +285,7 @@ class AuthService:
             replaces=None if replaces is None else key_of(replaces),
             most=self.settings.max_sessions,
         )
+        self.sockets.look()  # the oldest session of the user may have ended
         log.info("user %s signed in, session %s", user.id, _short(session.key))
         return SignedIn(user=user, session=session, token=token)
 
@@ -263,44 +312,6 @@ class AuthService:
             fields["password"] = [problem]
         return fields
 
-    def _login_buckets(self, address: str, client: str | None) -> tuple[Bucket, list[Bucket]]:
-        settings = self.settings
-        account = Bucket(account_key(address), settings.login_attempts, settings.login_pause)
-        key = client_key(client)
-        if key is None or settings.client_attempts is None:
-            return account, []
-        return account, [Bucket(key, settings.client_attempts, HOUR / settings.client_attempts)]
-
-    def _registration_buckets(self, client: str | None) -> list[Bucket]:
-        key = client_key(client)
-        if key is None or self.settings.client_attempts is None:
-            return []
-        return [Bucket(f"register:{key}", REGISTRATIONS, HOUR / REGISTRATIONS)]
-
-    async def _charge(self, buckets: list[Bucket]) -> Refusal | None:
-        now = self.clock()
-
-        def change(marks: Marks) -> tuple[Marks, float]:
-            verdict = charge(buckets, marks, now)
-            return verdict.marks, verdict.wait
-
-        wait = await self.storage.change_marks([each.key for each in buckets], change, now)
-        if not wait:
-            return None
-        return Refusal(
-            code="throttled",
-            message="There were too many attempts. Try again later.",
-            status=429,
-            retry_after=wait,
-        )
-
-    async def _forgive(self, account: Bucket, others: list[Bucket]) -> None:
-        def change(marks: Marks) -> tuple[Marks, None]:
-            return forgive(account, others, marks), None
-
-        keys = [each.key for each in (account, *others)]
-        await self.storage.change_marks(keys, change, self.clock())
-
 
 def get_auth() -> AuthService:
     """Return the auth plugin of the app that the running code belongs to.
@@ -318,6 +329,11 @@ def client_of(scope: Scope) -> str | None:
     """Return the IP address of a connection's client, if the server knows it."""
     client = scope.get("client")
     return None if client is None else str(client[0])
+
+
+def refusal_of(error: HashingBusy | AuthStorageUnavailable) -> Refusal:
+    """Return what to answer to somebody whose wish failed with ``error``."""
+    return BUSY if isinstance(error, HashingBusy) else _UNAVAILABLE
 
 
 def _short(key: bytes) -> str:

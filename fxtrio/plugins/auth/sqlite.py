@@ -1,9 +1,16 @@
-"""Users and sessions in a SQLite file: one connection, in one thread at a time."""
+"""Users and sessions in a SQLite file: one connection that writes and one that reads.
+
+Each is in one thread at a time, so who reads waits for no writer, of this process or
+another. What the file system does not let happen is an AuthStorageUnavailable.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
+import stat
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -11,14 +18,23 @@ from typing import Any, TypeVar
 
 import trio
 
-from fxtrio.errors import AuthDatabaseUnusable
+from fxtrio.errors import AuthDatabaseUnusable, AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Account, Session, User
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.throttle import Marks
 
 VERSION = 1
 PATIENCE = 5.0
-"""How long a write waits for another process (seconds)."""
+"""How long a write waits for those before it and for other processes, in all (seconds)."""
+
+SILENCE = 60.0
+"""Shortest time between two lines in the log about a database that does not work (seconds)."""
+
+_AT_ONCE = 500  # keys in one query: SQLite takes 999 values everywhere
+
+_DAMAGED = sqlite3.DatabaseError
+
+log = logging.getLogger("fx.auth")
 
 Answer = TypeVar("Answer")
 
@@ -29,10 +45,13 @@ class SqliteStorage:
     Callers take turns: those that wait are as many as there are requests under way.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._turn = trio.CapacityLimiter(1)
+    def __init__(self, writer: sqlite3.Connection, reader: sqlite3.Connection) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._write_turn = trio.CapacityLimiter(1)
+        self._read_turn = trio.CapacityLimiter(1)
         self._queries = 0
+        self._told_at = -SILENCE
 
     def statistics(self) -> StorageStatistics:
         """Return what has been done so far."""
@@ -59,8 +78,14 @@ class SqliteStorage:
         change = "UPDATE users SET password_hash = ? WHERE id = ?"
         await self._write(lambda db: db.execute(change, (password_hash, user_id)))
 
+    async def remove_user(self, user_id: str) -> bool:
+        """Forget a user, with all sessions; False when there is none."""
+        change = "DELETE FROM users WHERE id = ?"
+        return await self._write(lambda db: db.execute(change, (user_id,)).rowcount == 1)
+
     async def add_session(self, session: Session, *, replaces: bytes | None, most: int) -> None:
         """Keep a session; end the one it replaces, those that are over, and the oldest."""
+        longest = (session.expires_at, session.ends_at)
         row = (
             session.key,
             session.user_id,
@@ -73,10 +98,16 @@ class SqliteStorage:
         def add(db: sqlite3.Connection) -> None:
             over = "DELETE FROM sessions WHERE expires_at <= ? OR key = ?"
             db.execute(over, (session.created_at, replaces))
+            # No session may outlast a new one, unless the clock has gone back since it began.
+            db.execute(
+                "UPDATE sessions SET expires_at = min(expires_at, ?1), ends_at = min(ends_at, ?2)"
+                " WHERE expires_at > ?1",
+                longest,
+            )
             db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", row)
             db.execute(
                 "DELETE FROM sessions WHERE user_id = ?1 AND key NOT IN (SELECT key FROM sessions"
-                " WHERE user_id = ?1 ORDER BY created_at DESC, key = ?3 DESC LIMIT ?2)",
+                " WHERE user_id = ?1 ORDER BY key = ?3 DESC, created_at DESC LIMIT ?2)",
                 (session.user_id, most, session.key),
             )
 
@@ -102,10 +133,30 @@ class SqliteStorage:
         )
         return session, _user(row[:3])
 
-    async def extend_session(self, key: bytes, expires_at: float) -> None:
-        """Move the end of a session, if it still exists."""
-        change = "UPDATE sessions SET expires_at = min(?, ends_at) WHERE key = ?"
-        await self._write(lambda db: db.execute(change, (expires_at, key)))
+    async def extend_session(self, key: bytes, expires_at: float, ends_at: float) -> None:
+        """Move the end of a session, if it still exists, and its last end forward only."""
+        change = (
+            "UPDATE sessions SET expires_at = min(?1, ?2, ends_at), ends_at = min(?2, ends_at)"
+            " WHERE key = ?3"
+        )
+        await self._write(lambda db: db.execute(change, (expires_at, ends_at, key)))
+
+    async def living_sessions(self, keys: Sequence[bytes], now: float) -> dict[bytes, float]:
+        """Return when those of ``keys`` end that are not over at ``now``."""
+        living: dict[bytes, float] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            places = ", ".join("?" * len(some))
+            query = (
+                f"SELECT key, expires_at FROM sessions WHERE key IN ({places}) AND expires_at > ?"
+            )
+            living.update(await self._read_all(query, (*some, now)))
+        return living
+
+    async def version(self) -> int:
+        """Return a number that changes when anybody has written since the last call."""
+        ((number,),) = await self._read_all("PRAGMA data_version", ())
+        return int(number)
 
     async def end_session(self, key: bytes) -> None:
         """End one session; no matter if it is over already."""
@@ -135,22 +186,45 @@ class SqliteStorage:
         return await self._write(move)
 
     async def _read_one(self, query: str, values: Sequence[object]) -> tuple[Any, ...] | None:
-        def read() -> tuple[Any, ...] | None:
-            row: tuple[Any, ...] | None = self._connection.execute(query, values).fetchone()
-            return row
+        rows = await self._read_all(query, values)
+        return rows[0] if rows else None
 
-        return await self._in_turn(read)
+    async def _read_all(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        def read() -> list[tuple[Any, ...]]:
+            return self._reader.execute(query, values).fetchall()
+
+        return await self._in_turn(read, self._read_turn)
 
     async def _write(self, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        began = time.monotonic()
+
         def write() -> Answer:
-            with _transaction(self._connection):
-                return work(self._connection)
+            left = PATIENCE - (time.monotonic() - began)
+            if left <= 0:
+                raise AuthStorageUnavailable("others have been writing for too long")
+            self._writer.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
+            with _transaction(self._writer):
+                return work(self._writer)
 
-        return await self._in_turn(write)
+        return await self._in_turn(write, self._write_turn)
 
-    async def _in_turn(self, work: Callable[[], Answer]) -> Answer:
+    async def _in_turn(self, work: Callable[[], Answer], turn: trio.CapacityLimiter) -> Answer:
         self._queries += 1
-        return await trio.to_thread.run_sync(work, limiter=self._turn)
+        try:
+            return await trio.to_thread.run_sync(work, limiter=turn)
+        except sqlite3.DatabaseError as error:
+            # Its other subclasses are mistakes of whoever calls.
+            if not isinstance(error, sqlite3.OperationalError) and type(error) is not _DAMAGED:
+                raise
+            unavailable = AuthStorageUnavailable(str(error))
+            self._tell(unavailable)
+            raise unavailable from error
+
+    def _tell(self, error: AuthStorageUnavailable) -> None:
+        now = time.monotonic()
+        if now - self._told_at >= SILENCE:
+            self._told_at = now
+            log.error("%s", error)
 
 
 @asynccontextmanager
@@ -161,36 +235,58 @@ async def open_sqlite(path: Path) -> AsyncIterator[SqliteStorage]:
     opened, or was written by a newer version.
     """
     try:
-        connection = await trio.to_thread.run_sync(_connect, path)
+        writer, reader = await trio.to_thread.run_sync(_connect, path)
     except (OSError, sqlite3.Error) as error:
         raise AuthDatabaseUnusable(path, str(error)) from error
     try:
-        yield SqliteStorage(connection)
+        yield SqliteStorage(writer, reader)
     finally:
-        connection.close()
+        reader.close()
+        writer.close()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _connect(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+    """Return the connection that writes and the one that reads."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(
-        path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-    )
+    _warn_of_others(path.parent, 0o700)
+    _warn_of_others(path, 0o600)  # its companions, -wal and -shm, get the same from SQLite
+    writer = _open(path)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        with _transaction(connection):
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("PRAGMA foreign_keys = ON")
+        with _transaction(writer):
+            (version,) = writer.execute("PRAGMA user_version").fetchone()
             if version > VERSION:
                 raise AuthDatabaseUnusable(path, "it was written by a newer version of fxtrio")
             if version == 0:
                 for statement in Path(__file__).with_name("schema.sql").read_text().split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+                    writer.execute(statement)
+                writer.execute(f"PRAGMA user_version = {VERSION}")
+        reader = _open(path)
+        reader.execute("PRAGMA query_only = ON")
     except BaseException:
-        connection.close()
+        writer.close()
         raise
-    return connection
+    return writer, reader
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+
+
+def _warn_of_others(path: Path, mode: int) -> None:
+    """Tell of a folder or file that was there before us, and that others may look into."""
+    found = stat.S_IMODE(path.stat().st_mode)
+    if found & 0o077:
+        log.warning(
+            "%s: users of this machine other than its owner may open it (mode %o). "
+            "Run 'chmod %o %s', or set another 'database' in the settings of the auth plugin.",
+            path,
+            found,
+            mode,
+            path,
+        )
 
 
 @contextmanager
@@ -198,10 +294,11 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite itself takes some failures back
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def _user(row: tuple[str, str, float]) -> User:

@@ -6,7 +6,7 @@ transaction. Times come from the caller: a storage reads no clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import attrs
@@ -26,7 +26,10 @@ class StorageStatistics:
 
 
 class AuthStorage(Protocol):
-    """Keeps users, sessions and the marks of the throttle."""
+    """Keeps users, sessions and the marks of the throttle.
+
+    Every method raises AuthStorageUnavailable when it cannot read or write for now.
+    """
 
     async def add_user(self, user: User, password_hash: str) -> bool:
         """Keep a new user; False, and nothing else, when the email is taken."""
@@ -37,18 +40,28 @@ class AuthStorage(Protocol):
     async def set_password(self, user_id: str, password_hash: str) -> None:
         """Replace the hash of a user's password."""
 
+    async def remove_user(self, user_id: str) -> bool:
+        """Forget a user, with all sessions; False when there is none."""
+
     async def add_session(self, session: Session, *, replaces: bytes | None, most: int) -> None:
         """Keep a session, and end the one with the key ``replaces``.
 
         Drops sessions that were over at ``session.created_at``, and the user's oldest
-        above ``most``.
+        above ``most``. No other session ends after this one would: only a clock that has
+        gone back could have made such an end.
         """
 
     async def find_session(self, key: bytes, now: float) -> tuple[Session, User] | None:
         """Return a session that is not over at ``now``, with its user."""
 
-    async def extend_session(self, key: bytes, expires_at: float) -> None:
-        """Move the end of a session, if it still exists."""
+    async def extend_session(self, key: bytes, expires_at: float, ends_at: float) -> None:
+        """Move the end of a session, if it still exists; its last end only to an earlier time."""
+
+    async def living_sessions(self, keys: Sequence[bytes], now: float) -> Mapping[bytes, float]:
+        """Return the ends of those sessions of ``keys`` that are not over at ``now``."""
+
+    async def version(self) -> int:
+        """Return a number that changes when anybody has written since the last call."""
 
     async def end_session(self, key: bytes) -> None:
         """End one session; no matter if it is over already."""

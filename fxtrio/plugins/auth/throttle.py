@@ -41,21 +41,32 @@ class Verdict:
 def charge(buckets: Sequence[Bucket], marks: Marks, now: float) -> Verdict:
     """Count an attempt as failed before it is made, so that many at once gain nothing.
 
-    All buckets must have room; a refused attempt is not counted.
+    All buckets must have room; a refused attempt is not counted. A mark further ahead than
+    that of a full bucket comes from a clock that has gone back since. Up to a pause it
+    becomes that of a full one; beyond, it tells nothing any more, and the bucket is empty.
     """
-    filled = {each.key: max(marks.get(each.key, now), now) + each.pause for each in buckets}
-    waits = [filled[each.key] - now - each.capacity * each.pause for each in buckets]
-    wait = max([0.0, *waits])
+    latest = {each.key: now + each.capacity * each.pause for each in buckets}
+    pauses = {each.key: each.pause for each in buckets}
+    drawn_in = {
+        key: 0.0 if marks[key] - full > pauses[key] else full
+        for key, full in latest.items()
+        if marks.get(key, now) > full
+    }
+    held = {**marks, **drawn_in}
+    filled = {each.key: max(held.get(each.key, now), now) + each.pause for each in buckets}
+    wait = max([0.0, *(filled[key] - latest[key] for key in latest)])
     # What is left over of a sum of floats is no reason to wait.
-    return Verdict(wait, {}) if wait > 1e-6 else Verdict(0.0, filled)
+    return Verdict(wait, drawn_in) if wait > 1e-6 else Verdict(0.0, filled)
 
 
-def forgive(account: Bucket, others: Sequence[Bucket], marks: Marks) -> Marks:
+def forgive(account: Bucket, others: Sequence[Bucket], marks: Marks, now: float) -> Marks:
     """Return the new marks after the attempt succeeded.
 
     The account's bucket is emptied; the others lose what the attempt had added.
     """
-    refunded = {each.key: marks[each.key] - each.pause for each in others if each.key in marks}
+    given = {each.key: marks[each.key] - each.pause for each in others if each.key in marks}
+    # A mark of now would mean something to a clock that goes back.
+    refunded = {key: mark if mark > now else 0.0 for key, mark in given.items()}
     return {account.key: 0.0, **refunded}
 
 

@@ -1,0 +1,129 @@
+"""Counts attempts against the limits of the settings: who may try now, and who must wait.
+
+An attempt counts as failed while it is under way. One that finds no room because of
+others under way waits for them, as they may turn out to be right: at most `PATIENCE`
+seconds, and at most ``hashingQueue`` of them. All others are refused at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import attrs
+import trio
+
+from fxtrio.plugins.auth.models import BUSY, Refusal
+from fxtrio.plugins.auth.settings import HOUR, AuthSettings
+from fxtrio.plugins.auth.storage import AuthStorage
+from fxtrio.plugins.auth.throttle import Bucket, Marks, account_key, charge, client_key, forgive
+
+REGISTRATIONS = 20
+"""Registrations of one client in an hour (count)."""
+
+PATIENCE = 10.0
+"""How long an attempt waits for those under way (seconds)."""
+
+
+@attrs.define(eq=False)
+class Attempts:
+    """The limits of one app. ``clock`` returns seconds since 1970."""
+
+    settings: AuthSettings
+    storage: AuthStorage
+    clock: Callable[[], float]
+    _under_way: Counter[str] = attrs.field(init=False, factory=Counter)
+    _finished: int = attrs.field(init=False, default=0)
+    _turn: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+    _waiting: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
+
+    def login_of(self, address: str, client: str | None) -> list[Bucket]:
+        """Return the buckets of a login: the address's own first."""
+        settings = self.settings
+        account = Bucket(account_key(address), settings.login_attempts, settings.login_pause)
+        key = client_key(client)
+        if key is None or settings.client_attempts is None:
+            return [account]
+        return [account, Bucket(key, settings.client_attempts, HOUR / settings.client_attempts)]
+
+    def change_of(self, user_id: str) -> list[Bucket]:
+        """Return the bucket of a password change by somebody who is signed in.
+
+        It is not the login's: who attacks the login must not keep the owner from a new password.
+        """
+        settings = self.settings
+        return [Bucket(f"change:{user_id}", settings.login_attempts, settings.login_pause)]
+
+    def registration_of(self, client: str | None) -> list[Bucket]:
+        """Return the bucket of a registration, if it has one."""
+        key = client_key(client)
+        if key is None or self.settings.client_attempts is None:
+            return []
+        return [Bucket(f"register:{key}", REGISTRATIONS, HOUR / REGISTRATIONS)]
+
+    @asynccontextmanager
+    async def admit(self, buckets: Sequence[Bucket]) -> AsyncIterator[Refusal | None]:
+        """Let one attempt be under way in the block, or say why it may not be made."""
+        keys = [each.key for each in buckets]
+        refusal: Refusal | None = BUSY
+        with trio.move_on_after(PATIENCE):
+            refusal = await self._begin(buckets)
+            while refusal is not None and self._may_become_free(keys):
+                await self._waiting.park()
+                refusal = await self._begin(buckets)
+        try:
+            yield refusal
+        finally:
+            if refusal is None:
+                self._finish(keys)
+
+    async def _begin(self, buckets: Sequence[Bucket]) -> Refusal | None:
+        """Charge an attempt, again if others have finished meanwhile; count it as under way."""
+        while True:
+            async with self._turn:  # whoever is refused because of it must see it under way
+                finished = self._finished
+                refusal = await self.charge(buckets)
+                if refusal is None:
+                    self._under_way.update(each.key for each in buckets)
+            if refusal is None or finished == self._finished:
+                return refusal
+
+    def _finish(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._under_way[key] -= 1
+            if not self._under_way[key]:
+                del self._under_way[key]
+        self._finished += 1
+        self._waiting.unpark_all()
+
+    def _may_become_free(self, keys: Sequence[str]) -> bool:
+        others = any(key in self._under_way for key in keys)
+        return others and len(self._waiting) < self.settings.hashing_queue
+
+    async def charge(self, buckets: Sequence[Bucket]) -> Refusal | None:
+        """Count an attempt as failed before it is made; return why it may not be made."""
+        now = self.clock()
+
+        def change(marks: Marks) -> tuple[Marks, float]:
+            verdict = charge(buckets, marks, now)
+            return verdict.marks, verdict.wait
+
+        wait = await self.storage.change_marks([each.key for each in buckets], change, now)
+        if not wait:
+            return None
+        return Refusal(
+            code="throttled",
+            message="There were too many attempts. Try again later.",
+            status=429,
+            retry_after=wait,
+        )
+
+    async def forgive(self, buckets: Sequence[Bucket]) -> None:
+        """Take back what an attempt counted that has succeeded, and what the first held before."""
+        now = self.clock()
+
+        def change(marks: Marks) -> tuple[Marks, None]:
+            return forgive(buckets[0], buckets[1:], marks, now), None
+
+        await self.storage.change_marks([each.key for each in buckets], change, now)

@@ -1,0 +1,203 @@
+"""WebSockets of a whole app end with the sessions that let them in."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from fx.testing import Client, SocketClosed, SocketRefused, open_app
+from fxtrio.plugins.auth import AuthService, User
+from fxtrio.plugins.auth.plugin import AuthPlugin
+from tests.auth.harness import EMAIL, KEY, PASSWORD, Clock
+from tests.trees import page, write_tree
+
+GUARD = "fxtrio.plugins.auth.require_user"
+CHEAP = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}
+WAITS = """
+    import trio
+    from fx.realtime import authenticate_websocket
+
+    SEEN = []
+
+    async def websocket(ws):
+        user = await authenticate_websocket(ws)
+        await ws.accept()
+        if user is None:
+            await ws.close(4401)
+            return
+        await ws.send_text(user.email)
+        try:
+            {body}
+        finally:
+            SEEN.append("over")
+    """
+BODIES = {
+    "receive": "await ws.receive_text()",
+    "iterate": "async for text in ws.iter_text(): pass",
+    "sleep": "await trio.sleep_forever()",
+}
+GUARDED = """
+    async def websocket(ws):
+        await ws.accept()
+        await ws.send_text("guarded")
+        await ws.receive_text()
+    """
+FILES = {f"pages/{name}.fxl": page(WAITS.format(body=body)) for name, body in BODIES.items()}
+FILES["pages/guarded.fxl"] = page(GUARDED)
+SETTINGS: dict[str, Any] = {"argon2": CHEAP, "maxSessions": 2}
+
+
+def service_of(client: Client) -> AuthService:
+    found: AuthService = client.app.state.fx.plugins["auth"]
+    return found
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    plugins = [{"name": "auth", "settings": SETTINGS}]
+    options: dict[str, Any] = {"plugins": plugins, "secret_keys": (KEY,)}
+    async with open_app(write_tree(tmp_path, FILES), data=tmp_path / "data", **options) as client:
+        await service_of(client).add_user(EMAIL, PASSWORD)
+        yield client
+
+
+async def log_in(client: Client) -> None:
+    body = {"email": EMAIL, "password": PASSWORD}
+    assert (await client.post("/api/__auth/login", json=body)).status == 200
+
+
+async def user_of(client: Client) -> User:
+    account = await service_of(client).storage.find_account(EMAIL)
+    assert account is not None
+    return account.user
+
+
+async def close_of(socket: Any) -> int:
+    with trio.fail_after(10), pytest.raises(SocketClosed) as closed:
+        await socket.receive()
+    return closed.value.code
+
+
+async def log_out(client: Client) -> None:
+    assert (await client.post("/api/__auth/logout")).status == 200
+
+
+async def log_out_everywhere(client: Client) -> None:
+    assert (await client.post("/api/__auth/logout-all")).status == 200
+
+
+async def change_password(client: Client) -> None:
+    changed = service_of(client).change_password(await user_of(client), PASSWORD, "some other one")
+    assert await changed is None
+
+
+async def remove(client: Client) -> None:
+    assert await service_of(client).remove_user(await user_of(client))
+
+
+async def log_in_elsewhere(client: Client) -> None:
+    for _ in range(2):
+        await log_in(Client(client.app))
+
+
+async def expire(client: Client) -> None:
+    (plugin,) = client.app.plugins
+    assert isinstance(plugin, AuthPlugin)
+    clock = Clock()
+    clock.now = plugin.clock() + 31 * 86400
+    plugin.clock = clock
+
+
+def in_another_process(change: str) -> Callable[[Client], Awaitable[None]]:
+    async def write(client: Client) -> None:
+        (plugin,) = client.app.plugins
+        assert isinstance(plugin, AuthPlugin)
+        db = sqlite3.connect(plugin._database, isolation_level=None)
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute(change)
+        db.close()
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        log_out,
+        log_out_everywhere,
+        change_password,
+        remove,
+        log_in_elsewhere,
+        expire,
+        in_another_process("DELETE FROM sessions"),
+        in_another_process("DELETE FROM users"),
+    ],
+)
+async def test_a_socket_is_closed_with_4401_when_its_session_ends(
+    client: Client, end: Callable[[Client], Awaitable[None]]
+) -> None:
+    await log_in(client)
+    async with client.websocket("/receive") as socket:
+        assert await socket.receive() == EMAIL
+        await end(client)
+        assert await close_of(socket) == 4401
+    assert len(service_of(client).sockets) == 0
+
+
+@pytest.mark.parametrize("name", BODIES)
+async def test_whatever_the_handler_waits_for_it_is_cancelled(client: Client, name: str) -> None:
+    await log_in(client)
+    async with client.websocket(f"/{name}") as socket:
+        assert await socket.receive() == EMAIL
+        await log_out(client)
+        assert await close_of(socket) == 4401
+
+
+async def test_sockets_of_other_sessions_and_of_nobody_stay_open(client: Client) -> None:
+    other = Client(client.app)
+    await log_in(client)
+    await log_in(other)
+    async with client.websocket("/receive") as ended, other.websocket("/receive") as kept:
+        assert (await ended.receive(), await kept.receive()) == (EMAIL, EMAIL)
+        await log_out(client)
+        assert await close_of(ended) == 4401
+        assert len(service_of(client).sockets) == 1
+        with trio.move_on_after(0.7) as waited:
+            await kept.receive()
+        assert waited.cancelled_caught
+
+
+async def test_a_socket_that_is_over_is_remembered_no_longer(client: Client) -> None:
+    await log_in(client)
+    async with client.websocket("/receive") as socket:
+        assert await socket.receive() == EMAIL
+        assert len(service_of(client).sockets) == 1
+    assert len(service_of(client).sockets) == 0
+
+
+@asynccontextmanager
+async def guarded(root: Path) -> AsyncIterator[Client]:
+    plugins = [{"name": "auth", "settings": SETTINGS}]
+    options: dict[str, Any] = {"plugins": plugins, "secret_keys": (KEY,)}
+    options["route_middleware"] = {"pages": [GUARD], "actions": [GUARD]}
+    async with open_app(write_tree(root, FILES), **options) as client:
+        await service_of(client).add_user(EMAIL, PASSWORD)
+        yield client
+
+
+async def test_a_socket_that_only_the_guard_has_let_in_is_closed_too(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as client:
+        with pytest.raises(SocketRefused):
+            async with client.websocket("/guarded"):
+                raise AssertionError("must not open")
+        await log_in(client)
+        async with client.websocket("/guarded") as socket:
+            assert await socket.receive() == "guarded"
+            await log_out_everywhere(client)
+            assert await close_of(socket) == 4401
