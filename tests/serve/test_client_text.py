@@ -138,6 +138,7 @@ async def test_what_is_not_utf_8_in_a_form_becomes_replacement_characters(
         (MULTIPART_TYPE, multipart(part(b"", b"v"))),
         (MULTIPART_TYPE, multipart(b"--b\r\n\r\nv\r\n")),
         (MULTIPART_TYPE, multipart(b"--b\r\nno colon\r\n\r\nv\r\n")),
+        (MULTIPART_TYPE, multipart(part(b'name="a"' + b";;" * 2000))),
         (URLENCODED, b"&" * 5000),
         (f"{URLENCODED}; {'x' * 5000}", b"a=1"),
     ],

@@ -35,6 +35,9 @@ IN_MEMORY = 64 * 1024
 _LONGEST_TYPE = 1024
 """Content types above this are refused; the longest boundary is 256 (characters)."""
 
+_MOST_OPTIONS = 100
+"""Semicolons of a part's name and file name; more are parsed in quadratic time (count)."""
+
 _UTF8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 
 
@@ -198,7 +201,10 @@ class _Parts:
 
     def _end_headers(self) -> None:
         headers = dict(self._headers)
-        _, options = parse_options_header(headers.get(b"content-disposition"))
+        disposition = headers.get(b"content-disposition", b"")
+        if disposition.count(b";") > _MOST_OPTIONS:
+            raise BadBody("The form could not be parsed: a part has too many parameters.")
+        _, options = parse_options_header(disposition)
         if b"name" not in options:
             raise BadBody('The form could not be parsed: a part has no "name".')
         self._name = _text(options[b"name"])
