@@ -20,6 +20,9 @@ from fxtrio.compile.source import SourceText
 PYTHON_IN_CODE = re.compile(
     r"(?:async[ \t]++)?def[ \t]++\w++[ \t]*+[(\[]|from[ \t]++[\w.]++[ \t]++import[ \t(]"
 )
+_VOID = frozenset(  # HTML's "void elements"
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track")
+) | {"wbr"}
 _PYTHON_LINE = re.compile(rf"(?m)^(?:{PYTHON_IN_CODE.pattern})")
 
 
@@ -76,6 +79,12 @@ class Frame(NamedTuple):
         """What would close it."""
         return f"</{self.name}>" if self.kind is Kind.CHILDREN else self.kind.closer
 
+    @property
+    def remedy(self) -> str:
+        """What to do when it is never closed, without a full stop."""
+        is_void = self.kind is Kind.CHILDREN and self.name in _VOID
+        return f"Write '<{self.name} />'" if is_void else f"Add '{self.closer}'"
+
 
 @attrs.define
 class Brackets:
@@ -115,7 +124,8 @@ class Brackets:
 
     def report(self, offset: int, message: str, remedy: str) -> None:
         """Add a problem."""
-        self.problems.append(self.source.problem(offset, message, remedy))
+        place = self.source.place_of(offset)
+        self.problems.append(self.source.syntax_problem(*place, message, remedy))
 
     def give_up(self, offset: int, message: str, remedy: str) -> None:
         """Report a place behind which brackets cannot be trusted, and go on at Python."""
@@ -137,20 +147,24 @@ class Brackets:
         if python is not None:
             where = f" before the Python of line {self.source.line_of(python)}"
         message = f"{frame.shown} is never closed{where}"
-        self.report(frame.offset, message, f"Add '{frame.closer}'")
+        self.report(frame.offset, message, frame.remedy)
         self.stack.clear()
         if python is None:
             self.restart(len(self.source.text))
 
     def mismatch(self, closer: str, offset: int) -> None:
-        """Report a closing bracket or tag that does not fit, and go on at Python."""
+        """Report a closing bracket or tag that does not fit, and go on at Python.
+
+        When it closes something further out, what is on top of the stack is to blame.
+        """
         if not self.stack:
             self.give_up(offset, f"'{closer}' closes nothing", "Remove it")
             return
         frame = self.stack[-1]
+        if any(closer == other.closer for other in self.stack):
+            where = f"before the '{closer}' of line {self.source.line_of(offset)}"
+            self.give_up(frame.offset, f"{frame.shown} is never closed {where}", frame.remedy)
+            return
         line = self.source.line_of(frame.offset)
-        self.give_up(
-            offset,
-            f"'{closer}' does not close the {frame.shown} of line {line}",
-            f"Put '{frame.closer}' in front of it",
-        )
+        message = f"'{closer}' does not close the {frame.shown} of line {line}"
+        self.give_up(offset, message, f"Write '{frame.closer}'")

@@ -97,7 +97,7 @@ class JsxReader(Brackets):
             self.last = "("
         elif (end := _END.match(text, self.offset)) is not None:
             if (end["name"] or "") != self.stack[-1].name:
-                self.mismatch(end.group(), end.start())
+                self.mismatch(f"</{end['name'] or ''}>", end.start())
                 return
             self.offset = end.end()
             self.leave_with_value()
@@ -123,6 +123,11 @@ class JsxReader(Brackets):
 
     def _skip_types(self, offset: int) -> bool:
         """Pass over the type arguments of ``<Select<Option> …>``."""
+        tag = self.stack[-1]
+        name = _START.match(self.source.text, tag.offset)
+        if name is None or name.end() != offset:
+            self.give_up(tag.offset, f"the tag {tag.shown} has no end", "Add '>'")
+            return False
         depth = 0
         for found in _TYPES.finditer(self.source.text, offset):
             depth += (found.group() == "<") - (found.group() == ">")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import indent
 
 import attrs
 
 from fxtrio.errors import ConfigProblem, shown_path
+
+_WIDEST = 120  # characters of a line that a frame shows
 
 
 @attrs.frozen(order=True)
@@ -30,11 +33,37 @@ class Problem:
     remedy: str
     """What to do about it, without a full stop."""
 
+    frame: str = attrs.field(default="", order=False)
+    """The lines around a mistake of syntax, with a mark; "" for other mistakes."""
+
     def __str__(self) -> str:
-        """Return ``path:line:column: message. Remedy.``"""
+        """Return `head`, and the frame in lines of its own."""
+        return f"{self.head}\n{indent(self.frame, '  ')}" if self.frame else self.head
+
+    @property
+    def head(self) -> str:
+        """``path:line:column: message. Remedy.``"""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         end = "" if self.remedy.endswith("?") else "."
         return f"{place}: {self.message}. {self.remedy}{end}"
+
+
+def frame_of(lines: Iterable[tuple[int, str]], line: int, column: int) -> str:
+    """Return numbered ``lines``, with a mark below ``column`` (1-based) of ``line``.
+
+    Of long lines the part around the column is shown.
+    """
+    width = len(str(line + 1))
+    cut = column - _WIDEST // 2 if column > _WIDEST else 0
+    column -= cut
+    shown = []
+    for number, whole in lines:
+        content = whole[cut : cut + _WIDEST]
+        shown.append(f"{number:{width}} | {content}")
+        if number == line:
+            before = "".join("\t" if char == "\t" else " " for char in content[: column - 1])
+            shown.append(f"{'':{width}} | {before:<{column - 1}}^")
+    return "\n".join(shown)
 
 
 def config_problems(problems: Iterable[ConfigProblem]) -> list[Problem]:
@@ -59,10 +88,10 @@ def placed(problems: Iterable[Problem], root: Path) -> tuple[Problem, ...]:
 
 
 def format_text(problems: Iterable[Problem]) -> str:
-    """Return one line for each problem, by place; "" without any."""
+    """Return a line for each problem, and its frame, by place; "" without any."""
     return "".join(f"{problem}\n" for problem in sorted(problems))
 
 
 def format_json(problems: Iterable[Problem]) -> str:
-    """Return ``{"problems": [{path, line, column, message, remedy}]}`` for editors."""
+    """Return ``{"problems": [{path, line, column, message, remedy, frame}]}`` for editors."""
     return json.dumps({"problems": [attrs.asdict(problem) for problem in sorted(problems)]}) + "\n"

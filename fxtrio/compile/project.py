@@ -160,7 +160,7 @@ def _broken_python(source: SourceText, broken: Broken) -> Problem:
     message = f"broken Python: {broken.message.rstrip('.?')}"
     hint = broken_remedy(source.line_text(broken.line), broken.message)
     remedy = hint or "Correct the statement around it"
-    return Problem(source.path, broken.line, broken.column, message, remedy)
+    return source.syntax_problem(broken.line, broken.column, message, remedy)
 
 
 def tree_problems(tree: PageTree, config: Config) -> list[Problem]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 import attrs
 
-from fxtrio.compile.problems import Problem
+from fxtrio.compile.problems import Problem, frame_of
 
 _BOM = "\ufeff"
 
@@ -56,6 +56,16 @@ class SourceText:
     def problem(self, offset: int, message: str, remedy: str) -> Problem:
         """Return a problem at ``offset``."""
         return Problem(self.path, *self.place_of(offset), message, remedy)
+
+    def syntax_problem(self, line: int, column: int, message: str, remedy: str) -> Problem:
+        """Return a problem at ``line`` and ``column``, both from 1, with the lines around it."""
+        return Problem(self.path, line, column, message, remedy, self.frame(line, column))
+
+    def frame(self, line: int, column: int) -> str:
+        """Return a line between its neighbours, with a mark below ``column``; both from 1."""
+        last = len(self.line_starts) - self.text.endswith("\n")
+        numbers = range(max(1, line - 1), min(last, line + 1) + 1)
+        return frame_of(((number, self.line_text(number)) for number in numbers), line, column)
 
     def node_problem(self, line: int, byte_column: int, message: str, remedy: str) -> Problem:
         """Return a problem at a place as `ast` gives it."""

@@ -300,13 +300,9 @@ class Splitter:
         )
         line = first + broken.line - 1
         hint = broken_remedy(self._source.line_text(line), message)
-        problem = Problem(
-            self._source.path,
-            line,
-            broken.column,
-            f"broken Python: {message.rstrip('.?')}",
-            hint or f"Correct the statement that starts in line {first}",
-        )
+        told = f"broken Python: {message.rstrip('.?')}"
+        remedy = hint or f"Correct the statement that starts in line {first}"
+        problem = self._source.syntax_problem(line, broken.column, told, remedy)
         self._problems.append(problem)
         self._give(self._past_indented(extent.end), _Half.NEITHER)
 

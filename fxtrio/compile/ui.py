@@ -17,6 +17,7 @@ from fxtrio.compile.bindings import names_of
 from fxtrio.compile.facts import kind_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.statements import Broken, parse_module
 from fxtrio.compile.toolchain import JS, ensure_toolchain
 from fxtrio.errors import BundlerCrashed, NodeMissing, ToolchainFailed
@@ -89,8 +90,8 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
         raise BundlerCrashed(done.returncode, done.stderr.decode("utf-8", "replace")[-_TAIL:])
     all_found = json.loads(lines[-1])["problems"]
     return UiProblems(
-        tuple(_problem(found) for found in all_found if found["certain"]),
-        tuple(_problem(found) for found in all_found if not found["certain"]),
+        tuple(_problem(found, root) for found in all_found if found["certain"]),
+        tuple(_problem(found, root) for found in all_found if not found["certain"]),
     )
 
 
@@ -100,9 +101,12 @@ def _python_names(page: CheckedPage) -> list[str]:
     return [] if isinstance(module, Broken) else sorted(names_of(module.body).bound)
 
 
-def _problem(found: dict[str, Any]) -> Problem:
-    place = found["path"], found["line"], found["column"]
-    return Problem(*place, _one_line(found["message"]), _one_line(found["remedy"]))
+def _problem(found: dict[str, Any], root: Path) -> Problem:
+    place = found["line"], found["column"]
+    told = _one_line(found["message"]), _one_line(found["remedy"])
+    source = read_bytes((root / found["path"]).read_bytes(), "") if found["syntax"] else None
+    frame = source.frame(*place) if isinstance(source, SourceText) else ""
+    return Problem(found["path"], *place, *told, frame)
 
 
 def _one_line(text: str) -> str:

@@ -214,7 +214,8 @@ def test_check_reports_every_problem_with_its_place(
     as_json = json.loads(fx("check", "--root", str(tmp_path), "--json").output)
 
     assert result.exit_code == 1
-    places = [line.split(":")[:2] for line in result.stdout.splitlines()]
+    told = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
+    places = [line.split(":")[:2] for line in told]
     assert ["pages/index.fxl", "2"] in places
     assert ["pages/about.fxl", "1"] in places
     assert len(as_json["problems"]) == len(places)

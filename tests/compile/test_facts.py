@@ -15,7 +15,7 @@ PAGE = "pages/index.fxl"
 def read(text: str, path: str = PAGE) -> tuple[Facts, list[str]]:
     source = read_text(text, path)
     facts, problems = read_facts(source, ast.parse(source.text))
-    return facts, [str(problem).removeprefix(f"{path}:") for problem in sorted(problems)]
+    return facts, [problem.head.removeprefix(f"{path}:") for problem in sorted(problems)]
 
 
 def facts_of(text: str, path: str = PAGE) -> Facts:

@@ -27,7 +27,7 @@ def check(root: Path, files: dict[str, str | bytes]) -> CheckedProject:
 
 def problems_of(text: str, path: str = "pages/index.fxl") -> list[str]:
     found = check_page(read_text(text, path))[1]
-    return [str(problem).removeprefix(f"{path}:") for problem in sorted(found)]
+    return [problem.head.removeprefix(f"{path}:") for problem in sorted(found)]
 
 
 def test_every_problem_of_every_file_is_listed_by_place(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_problems_are_placed_as_the_current_folder_sees_them(
 def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").symlink_to(tmp_path / "nowhere")
-    found = [str(problem) for problem in check_project(tmp_path, Config()).problems]
+    found = [problem.head for problem in check_project(tmp_path, Config()).problems]
     assert len(found) == 1
     assert found[0].startswith("pages/index.fxl:1:1: it cannot be read: No such file")
 
@@ -199,7 +199,10 @@ def test_problems_read_place_message_remedy() -> None:
 def test_problems_for_editors_are_json() -> None:
     assert json.loads(format_json(PROBLEMS)) == {
         "problems": [
-            {"path": "a.fxl", "line": 10, "column": 1, "message": 'é"', "remedy": "Do"},
-            {"path": "b.fxl", "line": 1, "column": 2, "message": "odd", "remedy": "Fix it"},
+            place | {"message": message, "remedy": remedy, "frame": ""}
+            for place, message, remedy in (
+                ({"path": "a.fxl", "line": 10, "column": 1}, 'é"', "Do"),
+                ({"path": "b.fxl", "line": 1, "column": 2}, "odd", "Fix it"),
+            )
         ]
     }

@@ -38,7 +38,7 @@ def test_every_line_of_a_sample_file_is_in_one_half_as_it_was(case: Path) -> Non
 
 
 def problems_of(text: str) -> list[str]:
-    return [str(problem).removeprefix("a.fxl:") for problem in split(text, "a.fxl").problems]
+    return [problem.head.removeprefix("a.fxl:") for problem in split(text, "a.fxl").problems]
 
 
 def test_crlf_and_a_byte_order_mark_change_no_position() -> None:
@@ -50,7 +50,7 @@ def test_crlf_and_a_byte_order_mark_change_no_position() -> None:
 
 def test_a_nul_byte_is_reported_and_nothing_is_split() -> None:
     sections = split("x = 1\nexport\0 default 1", "a.fxl")
-    assert [str(problem) for problem in sections.problems] == [
+    assert [problem.head for problem in sections.problems] == [
         "a.fxl:2:7: there is a NUL byte. Save the file as text, in UTF-8."
     ]
     assert (sections.python, sections.ui) == ("\n", "\n")
@@ -102,7 +102,7 @@ def test_a_line_that_begins_like_python_and_does_not_parse_is_broken_python(line
 def test_python_below_code_whose_bracket_is_open_names_the_bracket() -> None:
     text = "export function A() {\n  if (x) {\n}\n\nasync def load(request):\n    return {}\n"
     sections = split(text, "a.fxl")
-    assert [str(problem) for problem in sections.problems] == [
+    assert [problem.head for problem in sections.problems] == [
         "a.fxl:1:21: '{' is never closed before the Python of line 5. Add '}'."
     ]
     assert halves_of(sections) == "ui 1-3\npython 5-6\n"
@@ -120,8 +120,8 @@ def test_python_below_code_whose_bracket_is_open_names_the_bracket() -> None:
         ("const a = <p x='1>", "1:16: the string that starts with ' has no end. Add '."),
         ("const a = <p", "1:11: <p> is never closed. Add '>'."),
         ("const a = <A<b x", "1:13: '<' is never closed. Add '>'."),
-        ("const a = <>x</p>", "1:14: '</p>' does not close the <> of line 1. Put '</>' in"),
-        ("const a = (1]", "1:13: ']' does not close the '(' of line 1. Put ')' in front of it."),
+        ("const a = <>x</p>", "1:14: '</p>' does not close the <> of line 1. Write '</>'."),
+        ("const a = (1]", "1:13: ']' does not close the '(' of line 1. Write ')'."),
         ("const a = 1)", "1:12: ')' closes nothing. Remove it."),
         ("const a = <p>a <= b</p>", "1:16: '<' in JSX text starts no element. Write {'<'}."),
         ("const a = <p;>", "1:13: ';' does not belong into the tag <p>. Remove it"),

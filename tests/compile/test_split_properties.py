@@ -41,7 +41,8 @@ def holds_together(text: str, sections: Sections) -> None:
     for problem in sections.problems:
         assert 1 <= problem.line <= len(lines)
         assert problem.column >= 1
-        assert "\n" not in str(problem)
+        assert "\n" not in problem.head
+        assert len(problem.frame) < 1000
 
 
 @settings(max_examples=300)

@@ -27,7 +27,7 @@ async def check(root: Path, files: dict[str, str]) -> list[str]:
     with trio.fail_after(120):
         project = check_project(root, Config())
         found = await check_ui(root, project, report=lambda line: None)
-    return [str(problem) for problem in sorted([*project.problems, *found])]
+    return [problem.head for problem in sorted([*project.problems, *found])]
 
 
 async def test_syntax_errors_of_both_halves_are_listed_together(tmp_path: Path) -> None:

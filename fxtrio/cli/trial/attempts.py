@@ -25,6 +25,7 @@ from fxtrio import runtime
 from fxtrio.compile import pyxle
 from fxtrio.compile.extras import install_remedy
 from fxtrio.compile.problems import Problem
+from fxtrio.compile.source import read_bytes
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import PREFIX
 from fxtrio.tracebacks import is_application
@@ -76,7 +77,9 @@ class Attempts:
         message, remedy = explain(error)
         if isinstance(error, ModuleNotFoundError) and (beside := self._beside(source, error.name)):
             remedy = f"Modules are found from the project folder: write {beside!r}"
-        problem = Problem(path, line, column, f"importing it fails: {message}", remedy)
+        told = f"importing it fails: {message}"
+        frame = _frame(error.filename, line, column) if isinstance(error, SyntaxError) else ""
+        problem = Problem(path, line, column, told, remedy, frame)
         self._failed.setdefault(problem, []).append(source)
 
     def problems(self) -> list[Problem]:
@@ -164,6 +167,15 @@ def _column(frame: traceback.FrameSummary) -> int:
     """Return the column in characters, from 1; Python counts bytes, from 0."""
     text = linecache.getline(frame.filename, frame.lineno or 0)
     return len(text.encode()[: frame.colno or 0].decode(errors="replace")) + 1
+
+
+def _frame(file: str | None, line: int, column: int) -> str:
+    """Return the lines of a module around a mistake; "" when it cannot be read."""
+    try:
+        source = read_bytes(Path(file or "").read_bytes(), "")
+    except OSError:
+        return ""
+    return "" if isinstance(source, Problem) else source.frame(line, column)
 
 
 def _with_importers(problem: Problem, sources: list[str]) -> Problem:

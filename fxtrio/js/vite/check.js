@@ -12,6 +12,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { declaredNames } from './ambient.js';
+import { explain } from './explain.js';
 import { undefinedNames, withoutTypes } from './names.js';
 import { propertyMistakes } from './properties.js';
 import { importedModules, unreached } from './reach.js';
@@ -29,6 +30,7 @@ const CHECKED = /\.(fxl|ts|[jt]sx)$/;
  * @typedef {{ path: string, text: string, python: string[], actions: string[] | null }} File
  * @typedef {{
  *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
+ *   syntax: boolean,
  * }} Problem
  * @typedef {{ toolchain: string, root: string, pages: string, files: File[] }} Order
  */
@@ -48,12 +50,11 @@ function lookAt(tools, root, declared, file) {
   const { errors, program, comments } = tools.parse(source, text, { lang });
   const at = (/** @type {number} */ offset) => ({ path: source, ...placeOf(text, offset) });
   if (errors.length > 0) {
-    const problems = errors.map(({ message, helpMessage, labels }) => ({
-      ...at(labels[0]?.start ?? 0),
-      message: `broken UI code: ${message}`,
-      remedy: hintFor(text, labels[0]?.start ?? 0) ?? helpMessage ?? 'Correct the UI code here',
-      certain: true,
-    }));
+    const problems = errors.map(({ message, helpMessage, labels }) => {
+      const start = labels[0]?.start ?? 0;
+      const told = explain(text, start, message, helpMessage ?? undefined);
+      return { ...at(start), ...told, certain: true, syntax: true };
+    });
     return { problems, imported: [] };
   }
   const tree = /** @type {any} */ (program);
@@ -65,10 +66,14 @@ function lookAt(tools, root, declared, file) {
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
   const usage = [...usageMistakes(tree, file.actions), ...propertyMistakes(tree, tools.signatures)];
-  const problems = [...wrong, ...usage].map(({ offset, ...told }) => ({ ...at(offset), ...told }));
+  const problems = [...wrong, ...usage].map(({ offset, ...told }) => ({
+    ...at(offset),
+    ...told,
+    syntax: false,
+  }));
   for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
     const message = `undefined name '${name}' in UI code`;
-    problems.push({ ...at(offset), message, remedy, certain: false });
+    problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
   }
   return { problems, imported };
 }
@@ -147,6 +152,7 @@ function strayPages(tools, root, sources) {
       message: 'nothing imports it, and it is no page',
       remedy: `Rename it to '${name}' to make it one`,
       certain: false,
+      syntax: false,
     };
   });
 }
@@ -159,20 +165,6 @@ function strayPages(tools, root, sources) {
 function readModule(root, source) {
   const text = fs.readFileSync(path.join(root, source), 'utf8');
   return { path: source, text, python: [], actions: null };
-}
-
-/**
- * Return what to do about code of another language, undefined for other mistakes.
- *
- * @param {string} text
- * @param {number} offset of the mistake
- */
-function hintFor(text, offset) {
-  const around = text.slice(Math.max(0, offset - 2), offset + 2);
-  if (/\{[%{]/.test(around)) return 'There are no template tags: write {list.map((item) => …)}';
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1);
-  if (/^\s*#/.test(line)) return "A comment begins with '//' in the UI half";
-  return undefined;
 }
 
 /**

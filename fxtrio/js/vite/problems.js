@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { explain } from './explain.js';
 import { missingExport } from './exports.js';
 import { packageRemedy } from './specifiers.js';
 
@@ -71,13 +72,42 @@ function problemOf(error, plan, parse) {
   const found = place.specifier === undefined ? place : find(text, place.specifier);
   if (found.line === 0) return { ...told, path: place.path, frame: '' };
   const line = text.split(/\r?\n/)[found.line - 1] ?? '';
+  const isSyntax = raw.includes('[PARSE_ERROR]');
   return {
     ...told,
+    message: isSyntax
+      ? sentences(explain(text, offsetOf(text, found), ...split(message)))
+      : message,
     path: place.path,
     line: found.line,
     column: [...line.slice(0, found.column)].length + 1, // UTF-16 units to characters
     frame: frameOf(text, found.line, found.column),
   };
+}
+
+/**
+ * Return a message without its last sentence, and that.
+ *
+ * @param {string} message
+ * @returns {[string, string | undefined]}
+ */
+function split(message) {
+  const [cause, help] = message.replace(/\.$/, '').split(/\. (?!.*\. )/);
+  return [cause, help];
+}
+
+/** @param {{ message: string, remedy: string }} told */
+function sentences({ message, remedy }) {
+  return `${message}. ${remedy}${remedy.endsWith('?') ? '' : '.'}`;
+}
+
+/**
+ * @param {string} text
+ * @param {{ line: number, column: number }} place line from 1, column from 0
+ */
+function offsetOf(text, { line, column }) {
+  const before = text.split('\n').slice(0, line - 1);
+  return before.join('\n').length + (line > 1 ? 1 : 0) + column;
 }
 
 /**
