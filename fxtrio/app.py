@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,19 +188,25 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     checking = mode == "check"
     manifest = Manifest(build_id="", mode="development") if checking else load_manifest(build)
 
-    def open_renderer() -> AbstractAsyncContextManager[Renderer]:
-        launch = choose_launch(build, manifest, config)
-        return open_ssr_pool(
-            bundle=launch.bundle,
-            node=launch.node,
-            workers=config.ssr.workers,
-            timeout=config.timeouts.render,
-            max_pending=config.ssr.max_pending,
-            heap_mb=launch.heap_mb,
-            mode=launch.mode,
-        )
+    return assemble(
+        root, config, build, manifest, open_renderer=partial(open_pool, build, manifest, config)
+    )
 
-    return assemble(root, config, build, manifest, open_renderer=open_renderer)
+
+def open_pool(
+    build: Path, manifest: Manifest, config: Config
+) -> AbstractAsyncContextManager[Renderer]:
+    """Run the Node processes that render a build, for the length of a block."""
+    launch = choose_launch(build, manifest, config)
+    return open_ssr_pool(
+        bundle=launch.bundle,
+        node=launch.node,
+        workers=config.ssr.workers,
+        timeout=config.timeouts.render,
+        max_pending=config.ssr.max_pending,
+        heap_mb=launch.heap_mb,
+        mode=launch.mode,
+    )
 
 
 def assemble(

@@ -5,7 +5,7 @@ the environment itself.
 """
 
 from fxtrio.config.env_files import env_files, load_env_files, read_env_files
-from fxtrio.config.load import CONFIG_FILE, load_config, locate, read_config
+from fxtrio.config.load import CONFIG_FILE, join, load_config, locate, read_config
 from fxtrio.config.model import (
     Config,
     CsrfConfig,
@@ -36,6 +36,7 @@ __all__ = [
     "TasksConfig",
     "TimeoutsConfig",
     "env_files",
+    "join",
     "load_config",
     "load_env_files",
     "locate",

@@ -56,7 +56,7 @@ def read_config(
     ]
     joined: Values = {"name": root.resolve().name}
     for values, _ in layers:
-        joined = _join(joined, values)
+        joined = join(joined, values)
     return _build(joined), tuple(problem for _, found in layers for problem in found)
 
 
@@ -135,7 +135,7 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
     if secret is not None:
         keys = [key.strip() for key in secret.split(",") if key.strip()]
         found, refused = read_layer({"secret_keys": keys}, place=SECRET_VARIABLE, spelling="snake")
-        values = _join(values, found)
+        values = join(values, found)
         # The value is a secret: the problem names the variable and not the setting.
         problems += [attrs.evolve(problem, key="") for problem in refused]
     names = _variables()
@@ -146,7 +146,7 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
             for part in reversed(path):
                 raw = {part: raw}
             found, refused = read_layer(raw, place=variable, spelling="snake")
-            values = _join(values, found)
+            values = join(values, found)
             problems += [attrs.evolve(problem, key="") for problem in refused]
         elif variable.startswith(_PREFIX) and not variable.startswith(_NO_SETTINGS):
             # Other tools may have FX_ variables too; only a near miss is a mistake.
@@ -179,16 +179,17 @@ def _unfold(overrides: Mapping[str, Any]) -> Values:
             value = attrs.asdict(value, recurse=False)
         for part in reversed(key.split("__")):
             value, key = {part: value}, part
-        unfolded = _join(unfolded, value)
+        unfolded = join(unfolded, value)
     return unfolded
 
 
-def _join(under: Values, over: Mapping[str, Any]) -> Values:
+def join(under: Values, over: Mapping[str, Any]) -> Values:
+    """Return ``under`` with what ``over`` sets, objects joined key by key."""
     joined = dict(under)
     for key, value in over.items():
         below = joined.get(key)
         if isinstance(below, dict) and isinstance(value, dict):
-            value = _join(below, value)
+            value = join(below, value)
         joined[key] = value
     return joined
 

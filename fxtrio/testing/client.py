@@ -17,6 +17,7 @@ from starlette.types import Message, Scope
 from fxtrio.app import Application
 from fxtrio.errors import AnswerUnreadable
 from fxtrio.testing.socket import TestSocket, open_socket
+from fxtrio.testing.ungrouped import ungrouped
 
 HeaderArgument = Mapping[str, str]
 
@@ -156,16 +157,21 @@ class Client:
             body = b"".join([chunk async for chunk in response])
         return TestResponse(response.status, response.headers, body)
 
-    @asynccontextmanager
-    async def stream(
+    def stream(
         self,
         method: str,
         url: str,
         *,
         headers: HeaderArgument | None = None,
         content: bytes = b"",
-    ) -> AsyncIterator[StreamedResponse]:
+    ) -> AbstractAsyncContextManager[StreamedResponse]:
         """Open a response and read it as it comes; leaving the block disconnects the client."""
+        return ungrouped(self._stream(method, url, headers, content))
+
+    @asynccontextmanager
+    async def _stream(
+        self, method: str, url: str, headers: HeaderArgument | None, content: bytes
+    ) -> AsyncIterator[StreamedResponse]:
         scope = self.scope("http", url, headers)
         scope["method"] = method
         left = trio.Event()
@@ -253,7 +259,7 @@ class Client:
         """Open a WebSocket for the length of a block. Raises SocketRefused."""
         scope = self.scope("websocket", url, headers)
         scope["subprotocols"] = list(protocols)
-        return open_socket(self.app, scope)
+        return ungrouped(open_socket(self.app, scope))
 
     @property
     def base_url(self) -> str:

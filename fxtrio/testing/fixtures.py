@@ -1,11 +1,12 @@
 """Fixtures for pytest-trio: ``pytest_plugins = ["fxtrio.testing.fixtures"]`` in `conftest.py`.
 
-Override `fx_root` and `fx_settings` where the defaults do not fit.
+Override `fx_root` and `fx_settings` where the defaults do not fit. A test that fails is
+reported with its own error, and not with the groups of the nurseries around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,20 @@ from pytest_trio import trio_fixture
 
 from fxtrio.testing.client import Client
 from fxtrio.testing.open import open_app
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Take the one error of a test out of the groups that pytest-trio's nurseries make."""
+    try:
+        return (yield)
+    except BaseExceptionGroup as group:
+        inner: BaseException = group
+        while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
+            inner = inner.exceptions[0]
+        if inner is group:
+            raise
+        raise inner from inner.__cause__
 
 
 @pytest.fixture

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from fxtrio.app import Application, assemble, create_app
+import attrs
+
+from fxtrio.app import BUILD, assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
-from fxtrio.config import env_files, load_config
+from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import entered
+from fxtrio.manifest import load_manifest
 from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
+from fxtrio.testing.clock import held_clock, holding
+from fxtrio.testing.ungrouped import ungrouped
 
 
 class NoParts:
@@ -49,8 +55,7 @@ async def _open_no_render() -> AsyncIterator[Renderer]:
     yield NoRender()
 
 
-@asynccontextmanager
-async def open_app(
+def open_app(
     root: str | Path,
     *,
     render: bool = False,
@@ -58,48 +63,83 @@ async def open_app(
     data: str | Path | None = None,
     open_renderer: Any = _open_no_render,
     **settings: Any,
-) -> AsyncIterator[Client]:
+) -> AbstractAsyncContextManager[Client]:
     """Run the project in ``root`` for the length of the block.
 
-    Gives a `Client`; the app is its ``app``. ``settings`` are those of `load_config`.
-    Without ``render`` nothing outside the process is needed, so the clock may be a
-    mock clock. With it the project is built and rendered in Node, on the real clock.
+    Gives a `Client`; the app is its ``app``. ``settings`` are those of `load_config`;
+    settings of a plugin are joined key by key with those of the project.
+    Without ``render`` nothing outside the process is needed. With it the project is built
+    and rendered in Node. A mock clock that jumps by itself waits for both, and for worker
+    threads (`fxtrio.testing.clock`).
 
     Plugins keep their files in the folder ``data``; by default in an empty one, which is
     gone after the block, so that tests leave the project's own data alone. The block's
     code belongs to the app: `get_auth`, `enqueue` and `get_app` work there. The variables
-    of `.env` and `.env.local` are set for as long as it runs.
+    of `.env` and `.env.local` are set for as long as it runs. What the block raises leaves
+    it as it is, and in no exception group.
 
     Raises ConfigInvalid for settings, and CompileFailed for page files with problems.
     """
-    project = Path(root)
-    with (
-        env_files(project),
-        tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder,
-    ):
-        config = load_config(project, **settings)
-        build, kept = Path(folder), Path(folder, "data")
-        if render:
-            await build_project(project, config, mode="production", report=lambda line: None)
-            app = create_app(project, **settings)
-        else:
-            manifest = compile_server(project, config, build, mode=mode)
-            app = assemble(project, config, build, manifest, open_renderer=open_renderer)
-        async with _running(app, kept if data is None else Path(data)) as client:
-            yield client
+    opened = _open(
+        Path(root).resolve(),
+        settings,
+        mode=None if render else mode,
+        data=None if data is None else Path(data),
+        open_renderer=open_renderer,
+    )
+    return ungrouped(opened)
 
 
 @asynccontextmanager
-async def _running(app: Application, data: Path) -> AsyncIterator[Client]:
-    """Run the lifespan. What the test raises leaves it as it is, in no group."""
-    for plugin in app.plugins:
-        plugin.isolate(data)
-    failure: Exception | None = None
-    async with app.router.lifespan_context(app):
-        with entered(app.state.fx):
-            try:
+async def _open(
+    root: Path,
+    settings: dict[str, Any],
+    *,
+    mode: Literal["production", "development"] | None,
+    data: Path | None,
+    open_renderer: Callable[[], AbstractAsyncContextManager[Renderer]],
+) -> AsyncIterator[Client]:
+    """Run an app; without a ``mode`` it is built, and rendered in Node."""
+    with (
+        env_files(root),
+        held_clock() as held,
+        tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder,
+    ):
+        config = load_config(root, **with_plugins(root, settings))
+        build = Path(folder)
+        if mode is None:
+            with nullcontext() if held is None else held.hold():
+                await build_project(root, config, mode="production", report=lambda line: None)
+            build = root / BUILD
+            manifest = load_manifest(build)
+            open_renderer = partial(open_pool, build, manifest, config)
+        else:
+            manifest = compile_server(root, config, build, mode=mode)
+        app = assemble(root, config, build, manifest, open_renderer=holding(open_renderer, held))
+        for plugin in app.plugins:
+            plugin.isolate(Path(folder, "data") if data is None else data)
+        async with app.router.lifespan_context(app):
+            with entered(app.state.fx):
                 yield Client(app)
-            except Exception as error:  # the test's own
-                failure = error
-    if failure is not None:
-        raise failure
+
+
+def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return ``settings`` with the project's plugins, and their settings, below those given.
+
+    An empty list opens none; what is no plugin is left to the check.
+    """
+    given = settings.get("plugins")
+    if not isinstance(given, list | tuple) or not given:
+        return settings
+    others = {name: value for name, value in settings.items() if name != "plugins"}
+    joined: dict[Any, Any] = {
+        plugin.name: attrs.asdict(plugin) for plugin in load_config(root, **others).plugins
+    }
+    for number, entry in enumerate(given):
+        if isinstance(entry, PluginConfig):
+            entry = attrs.asdict(entry)
+        elif isinstance(entry, str):
+            entry = {"name": entry}
+        name = entry.get("name", number) if isinstance(entry, Mapping) else number
+        joined[name] = join(joined[name], entry) if name in joined else entry
+    return {**settings, "plugins": list(joined.values())}

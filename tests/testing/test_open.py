@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +13,11 @@ import trio
 
 from fx.tasks import enqueue
 from fx.testing import open_app
+from fxtrio.config import PluginConfig, load_config
 from fxtrio.context import get_app
-from fxtrio.errors import AuthNotInstalled, TaskQueueNotRunning
+from fxtrio.errors import AuthNotInstalled, ConfigInvalid, TaskQueueNotRunning
 from fxtrio.plugins.auth import get_auth
+from fxtrio.testing.open import with_plugins
 from tests.trees import page, write_tree
 
 EMAIL, PASSWORD = "ada@example.org", "correct horse battery"
@@ -89,3 +94,103 @@ async def test_a_test_may_name_the_folder_of_the_data(project: Path, tmp_path: P
     assert added == [True, False]
     assert [path.name for path in databases(tmp_path)] == ["auth.sqlite3"]
     assert databases(kept) == databases(tmp_path)
+
+
+BLOCKS = """
+    from fx.realtime import channel
+
+    async def websocket(ws):
+        await ws.accept()
+        async with channel(ws, "room"):
+            await ws.receive_text()
+    """
+
+
+@pytest.mark.parametrize("block", ["app", "stream", "websocket"])
+@pytest.mark.parametrize("error", [AssertionError("mine"), pytest.fail.Exception("mine")])
+async def test_what_a_test_raises_leaves_the_blocks_in_no_group(
+    tmp_path: Path, block: str, error: BaseException
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page(BLOCKS)})
+    with pytest.raises(type(error), match="mine") as caught:
+        async with open_app(tmp_path) as client:
+            if block == "stream":
+                async with client.stream("GET", "/"):
+                    raise error
+            if block == "websocket":
+                async with client.websocket("/"):
+                    raise error
+            raise error
+    assert caught.value is error
+
+
+async def test_settings_of_a_plugin_are_joined_with_those_of_the_project(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "pages/index.fxl": page(WHO),
+            "fx.config.json": """{"plugins": [
+                {"name": "auth", "settings": {"minPasswordLength": 4, "argon2": {"timeCost": 1}}},
+                "other.Plugin"
+            ]}""",
+            "other.py": """
+from fxtrio.plugins import Plugin as Base
+
+
+class Plugin(Base[None]):
+    name = "other"
+""",
+        },
+    )
+    cheap = {"argon2": {"memoryKib": 8, "parallelism": 1}}
+    entry: dict[str, Any] = {"name": "auth", "settings": cheap}
+    for given in (entry, PluginConfig(**entry)):
+        settings = with_plugins(tmp_path, {"plugins": [given]})
+        [auth, other] = load_config(tmp_path, **settings).plugins
+        assert auth.settings == {
+            "minPasswordLength": 4,
+            "argon2": {**cheap["argon2"], "timeCost": 1},
+        }
+        assert other.name == "other.Plugin"
+    added = with_plugins(tmp_path, {"plugins": ["more.Plugin"]})
+    names = [plugin.name for plugin in load_config(tmp_path, **added).plugins]
+    assert names == ["auth", "other.Plugin", "more.Plugin"]
+    assert load_config(tmp_path, **with_plugins(tmp_path, {"plugins": []})).plugins == ()
+
+
+@pytest.mark.parametrize("wrong", ["auth", [7], [{"settings": {}}]])
+async def test_what_is_no_plugin_is_named_as_ever(project: Path, wrong: Any) -> None:
+    with pytest.raises(ConfigInvalid, match="plugins"):
+        async with open_app(project, plugins=wrong):
+            pytest.fail("opened")
+
+
+def test_a_failing_test_is_shown_with_its_own_error(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "pages/index.fxl": page(WHO.replace("request.state.user", "None")),
+            "conftest.py": 'pytest_plugins = ["fxtrio.testing.fixtures"]\n',
+            "test_it.py": """
+from pathlib import Path
+
+from fx.testing import open_app
+
+
+async def test_it():
+    async with open_app(Path(__file__).parent):
+        assert 1 == 2
+
+
+async def test_the_fixture(fx_client):
+    assert 3 == 4
+""",
+            "pytest.ini": "[pytest]\ntrio_mode = true\n",
+        },
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert re.search(r"^E +assert 1 == 2$", run.stdout, re.MULTILINE), run.stdout
+    assert re.search(r"^E +assert 3 == 4$", run.stdout, re.MULTILINE)
+    assert "2 failed" in run.stdout
+    assert "Group" not in run.stdout
