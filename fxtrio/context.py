@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fxtrio.cache import Cache
     from fxtrio.config import Config
     from fxtrio.realtime import Authenticator, Broker
-    from fxtrio.ssr.ahead import Ahead
     from fxtrio.tasks import TaskQueue
 
 
@@ -93,8 +92,8 @@ class RequestContext:
 current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 """What the running code belongs to; None outside a running app."""
 
-ahead: ContextVar[Ahead | None] = ContextVar("fx-ahead", default=None)
-"""Node processes that `fx serve` has started for the app it is about to import."""
+prestarted: ContextVar[object] = ContextVar("fx-prestarted", default=None)
+"""The `fxtrio.ssr.prestart.Prestarted` of `fx serve`: Node processes for the app to come."""
 
 
 def get_app() -> App | None:

@@ -17,9 +17,9 @@ from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import ManifestUnreadable, SecretMissing
 from fxtrio.manifest import Manifest, load_manifest
-from fxtrio.ssr.ahead import start_ahead
 from fxtrio.ssr.isolation import close_memory
 from fxtrio.ssr.launch import choose_launch
+from fxtrio.ssr.prestart import prestart
 
 if TYPE_CHECKING:
     from fxtrio.http1.limits import ServerLimits
@@ -128,7 +128,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
         ready: Callable[[], object] | None = None
         if manifest and app is None and alone:
             launch = choose_launch(build, manifest, config)
-            ready = stack.enter_context(start_ahead(launch, config.ssr.workers)).close
+            ready = stack.enter_context(prestart(launch, config.ssr.workers)).close
         # The processes that render start in the meantime.
         serve = _import_server(with_app=manifest is not None and alone)
         options = serve_options(config, root, find_app(root, app), **given)

@@ -26,11 +26,10 @@ export default [
   },
   {
     files: ['client/**'],
-    ignores: ['client/server.js', 'client/splitter.js'],
     languageOptions: { globals: { ...globals.browser, process: 'readonly' } },
   },
   {
-    files: ['client/server.js', 'client/splitter.js', 'vite/**', 'worker/**', 'tests/**', '*.js'],
+    files: ['render/**', 'vite/**', 'worker/**', 'tests/**', '*.js'],
     languageOptions: { globals: globals.node },
   },
   { files: ['tests/**'], rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' } },

@@ -12,11 +12,11 @@ import attrs
 import trio
 
 from fxtrio.errors import SsrStartFailed
-from fxtrio.ssr.dispatch import Dispatcher
 from fxtrio.ssr.launch import Launch
-from fxtrio.ssr.life import Life, run_worker, start_error
 from fxtrio.ssr.logs import log
-from fxtrio.ssr.worker import Worker
+from fxtrio.ssr.render_worker import RenderWorker
+from fxtrio.ssr.scheduler import Scheduler
+from fxtrio.ssr.worker_life import Life, run_worker, start_error
 
 STABLE: Final = 5.0
 """Life after which the end of a worker is no part of a series (seconds)."""
@@ -31,7 +31,7 @@ LONGEST_REST_DOWN: Final = 5.0
 """Longest pause while they do not even come up (seconds)."""
 
 
-PATIENCE: Final = 3
+HOPELESS_AFTER: Final = 3
 """Starts that have to fail in succession before nothing is expected of a worker (count)."""
 
 
@@ -54,10 +54,10 @@ class Fleet:
     launch: Launch
     size: int
     timeout: float
-    dispatcher: Dispatcher
+    scheduler: Scheduler
 
     _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
-    _workers: dict[int, Worker] = attrs.field(init=False, factory=dict)
+    _workers: dict[int, RenderWorker] = attrs.field(init=False, factory=dict)
     _hopeless: set[int] = attrs.field(init=False, factory=set)
     _active: bool = attrs.field(init=False, default=False)
     _retired: bool = attrs.field(init=False, default=False)
@@ -97,14 +97,14 @@ class Fleet:
     def activate(self) -> None:
         """Let the workers have jobs. All of them are ready."""
         self._active = True
-        self.dispatcher.down = ""
+        self.scheduler.down = ""
         for worker in self._workers.values():
-            self.dispatcher.worker_ready(worker)
+            self.scheduler.worker_ready(worker)
 
     def withdraw(self) -> None:
         """Give the workers no more jobs."""
         self._retired, self._active = True, False
-        self.dispatcher.retire(self._workers.values())
+        self.scheduler.retire(self._workers.values())
 
     async def retire(self) -> None:
         """End the workers after the jobs that they have, which get one timeout for it."""
@@ -124,7 +124,7 @@ class Fleet:
         started = False
         series = failed_starts = 0
 
-        def announce(worker: Worker) -> None:
+        def announce(worker: RenderWorker) -> None:
             nonlocal started, failed_starts
             self._workers[number] = worker
             failed_starts = 0
@@ -144,18 +144,18 @@ class Fleet:
             series = 1 if life is not None and life.seconds >= STABLE else series + 1
             rest = choose_rest(series, ready=ready)
             self._report(life, failure, rest)
-            if failed_starts >= PATIENCE:
+            if failed_starts >= HOPELESS_AFTER:
                 self._give_up(number, failure)
             await trio.sleep(rest)
 
     async def _run_worker(
-        self, announce: Callable[[Worker], None]
+        self, announce: Callable[[RenderWorker], None]
     ) -> tuple[Life | None, SsrStartFailed | None]:
         """Run one worker; return what is known about it, and why it did not come up."""
         try:
             life = await run_worker(
                 self.launch,
-                dispatcher=self.dispatcher,
+                scheduler=self.scheduler,
                 timeout=self.timeout,
                 on_ready=announce,
             )
@@ -163,22 +163,22 @@ class Fleet:
             return None, failure
         return life, None if life.ready else start_error(self.launch, life)
 
-    def _take(self, number: int, worker: Worker) -> None:
+    def _take(self, number: int, worker: RenderWorker) -> None:
         self._hopeless.discard(number)
         if self._active:
-            self.dispatcher.down = ""
-            self.dispatcher.worker_ready(worker)
+            self.scheduler.down = ""
+            self.scheduler.worker_ready(worker)
 
     def _give_up(self, number: int, failure: SsrStartFailed | None) -> None:
         """Expect nothing of a worker that does not come up; goes on trying."""
         self._hopeless.add(number)
         if self._active and len(self._hopeless) == self.size:
             cause = failure.cause if failure is not None else "does not stay alive"
-            self.dispatcher.down = f"no worker comes up; the last one {cause}"
-            self.dispatcher.fail_waiting()
+            self.scheduler.down = f"no worker comes up; the last one {cause}"
+            self.scheduler.fail_waiting()
 
     def _report(self, life: Life | None, failure: SsrStartFailed | None, rest: float) -> None:
-        self.dispatcher.tally.restarts += 1
+        self.scheduler.counters.restarts += 1
         soon = f"in {rest:g} s" if rest else "now"
         if life is None:
             log.error("%s The next attempt starts %s.", failure, soon)

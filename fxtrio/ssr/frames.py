@@ -3,7 +3,7 @@
 A frame is ``u32 length | u32 id | u16 page | u8 type | u8 flags | payload``, little
 endian; ``length`` counts everything after itself (docs/wire.md, "Frames"). The
 other half is `fxtrio/js/worker/frames.js`; both are tested with
-`tests/wire/frames.json`. Used by `fxtrio.ssr.worker`.
+`tests/wire/frames.json`. Used by `fxtrio.ssr.render_worker`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LEAST = HEADER_SIZE - 4  # the length of a frame without a payload
 _U32: Final = struct.Struct("<I")
 
 
-class Frame(NamedTuple):
+class RenderFrame(NamedTuple):
     """One message of the wire."""
 
     id: int
@@ -119,7 +119,7 @@ class FrameReader:
     _held: int = attrs.field(init=False, default=0)
     _needed: int = attrs.field(init=False, default=HEADER_SIZE)
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> list[RenderFrame]:
         """Return the frames that ``data`` completes, oldest first.
 
         Raises FrameRefused as soon as the header of a frame is complete whose length
@@ -131,7 +131,7 @@ class FrameReader:
             if self._held < self._needed:
                 return []
             data = b"".join(self._parts)
-        frames: list[Frame] = []
+        frames: list[RenderFrame] = []
         start, size = 0, len(data)
         needed = HEADER_SIZE
         while size - start >= HEADER_SIZE:
@@ -142,7 +142,7 @@ class FrameReader:
             if end > size:
                 needed = 4 + length
                 break
-            frames.append(Frame(id, page, type, flags, data[start + HEADER_SIZE : end]))
+            frames.append(RenderFrame(id, page, type, flags, data[start + HEADER_SIZE : end]))
             start = end
         self._keep(data[start:], needed)
         return frames

@@ -1,7 +1,7 @@
 """Renders under way: what the pool hands from worker to worker until it is done.
 
 A job belongs to the pool until its last reply or its failure; the task that waits
-for it belongs to the caller, and may leave at any time. Used by `fxtrio.ssr.worker`
+for it belongs to the caller, and may leave at any time. Used by `fxtrio.ssr.render_worker`
 (delivers replies) and `fxtrio.ssr.pool` (places jobs, and fails them).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import attrs
 import outcome
@@ -19,8 +19,18 @@ from trio.lowlevel import Abort, RaiseCancelT, Task, reschedule
 from fxtrio.errors import RenderError
 from fxtrio.ssr.frames import STREAM_WINDOW, Rendered, check_payload
 
-if TYPE_CHECKING:
-    from fxtrio.ssr.worker import Worker
+
+class StreamWorker(Protocol):
+    """What a stream tells the worker that renders it; ``id`` is its number there."""
+
+    def credit(self, id: int, size: int) -> None:
+        """Let the worker send ``size`` more bytes."""
+
+    def abort(self, id: int) -> None:
+        """Let the worker stop: nobody reads any more."""
+
+    async def settle(self, id: int, flags: int, payload: bytes) -> None:
+        """Send a RESOLVE."""
 
 
 @attrs.define(eq=False)
@@ -77,7 +87,7 @@ class StreamJob:
     payload: bytes
     cost: float = 0.0
     placed: bool = False
-    worker: Worker | None = None
+    worker: StreamWorker | None = None
     """Whoever renders it now; None while it waits for a worker, and after its end."""
 
     id: int = 0

@@ -1,7 +1,7 @@
 """Starts a Node process, and ties it to this one. Knows nothing of trio, so that it can be
 done before trio is imported.
 
-Used by `fxtrio.ssr.process`, whose block then owns the process, and by `fxtrio.ssr.ahead`.
+Used by `fxtrio.ssr.node_process`, whose block then owns the process, and by `fxtrio.ssr.prestart`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fxtrio.ssr.isolation import (
     start_unprivileged,
     worker_environment,
 )
-from fxtrio.ssr.lifeline import Lifeline
+from fxtrio.ssr.parent_death import ParentDeathPipe
 
 WORKER: Final = Path(__file__).parent.parent / "js" / "worker" / "worker.mjs"
 
@@ -111,11 +111,11 @@ def launch_node(launch: Launch) -> LaunchedNode:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER)
         ours.setblocking(False)
         mark = held.enter_context(_open_mark())
-        lifeline = held.enter_context(Lifeline())
-        watching = lifeline.arguments
+        parent_death = held.enter_context(ParentDeathPipe())
+        watching = parent_death.arguments
         command = launch.command(theirs.fileno(), mark.fileno(), *watching, threads=bool(watching))
-        process = _start(launch, command, (theirs.fileno(), mark.fileno(), lifeline.read))
-        lifeline.tie(process.pid)
+        process = _start(launch, command, (theirs.fileno(), mark.fileno(), parent_death.read))
+        parent_death.tie(process.pid)
         theirs.close()
         assert process.stdout is not None and process.stderr is not None  # they are PIPE
         return LaunchedNode(

@@ -1,7 +1,7 @@
 """What workers print: lines for the logger ``fx.ssr``, and a bound on how much.
 
 `LineCutter` and `FloodMeter` do no I/O and read no clock; `read_log` is the task
-that `fxtrio.ssr.worker` runs for each of the two pipes of a process.
+that `fxtrio.ssr.render_worker` runs for each of the two pipes of a process.
 """
 
 from __future__ import annotations

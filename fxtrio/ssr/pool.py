@@ -16,12 +16,12 @@ import msgspec
 import trio
 
 from fxtrio.errors import SsrStartFailed
-from fxtrio.ssr.dispatch import Dispatcher
 from fxtrio.ssr.fleet import Fleet
 from fxtrio.ssr.frames import REJECTED, Rendered
 from fxtrio.ssr.jobs import RenderJob, StreamJob
 from fxtrio.ssr.launch import Launch
-from fxtrio.ssr.tally import SsrStatistics
+from fxtrio.ssr.scheduler import Scheduler
+from fxtrio.ssr.statistics import SsrStatistics
 
 __all__ = ["RenderStream", "Rendered", "SsrPool", "SsrStatistics", "open_ssr_pool"]
 
@@ -48,16 +48,16 @@ async def open_ssr_pool(
     that have not ended raise SsrDown, and no process is left.
     """
     launch = Launch(bundle=bundle, node=node, heap_mb=heap_mb, mode=mode)
-    dispatcher = Dispatcher(max_pending, timeout)
+    scheduler = Scheduler(max_pending, timeout)
     async with trio.open_nursery() as nursery:
-        pool = SsrPool(launch, workers, dispatcher, nursery)
+        pool = SsrPool(launch, workers, scheduler, nursery)
         failure = await pool.start()
         if failure is None:
             try:
                 yield pool
             finally:
-                dispatcher.down = "the pool is closed"
-                dispatcher.fail_waiting()
+                scheduler.down = "the pool is closed"
+                scheduler.fail_waiting()
                 nursery.cancel_scope.cancel("the pool is closed")
     if failure is not None:
         raise failure
@@ -69,7 +69,7 @@ class SsrPool:
 
     _launch: Launch
     _workers: int
-    _dispatcher: Dispatcher
+    _scheduler: Scheduler
     _nursery: trio.Nursery
     _fleet: Fleet | None = attrs.field(init=False, default=None)
     _replacing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
@@ -83,9 +83,9 @@ class SsrPool:
         worker comes up, and FrameRefused when ``payload`` is too large. A worker that
         ends for another reason costs time, but no error.
         """
-        dispatcher = self._dispatcher
-        job = RenderJob(page, payload, trio.lowlevel.current_task(), dispatcher.forget)
-        dispatcher.admit(job)
+        scheduler = self._scheduler
+        job = RenderJob(page, payload, trio.lowlevel.current_task(), scheduler.forget)
+        scheduler.admit(job)
         rendered: Rendered = await trio.lowlevel.wait_task_rescheduled(job.abort)
         return rendered
 
@@ -97,21 +97,21 @@ class SsrPool:
         as `render` does; the other errors come from the iterator.
         """
         job = StreamJob(page, payload)
-        self._dispatcher.admit(job)
+        self._scheduler.admit(job)
         try:
             yield RenderStream(job)
         finally:
             job.leave()
-            self._dispatcher.forget(job)
+            self._scheduler.forget(job)
 
     def statistics(self) -> SsrStatistics:
         """Return the counters of the pool."""
-        dispatcher, tally = self._dispatcher, self._dispatcher.tally
+        scheduler, counters = self._scheduler, self._scheduler.counters
         return SsrStatistics(
             workers=self._workers,
             pids=self._fleet.pids if self._fleet is not None else (),
-            waiting=dispatcher.waiting,
-            **attrs.asdict(tally),
+            waiting=scheduler.waiting,
+            **attrs.asdict(counters),
         )
 
     async def start(self) -> SsrStartFailed | None:
@@ -130,8 +130,8 @@ class SsrPool:
             raise failure
 
     async def _change(self, launch: Launch) -> SsrStartFailed | None:
-        dispatcher = self._dispatcher
-        fleet = Fleet(launch, self._workers, dispatcher.timeout, dispatcher)
+        scheduler = self._scheduler
+        fleet = Fleet(launch, self._workers, scheduler.timeout, scheduler)
         failure: SsrStartFailed | None
         failure = await self._nursery.start(fleet.run)
         if failure is not None:
@@ -139,7 +139,7 @@ class SsrPool:
         old, self._fleet, self._launch = self._fleet, fleet, launch
         if old is not None:
             old.withdraw()
-            self._dispatcher.pardon()
+            self._scheduler.pardon()
             self._nursery.start_soon(old.retire)
         fleet.activate()
         return None

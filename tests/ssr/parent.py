@@ -12,14 +12,14 @@ import trio
 import trio.testing
 
 from fxtrio.ssr import launch
-from fxtrio.ssr.lifeline import Lifeline
+from fxtrio.ssr.parent_death import ParentDeathPipe
 from fxtrio.ssr.pool import open_ssr_pool
 from tests.ssr.pools import PAGES, state
 
 
 async def main(how: str) -> None:
     """Serve until the process is killed."""
-    setattr(launch, "Lifeline", partial(Lifeline, by_kernel=how == "kernel"))  # noqa: B010
+    setattr(launch, "ParentDeathPipe", partial(ParentDeathPipe, by_kernel=how == "kernel"))  # noqa: B010
     async with (
         open_ssr_pool(bundle=PAGES, workers=2, timeout=60) as pool,
         trio.open_nursery() as nursery,

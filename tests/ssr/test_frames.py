@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from fxtrio.errors import FrameRefused
 from fxtrio.ssr import frames
 from fxtrio.ssr.frames import (
-    Frame,
     FrameReader,
     Rendered,
+    RenderFrame,
     encode_credit,
     encode_frame,
     encode_rendered,
@@ -27,7 +27,7 @@ WIRE: dict[str, Any] = json.loads(
 )
 
 any_frame = st.builds(
-    Frame,
+    RenderFrame,
     id=st.integers(0, 0xFFFFFFFF),
     page=st.integers(0, 0xFFFF),
     type=st.integers(0, 0xFF),
@@ -36,13 +36,13 @@ any_frame = st.builds(
 )
 
 
-def encode(frame: Frame) -> bytes:
+def encode(frame: RenderFrame) -> bytes:
     return encode_frame(frame.type, frame.id, frame.page, frame.payload, frame.flags)
 
 
 @pytest.mark.parametrize("case", WIRE["frames"], ids=lambda case: case["name"])
 def test_frames_have_the_bytes_of_the_wire_cases(case: dict[str, Any]) -> None:
-    frame = Frame(
+    frame = RenderFrame(
         case["id"], case["page"], case["type"], case["flags"], bytes.fromhex(case["payload"])
     )
     assert encode(frame).hex() == case["bytes"]
@@ -73,18 +73,18 @@ def test_both_languages_use_the_same_numbers() -> None:
 
 
 @given(st.lists(any_frame, max_size=8), st.data())
-def test_any_split_of_the_bytes_gives_the_same_frames(sent: list[Frame], data: Any) -> None:
+def test_any_split_of_the_bytes_gives_the_same_frames(sent: list[RenderFrame], data: Any) -> None:
     wire = b"".join(map(encode, sent))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(wire)), max_size=12)))
     reader = FrameReader()
-    got: list[Frame] = []
+    got: list[RenderFrame] = []
     for start, end in zip([0, *cuts], [*cuts, len(wire)], strict=True):
         got += reader.feed(wire[start:end])
     assert got == sent
 
 
 @given(any_frame)
-def test_single_bytes_give_the_same_frame(sent: Frame) -> None:
+def test_single_bytes_give_the_same_frame(sent: RenderFrame) -> None:
     reader = FrameReader()
     got = [frame for byte in encode(sent) for frame in reader.feed(bytes([byte]))]
     assert got == [sent]
@@ -92,7 +92,7 @@ def test_single_bytes_give_the_same_frame(sent: Frame) -> None:
 
 @given(st.lists(any_frame, max_size=4), st.integers(1, 1000))
 def test_a_frame_above_the_limit_is_refused_behind_good_ones(
-    sent: list[Frame], excess: int
+    sent: list[RenderFrame], excess: int
 ) -> None:
     reader = FrameReader(limit=400)
     wire = b"".join(map(encode, sent))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.ssr.lifeline import Lifeline
+from fxtrio.ssr.parent_death import ParentDeathPipe
 from tests.ssr.pools import is_running, open_descriptors, wait_until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -51,21 +51,21 @@ async def test_workers_end_with_their_server_even_in_an_endless_loop(
             await wait_until(lambda: not any(map(is_running, pids)))
 
 
-async def test_a_lifeline_kills_only_when_its_owner_is_gone() -> None:
+async def test_a_parent_death_pipe_kills_only_when_its_owner_is_gone() -> None:
     before = open_descriptors()
-    with trio.fail_after(10), Lifeline() as lifeline:
-        process = await trio.lowlevel.open_process(["sleep", "60"], pass_fds=(lifeline.read,))
-        lifeline.tie(process.pid)
+    with trio.fail_after(10), ParentDeathPipe() as parent_death:
+        process = await trio.lowlevel.open_process(["sleep", "60"], pass_fds=(parent_death.read,))
+        parent_death.tie(process.pid)
         await trio.sleep(0.05)
         assert process.returncode is None
-        os.close(lifeline._write)  # as the end of this process would
+        os.close(parent_death._write)  # as the end of this process would
         assert await process.wait() == -signal.SIGKILL
-        lifeline._write = os.open(os.devnull, os.O_RDONLY)  # for the block to close
+        parent_death._write = os.open(os.devnull, os.O_RDONLY)  # for the block to close
     assert open_descriptors() <= before
 
 
 async def test_a_process_that_has_died_already_is_no_error() -> None:
-    with trio.fail_after(10), Lifeline() as lifeline:
-        process = await trio.lowlevel.open_process(["true"], pass_fds=(lifeline.read,))
+    with trio.fail_after(10), ParentDeathPipe() as parent_death:
+        process = await trio.lowlevel.open_process(["true"], pass_fds=(parent_death.read,))
         await process.wait()
-        lifeline.tie(process.pid)
+        parent_death.tie(process.pid)

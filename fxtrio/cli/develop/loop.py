@@ -13,7 +13,7 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.overlay import Failure
-from fxtrio.cli.develop.process import Served, Server, open_child, open_overlay
+from fxtrio.cli.develop.serving import Served, Server, open_child, open_overlay
 from fxtrio.cli.develop.watch import Pending, run_watch
 from fxtrio.cli.output import leaves
 from fxtrio.config import Config, load_config

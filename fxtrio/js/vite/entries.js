@@ -32,9 +32,9 @@ export function clientEntry(plan, client) {
  * Return the SSR bundle's entry: all modules of the app, and for each view which of them.
  *
  * @param {Plan} plan
- * @param {string} client folder of the client runtime
+ * @param {string} render folder of what renders in a worker
  */
-export function serverEntry(plan, client) {
+export function serverEntry(plan, render) {
   const names = new Map(plan.modules.map((source, index) => [source, `m${index}`]));
   /** @param {string} source */
   const name = (source) => names.get(source);
@@ -47,7 +47,7 @@ export function serverEntry(plan, client) {
     return `  { page: ${name(module)}, layouts: [${around}], loading: ${fallback} },`;
   });
   return [
-    `import { createRenderers } from ${JSON.stringify(`${client}/server.js`)};`,
+    `import { createRenderers } from ${JSON.stringify(`${render}/renderers.js`)};`,
     ...imports,
     'const views = [',
     ...views,

@@ -21,7 +21,7 @@ const SERVER_CODE = /\.(fxl|pyi?)$/;
 export function pagesPlugin(plan, client) {
   const entries = new Map([
     [`\0${CLIENT_ENTRY}`, () => clientEntry(plan, client)],
-    [`\0${SERVER_ENTRY}`, () => serverEntry(plan, client)],
+    [`\0${SERVER_ENTRY}`, () => serverEntry(plan, `${path.posix.dirname(client)}/render`)],
   ]);
   const modules = new Set(plan.modules);
   return {

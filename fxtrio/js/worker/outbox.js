@@ -13,7 +13,7 @@ import {
 const BATCH_SIZE = 256 * 1024;
 
 /** Work after which gathered replies leave without waiting for more of them (milliseconds). */
-const PATIENCE_MS = 0.5;
+const LONGEST_HOLD_MS = 0.5;
 
 /** Steps of the render time in the header of an HTML frame, per millisecond. */
 const STEPS_PER_MS = 100;
@@ -63,7 +63,7 @@ export class Outbox {
     }
     if (this.#used === 0) this.#since = started;
     this.#used = headAt + headSize + htmlSize;
-    if (now - this.#since > PATIENCE_MS) this.flush();
+    if (now - this.#since > LONGEST_HOLD_MS) this.flush();
   }
 
   /**

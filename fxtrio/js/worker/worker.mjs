@@ -133,7 +133,7 @@ class Renderer {
 /** @param {number} parent process id */
 async function watchParent(parent) {
   const { Worker } = await import('node:worker_threads');
-  const thread = new Worker(new URL('./lifeline.cjs', import.meta.url), {
+  const thread = new Worker(new URL('./parent-death.cjs', import.meta.url), {
     workerData: parent,
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
   });

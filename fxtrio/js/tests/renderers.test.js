@@ -22,7 +22,7 @@ import {
   useSearchParams,
   useWebSocket,
 } from '../client/index.js';
-import { createRenderers } from '../client/server.js';
+import { createRenderers } from '../render/renderers.js';
 import { makeState } from './states.js';
 
 const h = createElement;

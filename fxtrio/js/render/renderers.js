@@ -3,14 +3,14 @@
 import { createElement } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 
-import { RouteContext } from './contexts.js';
-import { interleave, mergeHead, serializeHead } from './head.js';
+import { RouteContext } from '../client/contexts.js';
+import { interleave, mergeHead, serializeHead } from '../client/head.js';
 import { RootSplitter } from './splitter.js';
-import { createTree } from './tree.js';
+import { createTree } from '../client/tree.js';
 
-/** @typedef {import('./types.js').State} State */
-/** @typedef {import('./types.js').Parts} Parts */
-/** @typedef {import('./types.js').HeadNode} HeadNode */
+/** @typedef {import('../client/types.js').State} State */
+/** @typedef {import('../client/types.js').Parts} Parts */
+/** @typedef {import('../client/types.js').HeadNode} HeadNode */
 
 /** Around the app, as in the document; React writes hoisted head elements in front of it. */
 const ROOT = 'fx-root';

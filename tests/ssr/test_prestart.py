@@ -10,10 +10,18 @@ import pytest
 import trio
 
 from fxtrio.errors import RenderCrashed, SsrStartFailed
-from fxtrio.ssr.ahead import start_ahead, take_ahead
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.pool import open_ssr_pool
-from tests.ssr.pools import BUNDLES, LIMIT, PAGES, node_processes, open_descriptors, state
+from fxtrio.ssr.prestart import prestart, take_prestarted
+from tests.ssr.pools import (
+    BUNDLES,
+    LIMIT,
+    PAGES,
+    node_processes,
+    open_descriptors,
+    state,
+    wait_until,
+)
 
 LAUNCH = Launch(bundle=PAGES, node="node", heap_mb=512)
 
@@ -23,10 +31,11 @@ pytestmark = pytest.mark.node
 async def test_a_pool_uses_the_processes_that_were_started_ahead() -> None:
     before = open_descriptors()
     with trio.fail_after(LIMIT):
-        with start_ahead(LAUNCH, 2) as ahead:
+        with prestart(LAUNCH, 2) as started_early:
+            await wait_until(lambda: len(node_processes()) == 2)
             started = node_processes()
             async with open_ssr_pool(bundle=PAGES, workers=2) as pool:
-                ahead.close()
+                started_early.close()
                 pids = set(pool.statistics().pids)
                 rendered = await pool.render(0, state())
             assert node_processes() == set()
@@ -37,44 +46,46 @@ async def test_a_pool_uses_the_processes_that_were_started_ahead() -> None:
 
 
 async def test_a_pool_with_other_settings_starts_its_own_processes() -> None:
-    with trio.fail_after(LIMIT), start_ahead(LAUNCH, 1) as ahead:
+    with trio.fail_after(LIMIT), prestart(LAUNCH, 1) as started_early:
+        await wait_until(node_processes)
         started = node_processes()
         async with open_ssr_pool(bundle=PAGES, heap_mb=256) as pool:
             assert node_processes() == started | set(pool.statistics().pids)
-            ahead.close()
+            started_early.close()
             assert node_processes() == set(pool.statistics().pids)
             assert started.isdisjoint(pool.statistics().pids)
 
 
 async def test_a_process_that_nobody_takes_ends_with_the_block() -> None:
     before = open_descriptors()
-    with pytest.raises(ZeroDivisionError), start_ahead(LAUNCH, 2):
-        assert len(node_processes()) == 2
+    with trio.fail_after(LIMIT), pytest.raises(ZeroDivisionError), prestart(LAUNCH, 2):
+        # A process has the command line of its program a moment after it has begun.
+        await wait_until(lambda: len(node_processes()) == 2)
         raise ZeroDivisionError  # the app cannot be imported
     assert node_processes() == set()
-    assert take_ahead(LAUNCH) is None
+    assert take_prestarted(LAUNCH) is None
     assert open_descriptors() <= before
 
 
 async def test_a_process_is_taken_once() -> None:
-    with start_ahead(LAUNCH, 1):
-        taken = take_ahead(LAUNCH)
+    with prestart(LAUNCH, 1):
+        taken = take_prestarted(LAUNCH)
         assert taken is not None
-        assert take_ahead(LAUNCH) is None
+        assert take_prestarted(LAUNCH) is None
         taken.kill()
 
 
 def test_a_node_that_cannot_be_started_is_told_at_once(tmp_path: Path) -> None:
     with (
         pytest.raises(SsrStartFailed, match=r"fxtrio\[node\]"),
-        start_ahead(attrs.evolve(LAUNCH, node=str(tmp_path / "node")), 1),
+        prestart(attrs.evolve(LAUNCH, node=str(tmp_path / "node")), 1),
     ):
         pytest.fail("the block was entered")
 
 
 async def test_a_bundle_that_is_broken_is_told_by_the_pool_as_ever() -> None:
     bundle = BUNDLES / "no-such-file.mjs"
-    with trio.fail_after(LIMIT), start_ahead(attrs.evolve(LAUNCH, bundle=bundle), 1):
+    with trio.fail_after(LIMIT), prestart(attrs.evolve(LAUNCH, bundle=bundle), 1):
         with pytest.raises(SsrStartFailed, match="no-such-file"):
             async with open_ssr_pool(bundle=bundle):
                 pytest.fail("the pool was opened")

@@ -1,7 +1,7 @@
 """One SSR worker as the pool sees it: jobs go in, replies wake their tasks.
 
-`Worker` speaks with a process that somebody else runs (`fxtrio.ssr.life`); jobs come
-from `fxtrio.ssr.dispatch`, which is told when there is room for more.
+`RenderWorker` speaks with a process that somebody else runs (`fxtrio.ssr.worker_life`); jobs come
+from `fxtrio.ssr.scheduler`, which is told when there is room for more.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from fxtrio.ssr.frames import (
     RESOLVE,
     STREAM,
     TIME_UNIT,
-    Frame,
     FrameReader,
     Rendered,
+    RenderFrame,
     encode_credit,
     encode_frame,
     split_rendered,
 )
 from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
-from fxtrio.ssr.process import NodeProcess
-from fxtrio.ssr.tally import Costs, Tally
+from fxtrio.ssr.node_process import NodeProcess
+from fxtrio.ssr.statistics import Costs, Counters
 
 READ_SIZE: Final = 256 * 1024
 """Bytes taken from the socket at once."""
@@ -72,14 +72,14 @@ class Owner(Protocol):
     """What a worker tells, from its reading or writing task and without waiting."""
 
     costs: Costs
-    tally: Tally
+    counters: Counters
 
-    def worker_has_room(self, worker: Worker) -> None:
+    def worker_has_room(self, worker: RenderWorker) -> None:
         """``worker`` has answered, or sent what it had to send."""
 
 
 @attrs.define(eq=False)
-class Worker:
+class RenderWorker:
     """Renders jobs, in the order in which they come. Valid until its process has ended.
 
     Every job that was begun stays in `pending` until its last reply, even when nobody
@@ -265,18 +265,18 @@ class Worker:
                 self.build_id = _READY.decode(frame.payload).buildId
                 self.ready.set()
 
-    def _finish_render(self, frame: Frame) -> None:
+    def _finish_render(self, frame: RenderFrame) -> None:
         rendered = split_rendered(frame.payload)
         job = self.pending.pop(frame.id, None)
         if isinstance(job, RenderJob):
             owner = self.owner
             owner.costs.learn(job.page, frame.page * TIME_UNIT)
-            owner.tally.rendered += 1
-            owner.tally.pending -= 1
+            owner.counters.rendered += 1
+            owner.counters.pending -= 1
             self.load -= job.cost
             job.finish(rendered)
 
-    def _add_chunk(self, frame: Frame) -> None:
+    def _add_chunk(self, frame: RenderFrame) -> None:
         has_head = frame.flags & HAS_HEAD
         part = split_rendered(frame.payload) if has_head else Rendered(b"", frame.payload)
         job = self.pending.get(frame.id)
@@ -285,15 +285,15 @@ class Worker:
             job.cost = 0.0
             job.add(part)
 
-    def _end(self, frame: Frame) -> None:
+    def _end(self, frame: RenderFrame) -> None:
         job = self.pending.pop(frame.id, None)
         if job is None:
             return
         self.load -= job.cost
-        self.owner.tally.pending -= 1
+        self.owner.counters.pending -= 1
         if frame.type == ERROR:
-            self.owner.tally.failed += 1
+            self.owner.counters.failed += 1
             job.fail(_ERROR.decode(frame.payload).error())
         elif isinstance(job, StreamJob):
-            self.owner.tally.rendered += 1
+            self.owner.counters.rendered += 1
             job.end()

@@ -55,7 +55,7 @@ class SsrStatistics:
 
 
 @attrs.define
-class Tally:
+class Counters:
     """The counters of `SsrStatistics` while they run; changed by whoever sees the event."""
 
     pending: int = 0

@@ -15,11 +15,11 @@ import attrs
 import trio
 
 from fxtrio.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
-from fxtrio.ssr.convicts import Convicts
 from fxtrio.ssr.frames import check_payload
 from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
-from fxtrio.ssr.tally import Costs, Tally
-from fxtrio.ssr.worker import Worker
+from fxtrio.ssr.quarantine import Quarantine
+from fxtrio.ssr.render_worker import RenderWorker
+from fxtrio.ssr.statistics import Costs, Counters
 
 FILL: Final = 1_000.0
 """Work that a worker gets before the next one is used (microseconds).
@@ -44,7 +44,7 @@ class Death:
 
 
 @attrs.define(eq=False)
-class Dispatcher:
+class Scheduler:
     """The jobs of a pool, and its workers. Holds at most ``max_pending`` jobs."""
 
     max_pending: int
@@ -52,15 +52,15 @@ class Dispatcher:
     """Longest render (seconds); only for the error that names it."""
 
     costs: Costs = attrs.field(init=False, factory=Costs)
-    tally: Tally = attrs.field(init=False, factory=Tally)
+    counters: Counters = attrs.field(init=False, factory=Counters)
 
     down: str = attrs.field(init=False, default="")
     """Why no worker is to be expected; empty as long as one is."""
 
-    workers: list[Worker] = attrs.field(init=False, factory=list)
+    workers: list[RenderWorker] = attrs.field(init=False, factory=list)
     """Those that take any job."""
 
-    _convicts: Convicts = attrs.field(init=False, factory=Convicts)
+    _quarantine: Quarantine = attrs.field(init=False, factory=Quarantine)
     _queue: deque[Job] = attrs.field(init=False, factory=deque)
     _suspects: deque[RenderJob] = attrs.field(init=False, factory=deque)
 
@@ -76,17 +76,17 @@ class Dispatcher:
         to be expected, FrameRefused when the payload does not fit into a frame, and at
         once what it has raised before when the same render has cost two workers lately.
         """
-        tally = self.tally
+        counters = self.counters
         if self.down:
             raise SsrDown(self.down)
-        if tally.pending >= self.max_pending:
-            tally.refused += 1
-            raise SsrBusy(tally.pending, self._retry_after())
+        if counters.pending >= self.max_pending:
+            counters.refused += 1
+            raise SsrBusy(counters.pending, self._retry_after())
         check_payload(job.payload)
-        error = self._find_conviction(job)
+        error = self._find_quarantined(job)
         if error is not None:
             raise error
-        tally.pending += 1
+        counters.pending += 1
         worker = None if self._queue else self._pick()
         if worker is None:
             self._queue.append(job)
@@ -103,9 +103,9 @@ class Dispatcher:
         for waiting in (self._queue, self._suspects):
             if job in waiting:
                 waiting.remove(job)  # type: ignore[arg-type]  # it is in there
-                self.tally.pending -= 1
+                self.counters.pending -= 1
 
-    def worker_ready(self, worker: Worker) -> None:
+    def worker_ready(self, worker: RenderWorker) -> None:
         """Use a worker that has nothing to do: for one suspicious job, or for all others."""
         if worker.retired:
             return
@@ -119,7 +119,7 @@ class Dispatcher:
         self.workers.append(worker)
         self._pump()
 
-    def worker_has_room(self, worker: Worker) -> None:
+    def worker_has_room(self, worker: RenderWorker) -> None:
         """Go on after a worker has answered."""
         if worker.alone:
             if not worker.pending:
@@ -127,14 +127,14 @@ class Dispatcher:
         elif self._queue:
             self._pump()
 
-    def retire(self, workers: Iterable[Worker]) -> None:
+    def retire(self, workers: Iterable[RenderWorker]) -> None:
         """Give no more jobs to ``workers``."""
         for worker in workers:
             worker.retired = True
             if worker in self.workers:
                 self.workers.remove(worker)
 
-    def worker_gone(self, worker: Worker, death: Death | None) -> None:
+    def worker_gone(self, worker: RenderWorker, death: Death | None) -> None:
         """Take back the jobs of a worker that has ended; ``death`` is None if that was asked for.
 
         Work is done in order, and the worker has left a mark of the job it was at: that one
@@ -155,14 +155,14 @@ class Dispatcher:
             )
             job.strikes += suspected
             if job.abandoned:
-                self.tally.pending -= 1
+                self.counters.pending -= 1
             elif self._is_lost(job, suspected, death):
                 self._fail(job, suspected, death)
             elif suspected and replaced and isinstance(job, RenderJob):
                 self._suspects.append(job)
             else:
                 innocent.append(job)
-        self.tally.retried += len(innocent)
+        self.counters.retried += len(innocent)
         self._queue.extendleft(reversed(innocent))
         if self.down:
             self.fail_waiting()
@@ -171,13 +171,13 @@ class Dispatcher:
 
     def pardon(self) -> None:
         """Forget which renders have cost workers: there is a new bundle."""
-        self._convicts = Convicts()
+        self._quarantine = Quarantine()
 
     def fail_waiting(self) -> None:
         """Fail all jobs that no worker has, with the reason in `down`."""
         for waiting in (self._queue, self._suspects):
             while waiting:
-                self.tally.pending -= 1
+                self.counters.pending -= 1
                 waiting.popleft().fail(SsrDown(self.down))
 
     def _is_lost(self, job: Job, suspected: bool, death: Death | None) -> bool:
@@ -193,24 +193,24 @@ class Dispatcher:
         return suspected and (certain or job.strikes > 1)
 
     def _fail(self, job: Job, suspected: bool, death: Death | None) -> None:
-        tally = self.tally
-        tally.pending -= 1
+        counters = self.counters
+        counters.pending -= 1
         if death is None:
             job.fail(SsrDown(self.down or "the bundle of this stream has been replaced"))
             return
         make_error: Callable[[], RenderError]
         if death.hung and suspected:
-            tally.timeouts += 1
+            counters.timeouts += 1
             make_error = partial(RenderTimeout, job.page, self.timeout)
         else:
-            tally.crashes += 1
+            counters.crashes += 1
             make_error = partial(RenderCrashed, job.page, death.cause)
         if suspected and isinstance(job, RenderJob):  # what a stream has done is never certain
             now = trio.current_time()
-            self._convicts.add(job.page, job.payload, job.strikes, make_error, now)
+            self._quarantine.add(job.page, job.payload, job.strikes, make_error, now)
         job.fail(make_error())
 
-    def _pick(self) -> Worker | None:
+    def _pick(self) -> RenderWorker | None:
         """Return the first worker with little to do, else the one with the least."""
         best, least = None, MOST
         for worker in self.workers:
@@ -232,16 +232,16 @@ class Dispatcher:
 
     def _refuse(self, job: Job) -> bool:
         """Fail a waiting job that has meanwhile cost enough workers for somebody else."""
-        error = self._find_conviction(job)
+        error = self._find_quarantined(job)
         if error is not None:
-            self.tally.pending -= 1
+            self.counters.pending -= 1
             job.fail(error)
         return error is not None
 
-    def _find_conviction(self, job: Job) -> RenderError | None:
-        if not self._convicts:
+    def _find_quarantined(self, job: Job) -> RenderError | None:
+        if not self._quarantine:
             return None
-        return self._convicts.find(job.page, job.payload, trio.current_time())
+        return self._quarantine.find(job.page, job.payload, trio.current_time())
 
     def _retry_after(self) -> float:
         """Return the time in which about all pending jobs are done (seconds)."""

@@ -1,6 +1,6 @@
 """Renders that are known to cost workers, so that asking again does not cost more of them.
 
-No I/O, no clock. Used by `fxtrio.ssr.dispatch`.
+No I/O, no clock. Used by `fxtrio.ssr.scheduler`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Record:
 
 
 @attrs.define
-class Convicts:
+class Quarantine:
     """Remembers renders by page and state. The same page with another state is another render."""
 
     _records: OrderedDict[tuple[int, int], _Record] = attrs.field(init=False, factory=OrderedDict)

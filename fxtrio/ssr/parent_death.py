@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 
 
-class Lifeline:
+class ParentDeathPipe:
     """A pipe that nobody writes to: when this process is gone, the other one is killed.
 
     The kernel does it (``F_SETSIG`` of fcntl(2)), so it works for a process in an endless
@@ -26,7 +26,7 @@ class Lifeline:
         self.arguments: tuple[int, ...] = () if self._by_kernel else (os.getpid(),)
         """What the worker has to be started with in addition."""
 
-    def __enter__(self) -> Lifeline:
+    def __enter__(self) -> ParentDeathPipe:
         return self
 
     def __exit__(self, *exc_info: object) -> None:

@@ -1,7 +1,7 @@
 """One Node process: taken over from its start, waited for, and ended.
 
-`open_node` is used by `fxtrio.ssr.life`; `fxtrio.ssr.worker` speaks to the process over
-the socket that it hands out.
+`open_node` is used by `fxtrio.ssr.worker_life`; `fxtrio.ssr.render_worker` speaks to the
+process over the socket that it hands out.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import IO, Final
 import attrs
 import trio
 
-from fxtrio.ssr.ahead import take_ahead
 from fxtrio.ssr.launch import Launch, LaunchedNode, launch_node
 from fxtrio.ssr.logs import log
+from fxtrio.ssr.prestart import take_prestarted
 
 GRACE: Final = 1.0
 """Time that a process has to end by itself once its socket is closed (seconds)."""
@@ -74,7 +74,7 @@ async def open_node(launch: Launch) -> AsyncIterator[NodeProcess]:
     also ends when this process does, however that comes about.
     Raises SsrStartFailed when Node cannot be started.
     """
-    launched = take_ahead(launch)
+    launched = take_prestarted(launch)
     if launched is None:
         # In a thread, since the system may have to fetch the program first.
         launched = await trio.to_thread.run_sync(launch_node, launch)

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 
 import attrs
 
-from fxtrio.context import ahead
+from fxtrio.context import prestarted
 from fxtrio.ssr.launch import Launch, LaunchedNode, launch_node
 
 
 @attrs.frozen(eq=False)
-class Ahead:
-    """Processes that wait to be taken. Made by `start_ahead`; valid until its block ends."""
+class Prestarted:
+    """Processes that wait to be taken. Made by `prestart`; valid until its block ends."""
 
     _waiting: list[tuple[Launch, LaunchedNode]] = attrs.field(factory=list)
 
@@ -41,23 +41,23 @@ class Ahead:
 
 
 @contextmanager
-def start_ahead(launch: Launch, count: int) -> Iterator[Ahead]:
+def prestart(launch: Launch, count: int) -> Iterator[Prestarted]:
     """Have ``count`` processes start, for the pool that code of this block is going to open.
 
     Raises SsrStartFailed when Node cannot be started.
     """
-    made = Ahead()
-    token = ahead.set(made)
+    made = Prestarted()
+    token = prestarted.set(made)
     try:
         for _ in range(count):
             made.start(launch)
         yield made
     finally:
-        ahead.reset(token)
+        prestarted.reset(token)
         made.close()
 
 
-def take_ahead(launch: Launch) -> LaunchedNode | None:
-    """Return a process of the surrounding `start_ahead`, if there is one for ``launch``."""
-    made = ahead.get()
-    return None if made is None else made.take(launch)
+def take_prestarted(launch: Launch) -> LaunchedNode | None:
+    """Return a process of the surrounding `prestart`, if there is one for ``launch``."""
+    made = prestarted.get()
+    return made.take(launch) if isinstance(made, Prestarted) else None

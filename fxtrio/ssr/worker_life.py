@@ -18,11 +18,11 @@ import attrs
 import trio
 
 from fxtrio.errors import SsrStartFailed
-from fxtrio.ssr.dispatch import Death, Dispatcher
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import FLOOD_BURST, TAIL_LINES, read_log
-from fxtrio.ssr.process import NodeProcess, open_node
-from fxtrio.ssr.worker import Worker
+from fxtrio.ssr.node_process import NodeProcess, open_node
+from fxtrio.ssr.render_worker import RenderWorker
+from fxtrio.ssr.scheduler import Death, Scheduler
 
 START_TIMEOUT: Final = 20.0
 """Longest time between the start of a process and its READY (seconds)."""
@@ -59,9 +59,9 @@ class Life:
 async def run_worker(
     launch: Launch,
     *,
-    dispatcher: Dispatcher,
+    scheduler: Scheduler,
     timeout: float,
-    on_ready: Callable[[Worker], None],
+    on_ready: Callable[[RenderWorker], None],
 ) -> Life:
     """Run one worker until its process ends, and give its jobs back then.
 
@@ -71,7 +71,7 @@ async def run_worker(
     started = time.monotonic()
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     async with open_node(launch) as node:
-        worker = Worker(node, dispatcher)
+        worker = RenderWorker(node, scheduler)
         death: Death | None = None
         try:
             async with trio.open_nursery() as logs:
@@ -87,7 +87,7 @@ async def run_worker(
                 logs.cancel_scope.deadline = trio.current_time() + LOG_WAIT
             death = Death(worker.cause or _describe_exit(node.returncode), worker.hung)
         finally:
-            dispatcher.worker_gone(worker, death)
+            scheduler.worker_gone(worker, death)
     return Life(
         pid=node.pid,
         death=death,
@@ -97,7 +97,7 @@ async def run_worker(
     )
 
 
-async def _announce(worker: Worker, on_ready: Callable[[Worker], None]) -> None:
+async def _announce(worker: RenderWorker, on_ready: Callable[[RenderWorker], None]) -> None:
     """Report that the worker is ready, or end it when that takes too long."""
     with trio.move_on_after(START_TIMEOUT):
         await worker.ready.wait()
@@ -106,7 +106,7 @@ async def _announce(worker: Worker, on_ready: Callable[[Worker], None]) -> None:
     worker.kill(f"was not ready within {START_TIMEOUT:g} s")
 
 
-async def watch(worker: Worker, timeout: float) -> None:
+async def watch(worker: RenderWorker, timeout: float) -> None:
     """Kill a worker that is silent for ``timeout`` seconds while it has work.
 
     Every reply and every PONG is a sign of life, and replies come in the order of the
@@ -132,7 +132,7 @@ def start_error(launch: Launch, life: Life) -> SsrStartFailed:
 
 
 def _start_log_readers(
-    nursery: trio.Nursery, node: NodeProcess, worker: Worker, tail: deque[str]
+    nursery: trio.Nursery, node: NodeProcess, worker: RenderWorker, tail: deque[str]
 ) -> None:
     """Give each pipe a reader: a process stops once a full pipe has none."""
     for stream, level in (
