@@ -15,7 +15,7 @@ PACKAGE = ROOT / "fxtrio"
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "tracebacks"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
-    frozenset({"asgi", "head", "encode", "routes", "context", "repeats"}),
+    frozenset({"asgi", "head", "encode", "routes", "context", "origin", "repeats"}),
     frozenset({"cache", "http1", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"http2", "serve", "compile"}),
     frozenset({"hypercorn_guard", "plugins", "imports"}),

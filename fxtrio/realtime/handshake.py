@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import SplitResult, urlsplit
 
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
 from fxtrio.errors import OriginUnreadable
-
-_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
-
-Origin = tuple[str, str, int | None]
-"""Scheme, host in lower case, port."""
+from fxtrio.origin import Origin, read_origin
 
 
 @runtime_checkable
@@ -62,25 +57,11 @@ def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
     sent = ws.headers.getlist("origin")
     if not allowed or not sent:
         return True
-    return len(sent) == 1 and _read_origin(sent[0]) in allowed
+    return len(sent) == 1 and read_origin(sent[0]) in allowed
 
 
 def _read_allowed(origin: str) -> Origin:
-    read = _read_origin(origin.removesuffix("/"))
+    read = read_origin(origin.removesuffix("/"))
     if read is None:
         raise OriginUnreadable(origin)
     return read
-
-
-def _read_origin(text: str) -> Origin | None:
-    """Return an origin's parts, or None if it is none (RFC 6454, section 6.2)."""
-    try:
-        parts: SplitResult = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        return None
-    beyond = parts.path or parts.query or parts.fragment or "@" in parts.netloc
-    if not parts.scheme or not parts.hostname or beyond or text.strip() != text:
-        return None
-    scheme = parts.scheme.lower()
-    return scheme, parts.hostname, _DEFAULT_PORTS.get(scheme) if port is None else port

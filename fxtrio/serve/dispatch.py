@@ -27,7 +27,7 @@ from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
-from fxtrio.serve.pages.failure import NOT_FOUND, UNEXPECTED, plain_problem
+from fxtrio.serve.pages.failure import NOT_FOUND, UNEXPECTED, plain_problem, twice
 from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
@@ -108,13 +108,15 @@ class Dispatcher:
 
     async def _serve(self, running: Running, visit: Visit) -> None:
         try:
+            if visit.repeated is not None:
+                return await self._send(visit, self._told(visit, twice(visit.repeated)))
             if self._routes and await self._serve_route(running, visit):
-                return
+                return None
             answer = await self._answer(running, visit)
         except Exception as error:  # a defect of ours, or of an application's route
             named = visit.scope["method"], visit.scope["path"]
             log.error("%s %r failed", *named, exc_info=trimmed(error))
-            answer = self._unexpected(visit)
+            answer = self._told(visit, Problem(UNEXPECTED, 500, "ServerError"))
         answer = visit.audience.take(answer, visit.draft)
         try:
             await self._send(visit, answer)
@@ -122,11 +124,11 @@ class Dispatcher:
             if visit.followers:
                 await running.background.run(_followers(visit))
 
-    def _unexpected(self, visit: Visit) -> Reply:
-        """Return what a client learns of a defect: as JSON where it asks for data."""
+    def _told(self, visit: Visit, problem: Problem) -> Reply:
+        """Return what a client learns of a problem: as JSON where it asks for data."""
         if visit.path.startswith("/api/"):
-            return refusal_reply(Refused(UNEXPECTED, 500))
-        return plain_problem(self._site, visit, Problem(UNEXPECTED, 500, "ServerError"))
+            return refusal_reply(Refused(problem.message, problem.status))
+        return plain_problem(self._site, visit, problem)
 
     async def _send(self, visit: Visit, answer: Answer) -> None:
         site = self._site

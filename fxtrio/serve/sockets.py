@@ -17,7 +17,7 @@ from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.routes.matched import SCOPE_KEY
-from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.failure import log_failure, twice
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
 from fxtrio.serve.request.event import Visit
@@ -35,6 +35,10 @@ async def serve_socket(site: Site, visit: Visit, routes: list[BaseRoute]) -> Non
     """Serve one WebSocket: the page's handler, a route's, or a refusal at the handshake."""
     send = _accepting(visit)
     socket = PageSocket(visit.scope, visit.receive, send)
+    if visit.repeated is not None:
+        error = {"ok": False, "error": twice(visit.repeated).message}
+        await _refuse(socket, JSONResponse(error, 400))
+        return
     with known_ending(visit.scope) as ending:
         for route in routes:
             match, child = route.matches(visit.scope)

@@ -63,6 +63,18 @@ async def status_of(client: Client, headers: dict[str, str], **body: Any) -> int
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "http://evil.example", "x-forwarded-host": "evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://user@testserver"}, 403),
+        ({"origin": "http://@testserver"}, 403),
+        ({"origin": "http://testserver/"}, 403),
+        ({"origin": "http://testserver/path"}, 403),
+        ({"origin": "http://testserver?"}, 403),
+        ({"origin": "http://testserver#"}, 403),
+        ({"origin": "http://testserver:"}, 403),
+        ({"origin": "http://test\tserver"}, 403),
+        ({"origin": " http://testserver"}, 403),
+        ({"origin": "ws://testserver:80"}, 403),
+        ({"origin": "http:\\\\testserver"}, 403),
+        ({"origin": "HTTP://TestServer"}, 200),
         ({"origin": "http://"}, 403),
         ({"origin": "http://testserver:port"}, 403),
         ({}, 403),
@@ -197,3 +209,58 @@ def test_a_token_holds_for_its_session_and_for_every_key_in_rotation(
     assert rotated.holds(token, binding)
     assert rotated.holds(token, other) is (other == binding)
     assert not CsrfTokens((b"new",)).holds(token, binding)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("sec-fetch-site", ("cross-site", "same-origin")),
+        ("origin", ("http://evil.example", "http://testserver")),
+        ("host", ("evil.example", "testserver")),
+    ],
+)
+@pytest.mark.parametrize("url", [URL, "/", "/api/hook"])
+async def test_two_headers_of_which_one_would_be_believed_are_refused(
+    client: Client, url: str, name: str, values: tuple[str, str]
+) -> None:
+    for kind, method in (("http", "GET"), ("http", "POST"), ("websocket", "GET")):
+        scope = {**client.scope(kind, url, {"sec-fetch-site": "", "host": ""}), "method": method}
+        scope["headers"] += [(name.encode(), value.encode()) for value in values]
+        statuses: list[int] = []
+
+        async def receive(kind: str = kind) -> Any:
+            if kind == "websocket":
+                return {"type": "websocket.connect"}
+            return {"type": "http.request", "body": b"{}", "more_body": False}
+
+        async def send(message: Any, statuses: list[int] = statuses) -> None:
+            if message["type"].endswith("response.start"):
+                statuses.append(message["status"])
+
+        await client.app(scope, receive, send)
+        assert statuses == [400]
+
+
+async def test_other_headers_may_come_twice(client: Client) -> None:
+    scope = client.scope("http", "/", {})
+    scope["headers"] += [(b"cookie", b"a=1"), (b"cookie", b"b=2"), (b"accept", b"*/*")]
+    statuses: list[int] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    await client.app(scope, receive, send)
+    assert statuses == [200]
+
+
+async def test_an_exempt_path_ends_where_its_segments_do(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/api/[name].py": HOOK, "pages/api/hooks/[id].py": HOOK})
+    bare = {"sec-fetch-site": ""}
+    async with open_app(tmp_path, csrf={"exempt_paths": ["/api/hooks"]}) as client:
+        below = await client.post("/api/hooks/a%2Fb", headers=bare)
+        other = await client.post("/api/hooks%2Fa", headers=bare)
+    assert (below.status, other.status) == (200, 403)

@@ -74,9 +74,9 @@ def _split(visit: Visit) -> tuple[PagePath | None, str]:
     if visit.raw_path is None:
         page, _, name = visit.path[len(PREFIX) :].rpartition("/")
         return _path_of(PagePath.of(f"/{page}")), name
-    segments = visit.raw_path.decode("latin-1").split("/")
-    if "/".join(map(_whole, segments[:3])) + "/" != PREFIX:
+    if not visit.whole_path.startswith(PREFIX):
         return None, ""
+    segments = visit.raw_path.decode("latin-1").split("/")
     raw = "/" + "/".join(segments[3:-1])
     return _path_of(PagePath(unquote(raw), raw.encode("latin-1"))), unquote(segments[-1])
 
@@ -85,8 +85,3 @@ def _path_of(page: PagePath) -> PagePath | None:
     if page.path == "/index":
         return PagePath("/", b"/")
     return page if page.path != "/" else None
-
-
-def _whole(segment: str) -> str:
-    """Return a segment decoded; a slash in it stays encoded, as it divides nothing."""
-    return unquote(segment).replace("/", "%2F")

@@ -28,6 +28,11 @@ UNEXPECTED = "An unexpected error occurred."
 NOT_FOUND = Problem("This page could not be found.", 404, "NotFound")
 
 
+def twice(name: bytes) -> Problem:
+    """Return what a client is told that sends two of a header by which it is trusted."""
+    return Problem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
+
+
 def problem_of(error: BaseException, *, development: bool) -> Problem:
     """Return what the client may know of ``error``: in production only what was meant for it.
 

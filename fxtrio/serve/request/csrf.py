@@ -10,9 +10,10 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b, sha256
-from urllib.parse import urlsplit
 
 import attrs
+
+from fxtrio.origin import read_origin
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 HEADER = b"x-csrf-token"
@@ -20,11 +21,9 @@ FIELD = "_csrf_token"
 COOKIE = "fx-csrf"
 SECURE_COOKIE = "__Host-fx-csrf"
 
-_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
-
 
 @attrs.frozen
-class Origin:
+class Source:
     """What the headers alone say about a request."""
 
     trusted: bool | None
@@ -72,42 +71,38 @@ class CsrfTokens:
 
 def judge_origin(
     headers: Mapping[bytes, bytes], *, scheme: str, trusted_origins: Sequence[str]
-) -> Origin:
+) -> Source:
     """Decide from `Origin`, `Sec-Fetch-Site` and `Host` where a request comes from.
 
     `X-Forwarded-Host` is never looked at: a client can send it.
     """
     origin = headers.get(b"origin")
     if origin is not None and origin.decode("latin-1") in trusted_origins:
-        return Origin(True)
+        return Source(True)
     site = headers.get(b"sec-fetch-site")
     if site is not None:
         if site in (b"same-origin", b"none"):
-            return Origin(True)
-        return Origin(False, f"the request is {site.decode('latin-1')!r}")
+            return Source(True)
+        return Source(False, f"the request is {site.decode('latin-1')!r}")
     if origin is None:
-        return Origin(None, "the request names no origin")
-    host = _host_authority(headers, scheme)
-    if host is not None and authority(origin.decode("latin-1")) == host:
-        return Origin(True)
-    return Origin(False, f"the origin {origin.decode('latin-1')!r} is not this site")
+        return Source(None, "the request names no origin")
+    if _is_this_site(origin.decode("latin-1"), headers.get(b"host"), scheme):
+        return Source(True)
+    return Source(False, f"the origin {origin.decode('latin-1')!r} is not this site")
 
 
-def authority(origin: str) -> tuple[str, int] | None:
-    """Return (host, port) of an origin, the scheme's port by default; None when it has none."""
-    try:
-        parts = urlsplit(origin)
-        port = parts.port
-    except ValueError:
-        return None
-    if not parts.hostname or parts.scheme not in _DEFAULT_PORTS:
-        return None
-    return parts.hostname, port if port is not None else _DEFAULT_PORTS[parts.scheme]
+def _is_this_site(origin: str, host: bytes | None, scheme: str) -> bool:
+    """Whether an origin of the web has the host and port of the `Host` header.
 
-
-def _host_authority(headers: Mapping[bytes, bytes], scheme: str) -> tuple[str, int] | None:
-    host = headers.get(b"host")
-    return None if not host else authority(f"{scheme}://{host.decode('latin-1')}")
+    Schemes may differ: a proxy that ends TLS need not say so.
+    """
+    if host is None:
+        return False
+    sent = read_origin(origin)
+    own = read_origin(f"{scheme}://{host.decode('latin-1')}")
+    if sent is None or own is None or sent.scheme not in ("http", "https"):
+        return False
+    return (sent.host, sent.port) == (own.host, own.port)
 
 
 def cookie_name(scheme: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 import attrs
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from fxtrio.http1.fields import repeated
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.reply import Entropy, ResponseDraft
 from fxtrio.serve.request.spool import Bodies, Body
@@ -87,6 +88,12 @@ class Visit:
         return self.audience.connect(scope)
 
     @property
+    def repeated(self) -> bytes | None:
+        """A header by which requests are trusted, and that is there twice; None when none is."""
+        fields = self.scope["headers"]
+        return None if len(fields) == len(self.headers) else repeated(fields)
+
+    @property
     def navigation(self) -> bool:
         """Whether the client router asks for the payload instead of the page."""
         return self.headers.get(NAVIGATION) == b"1"
@@ -107,6 +114,15 @@ class Visit:
         depth = base.count("/") + 1
         inside = unquote_to_bytes(b"/".join(parts[:depth])) == base.encode()
         return b"/" + b"/".join(parts[depth:]) if inside else raw
+
+    @property
+    def whole_path(self) -> str:
+        """The path decoded, but for slashes that divide nothing: they stay ``%2F``."""
+        raw = self.raw_path
+        if raw is None:
+            return self.path
+        segments = raw.decode("latin-1").split("/")
+        return "/".join(unquote(segment).replace("/", "%2F") for segment in segments)
 
     @property
     def requested(self) -> str:

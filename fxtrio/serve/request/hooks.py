@@ -90,7 +90,7 @@ def csrf_refusal(
     not decide; None before that. Only who has a cookie that holds may send one.
     """
     settings = site.config.csrf
-    if not settings.enabled or csrf.exempt(visit.path, settings.exempt_paths):
+    if not settings.enabled or csrf.exempt(visit.whole_path, settings.exempt_paths):
         return ""
     scheme = visit.scope["scheme"]
     origin = csrf.judge_origin(
