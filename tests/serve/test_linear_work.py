@@ -19,8 +19,9 @@ from starlette.datastructures import UploadFile
 
 from fxtrio.errors import ActionError
 from fxtrio.markdown.accept import prefers_markdown
+from fxtrio.origin import read_origin
 from fxtrio.serve.request.cookies import parse_cookies
-from fxtrio.serve.request.csrf import authority, read_cookie
+from fxtrio.serve.request.csrf import read_cookie
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.forms import MULTIPART, URLENCODED, form_values, options_of, parse_form
 from fxtrio.serve.request.json_body import parse_json
@@ -61,7 +62,7 @@ PARSERS: dict[str, Callable[[bytes], object]] = {
     "a quoted cookie": lambda body: parse_cookies(['a="' + body.decode("latin-1") + '"']),
     "the token cookie": lambda body: read_cookie(body, "fx-csrf"),
     "foreign": lambda body: require_plain({b"cookie": body, b"content-type": body}),
-    "origin": lambda body: authority("http://" + body.decode("latin-1")),
+    "origin": lambda body: read_origin("http://" + body.decode("latin-1")),
     "accept": lambda body: prefers_markdown("text/markdown" + body.decode("latin-1")),
 }
 PIECES = [
