@@ -96,6 +96,11 @@ def hostile(size: int) -> dict[str, tuple[str, str, bytes]]:
             (part[:-4] + b"\r\nX: " + b"y" * 4000 + b"\r\n\r\nv\r\n") * min(900, size // 4100)
             + b"--b--",
         ),
+        "parts of parameters": (
+            "values",
+            MULTIPART,
+            (part[:-4] + b";a" * 99 + b"\r\n\r\nv\r\n") * min(900, size // 300) + b"--b--",
+        ),
         "near boundaries": ("values", MULTIPART, _repeated(file, b"\r\n--a", b"\r\n--b--", size)),
         "line ends": ("values", MULTIPART, _repeated(file, b"\r", b"\r\n--b--", size)),
         "one file": ("values", MULTIPART, _repeated(file, b"x", b"\r\n--b--", size)),

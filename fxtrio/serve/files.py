@@ -7,12 +7,16 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from fxtrio.asgi import SAME_FOR_ALL
 from fxtrio.serve.request.event import Visit
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATE = "public, max-age=0, must-revalidate"
+
+_LONGEST_RANGE = 200
+"""Longer ones ask for thousands of parts, each of which is a read in a thread (bytes)."""
 
 
 class Folder:
@@ -44,6 +48,8 @@ class Folder:
         """Return the file, 304 or a range of it; None when there is no such file."""
         if not self.may_have(name):
             return None
+        if b"range" in visit.headers:
+            _drop_long_range(visit.scope)
         try:
             response = await self._files.get_response(name[1:], visit.scope)
         except HTTPException as error:
@@ -53,3 +59,10 @@ class Folder:
         response.headers.setdefault("cache-control", self._cache)
         visit.scope[SAME_FOR_ALL] = True
         return response
+
+
+def _drop_long_range(scope: Scope) -> None:
+    """Take a `Range` of many parts out of a request, which may be ignored (RFC 9110, 14.2)."""
+    headers = scope["headers"]
+    if sum(len(value) for name, value in headers if name == b"range") > _LONGEST_RANGE:
+        scope["headers"] = [header for header in headers if header[0] != b"range"]

@@ -170,6 +170,13 @@ async def test_the_base_url_stands_before_everything(tmp_path: Path) -> None:
         assert moved.headers["location"] == "/app/blog/1"
 
 
+async def test_a_range_of_very_many_parts_is_ignored(client: Client) -> None:
+    few = await client.get("/deep/a%20b.txt", headers={"range": "bytes=0-1,4-5"})
+    many = ",".join(f"{at}-{at}" for at in range(0, 100, 2))
+    whole = await client.get("/deep/a%20b.txt", headers={"range": f"bytes={many}"})
+    assert (few.status, whole.status, len(whole.body)) == (206, 200, 10)
+
+
 async def test_public_files_have_an_etag_and_ranges(client: Client) -> None:
     whole = await client.get("/deep/a%20b.txt")
     again = await client.get("/deep/a%20b.txt", headers={"if-none-match": whole.headers["etag"]})
