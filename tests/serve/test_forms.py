@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, TestResponse, open_app
-from fxtrio.serve.request.body import MOST_SHOWN, shown_again
+from fxtrio.serve.request.body import MOST_SHOWN, is_private, shown_again
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -24,6 +24,17 @@ PAGE = """
     async def erase(request):
         return {}
     """
+PRIVATE = """
+    password newPassword passwd user_passwd pwd userpwd dbPwd pass pin PIN userPIN PINCode
+    card-pin card.pin pin2 otp otpCode totp cvv cvv2 cardCvv CVC card[cvc] csc ssn iban IBAN
+    accessToken clientSecret api_key apiKey API-KEY security_code securityCode one-time-code
+    card_number passCode tan _anything
+"""
+PUBLIC = """
+    name email pinned shipping spinner opinion pinboard compass passage passenger bypass
+    tangent stand hotpot company city zip_code code number key keyboard comment q Title iso
+    bonus
+"""
 SIGN = "/api/__actions/notes/a%20b/sign"
 
 
@@ -73,11 +84,58 @@ async def test_passwords_tokens_and_files_do_not_come_back(client: Client) -> No
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
 def test_no_field_with_a_private_name_is_shown_again(values: dict[str, str | list[str]]) -> None:
     shown = shown_again({**values, "Password2": "x", "api_TOKEN": "x", "_pin": "x"})
-    words = ("password", "passphrase", "secret", "token")
-    assert not any(
-        name.startswith("_") or any(word in name.lower() for word in words) for name in shown
-    )
+    assert not any(is_private(name) for name in shown)
     assert shown.items() <= values.items()
+
+
+@pytest.mark.parametrize("name", PRIVATE.split())
+def test_names_of_secrets_are_private(name: str) -> None:
+    assert is_private(name)
+
+
+@pytest.mark.parametrize("name", PUBLIC.split())
+def test_other_names_are_not(name: str) -> None:
+    assert not is_private(name)
+
+
+UI = """
+import { Form } from 'fx/client';
+
+const KIND = 'password';
+
+function Hidden({ values }) {
+  return <input name={'wor"d'} type={KIND} defaultValue={values['wor"d']} />;
+}
+
+export default function Page() {
+  return (
+    <Form action="sign">
+      {({ values }) => (
+        <>
+          <input name="name" defaultValue={values.name} />
+          <Hidden values={values} />
+          <input type="password" name="magic" defaultValue={values.magic} />
+        </>
+      )}
+    </Form>
+  );
+}
+"""
+
+
+@pytest.mark.parametrize("memo", [True, False])
+async def test_what_is_typed_into_password_fields_never_comes_back(
+    tmp_path: Path, memo: bool
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE, UI)})
+    typed = {"name": "Ada", "magic": "hunter2", 'wor"d': "hunter3"}
+    async with open_app(tmp_path, render=True, ssr={"memo": memo}) as client:
+        headers = {"accept": "text/html"}
+        answer = await client.post("/api/__actions/index/sign", data=typed, headers=headers)
+    assert answer.status == 409
+    assert "hunter" not in answer.text
+    assert 'value="Ada"' in answer.text
+    assert values_in(answer) == {"name": "Ada"}
 
 
 def test_a_form_that_is_too_large_for_a_page_comes_back_in_part() -> None:

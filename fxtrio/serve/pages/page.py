@@ -17,6 +17,7 @@ from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
+from fxtrio.serve.pages.typed import password_fields, without
 from fxtrio.serve.request.event import Visit
 from fxtrio.serve.request.hooks import csrf_cookie
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, PRIVATE, Header, Reply
@@ -60,11 +61,17 @@ class PageEvent:
             return Reply(content.status, payload, JSON, [NO_STORE, site.vary])
         nonce = audience.nonce()
         try:
-            rendered = await self._render(plan, payload)
+            if content.action_data is None:
+                rendered = await self._render(plan, payload)
+            else:
+                rendered, payload = await self._render_again(plan, content, payload)
         except SsrDown as error:
             log.error("%s: %s The browser renders it.", plan.view.module, error)
             rendered = Rendered(b"", b"")
             audience.leave_to_browser()
+            if content.action_data is not None:  # nobody has seen which fields are passwords
+                data = {**content.action_data, "values": {}}
+                payload = self.payload(plan, attrs.evolve(content, action_data=data))
         body = site.frames[plan.view.id].whole(rendered, payload, nonce)
         return Reply(content.status, body, HTML, self.html_headers(nonce))
 
@@ -91,6 +98,21 @@ class PageEvent:
         if self.visit.draft.shared or not self.visit.audience.personal:
             return headers
         return headers + csrf_cookie(site, self.visit, self.request)
+
+    async def _render_again(
+        self, plan: ViewPlan, content: Content, payload: bytes
+    ) -> tuple[Rendered, bytes]:
+        """Render the page of a form that failed, without the passwords that were sent.
+
+        Nothing of it is kept.
+        """
+        render = self.running.renderer.render
+        rendered = await render(plan.view.id, payload)
+        data = without(content.action_data or {}, password_fields(rendered.html))
+        if data is None:
+            return rendered, payload
+        payload = self.payload(plan, attrs.evolve(content, action_data=data))
+        return await render(plan.view.id, payload), payload
 
     async def _render(self, plan: ViewPlan, payload: bytes) -> Rendered:
         """Render a payload, or return what an equal one was rendered to before."""

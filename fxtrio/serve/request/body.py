@@ -18,7 +18,14 @@ from fxtrio.serve.request.spool import Body
 MOST_SHOWN = 256 * 1024
 """Text of a form that goes back into its page (characters): there a ``<`` takes up to 10 bytes."""
 
-_PRIVATE = ("password", "passphrase", "secret", "token")
+_PRIVATE_PARTS = re.compile(
+    "password|passwd|passphrase|passcode|pwd|secret|token|securitycode|onetimecode|cardnumber"
+    "|apikey|privatekey|accesskey"
+)
+_PRIVATE_WORDS = frozenset(
+    {"pass", "pin", "otp", "totp", "tan", "cvv", "cvc", "csc", "ssn", "iban"}
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _JSON = re.compile(r"(?:application|text)/(?:[a-z0-9.-]+\+)?json")
 
 T = TypeVar("T")
@@ -81,14 +88,13 @@ class ActionRequest(BodyRequest):
 def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Return what of a form's values its page may be filled with again.
 
-    That is text. Files stay away, and what nobody should find in a page: fields whose
-    name contains ``password``, ``passphrase``, ``secret`` or ``token``, in any case, or
-    begins with ``_``. So does what does not fit into `MOST_SHOWN`.
+    That is text. Files stay away, and what nobody should find in a page: fields with a
+    private name (`is_private`). So does what does not fit into `MOST_SHOWN`.
     """
     shown: dict[str, str | list[str]] = {}
     left = MOST_SHOWN
     for name, value in values.items():
-        if name.startswith("_") or any(word in name.lower() for word in _PRIVATE):
+        if is_private(name):
             continue
         texts = [item for item in _listed(value) if isinstance(item, str)]
         size = len(name) + sum(map(len, texts))
@@ -96,6 +102,20 @@ def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
             shown[name] = texts if isinstance(value, list) else texts[0]
             left -= size
     return shown
+
+
+def is_private(name: str) -> bool:
+    """Whether a field's name says that no page should repeat what is typed into it.
+
+    It begins with ``_``, contains ``password``, ``token`` or the like in any writing
+    (``api_key``, ``apiKey``), or has one of the words ``pin``, ``cvv``, … (``card-pin``,
+    ``cardPin``, but not ``shipping``).
+    """
+    if name.startswith("_"):
+        return True
+    if _PRIVATE_PARTS.search(re.sub(r"[\W_]", "", name).lower()):
+        return True
+    return any(word.lower() in _PRIVATE_WORDS for word in _WORD.findall(name))
 
 
 def _listed(value: Any) -> list[Any]:
