@@ -21,6 +21,10 @@ PAGE = """
     async def load(request):
         return {"cookies": request.cookies}
 
+    async def websocket(ws):
+        await ws.accept()
+        await ws.send_json(ws.cookies)
+
     @action
     async def form(request):
         return {"form": {name: str(value) for name, value in (await request.form()).items()}}
@@ -224,3 +228,19 @@ async def test_cookies_of_pages_and_endpoints_are_parsed_in_linear_time(
     assert (await client.get("/api/read", headers=headers)).json()["b"] == ',"'
     loaded = await client.load_page("/", headers=headers)
     assert loaded.data["cookies"]["b"] == ',"'
+    client.cookies.clear()  # they would go first
+    async with client.websocket("/", headers=headers) as socket:
+        assert (await socket.receive_json())["b"] == ',"'
+
+
+async def test_queries_and_paths_are_valid_text(tmp_path: Path) -> None:
+    code = """
+    @server
+    async def load(request):
+        texts = [*request.path_params.values(), *request.query_params.values(), request.url.path]
+        return {"valid": [text.encode().decode() == text for text in texts]}
+    """
+    write_tree(tmp_path, {"pages/[name].fxl": page(code)})
+    async with open_app(tmp_path) as client:
+        loaded = await client.load_page("/%ED%A0%80?q=%ED%A0%80&r=%FF")
+        assert loaded.data["valid"] == [True] * 4
