@@ -209,8 +209,15 @@ class CharsetRefused(ActionError):
 class BadMessage(WebSocketException, ValueError):
     """A WebSocket message that is not the JSON a handler asks for; closes with 1007."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(1007, reason)
+    def __init__(self, reason: str, code: int = 1007) -> None:
+        super().__init__(code, reason)
+
+
+class MessageOfOtherKind(BadMessage):
+    """Bytes where a handler asks for text, or the other way round; closes with 1003."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(f"A {wanted} message was expected.", 1003)
 
 
 class BodyTooLarge(ActionError):

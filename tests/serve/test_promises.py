@@ -41,9 +41,31 @@ PAGE = """
 ACTIONS = "/api/__actions/index/"
 
 
+KINDS = """
+    async def websocket(ws):
+        await ws.accept()
+        match ws.query_params["by"]:
+            case "json":
+                while True:
+                    await ws.send_json(await ws.receive_json())
+            case "text":
+                while True:
+                    await ws.send_text(await ws.receive_text())
+            case "each-text":
+                async for text in ws.iter_text():
+                    await ws.send_text(text)
+            case "bytes":
+                while True:
+                    await ws.send_bytes(await ws.receive_bytes())
+            case "each-bytes":
+                async for data in ws.iter_bytes():
+                    await ws.send_bytes(data)
+    """
+
+
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE), "pages/kinds.fxl": page(KINDS)})
     async with open_app(tmp_path) as opened:
         yield opened
 
@@ -119,9 +141,20 @@ async def test_a_message_that_is_no_json_closes_with_1007_and_is_no_defect(
     assert not caplog.records
 
 
-async def test_a_message_of_bytes_where_text_is_meant_closes_with_1007(client: Client) -> None:
-    async with client.websocket("/") as socket:
-        await socket.send_bytes(b"{}")
+@pytest.mark.parametrize("by", ["json", "text", "each-text", "bytes", "each-bytes"])
+async def test_a_message_of_the_other_kind_closes_with_1003_and_is_no_defect(
+    client: Client, by: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client.websocket(f"/kinds?by={by}") as socket:
+        if by.endswith("bytes"):
+            await socket.send_bytes(b"1")
+            assert await socket.receive() == b"1"
+            await socket.send_text("1")
+        else:
+            await socket.send_text("1")
+            assert await socket.receive() == "1"
+            await socket.send_bytes(b"1")
         with pytest.raises(SocketClosed) as caught:
             await socket.receive()
-    assert caught.value.code == 1007
+    assert caught.value.code == 1003
+    assert not caplog.records

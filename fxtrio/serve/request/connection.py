@@ -6,15 +6,16 @@ and the budget of the process.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from starlette.datastructures import FormData, Headers
 from starlette.requests import Request
 from starlette.types import Scope
 from starlette.websockets import WebSocket
 
-from fxtrio.errors import BadBody, BadMessage
+from fxtrio.errors import BadBody, BadMessage, MessageOfOtherKind
 from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.forms import (
     LARGEST_FIELD,
@@ -23,6 +24,8 @@ from fxtrio.serve.request.forms import (
 )
 from fxtrio.serve.request.json_body import parse_json
 from fxtrio.serve.request.spool import Body
+
+_Payload = TypeVar("_Payload", str, bytes)
 
 
 class _Cookies:
@@ -44,27 +47,42 @@ class PageRequest(_Cookies, Request):
 
 
 class PageSocket(_Cookies, WebSocket):
-    """What WebSocket handlers and their hooks get."""
+    """What WebSocket handlers and their hooks get.
+
+    A client's message that is not what was asked for closes the connection, when the
+    handler lets that pass, and is no defect of the handler.
+    """
+
+    async def receive_text(self) -> str:
+        """Return the next message. Raises MessageOfOtherKind for bytes."""
+        return await self._of_kind("text", super().receive_text)
+
+    async def receive_bytes(self) -> bytes:
+        """Return the next message. Raises MessageOfOtherKind for text."""
+        return await self._of_kind("binary", super().receive_bytes)
 
     async def receive_json(self, mode: str = "text") -> Any:
         """Return the JSON of the next message, within the bounds of bodies.
 
-        ``mode`` is ``text`` or ``binary``. Raises BadMessage for anything else, which
-        closes the connection with 1007 when the handler lets it pass.
+        ``mode`` is ``text`` or ``binary``. Raises BadMessage for anything else.
         """
         if mode not in ("text", "binary"):
             raise RuntimeError('The "mode" argument should be "text" or "binary".')
-        try:
-            if mode == "text":
-                data = (await self.receive_text()).encode()
-            else:
-                data = bytes(await self.receive_bytes())
-        except (KeyError, AttributeError, TypeError):  # None, or nothing, in its place
-            raise BadMessage(f"A {mode} message was expected.") from None
+        text = mode == "text"
+        data = (await self.receive_text()).encode() if text else bytes(await self.receive_bytes())
         try:
             return parse_json(data)
         except BadBody as error:
             raise BadMessage(error.message) from None
+
+    @staticmethod
+    async def _of_kind(wanted: str, receive: Callable[[], Awaitable[_Payload]]) -> _Payload:
+        payload = None
+        with suppress(KeyError):  # servers leave out what there is not, or say None
+            payload = await receive()
+        if payload is None:
+            raise MessageOfOtherKind(wanted)
+        return payload
 
 
 class BodyRequest(PageRequest):
