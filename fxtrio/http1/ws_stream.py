@@ -47,6 +47,7 @@ class WsStream:
         self._offer = offer
         self._nursery = nursery
         self._early = bytearray(connection.reader.rest or b"")  # what came before the answer
+        self._early_read: trio.CancelScope | None = None
         self._protocol: WsProtocol | None = None
         self._denial = Response(keep_alive=False)
         self._connected = self._closed = False
@@ -202,10 +203,14 @@ class WsStream:
         if kind == "websocket.accept" and self._denial.stage == NOTHING:
             head = self._offer.accept(message, self._connection.hub.common)
             self.status = 101
-            self._protocol = WsProtocol(self._offer.protocol, self._limits.websocket_backlog)
+            protocol = WsProtocol(self._offer.protocol, self._limits.websocket_backlog)
+            if self._early:  # it goes before whatever is read from now on
+                protocol.feed(bytes(self._early))
+            self._protocol = protocol
+            if self._early_read is not None:
+                self._early_read.cancel()
             await self._transport.write(head)
-            if self._early:
-                await self._take(self._protocol, bytes(self._early))
+            await self._write_output(protocol)
             if self._connection.hub.closing:
                 self.leave()
         elif kind == "websocket.close" and self._denial.stage == NOTHING:
@@ -269,7 +274,11 @@ class WsStream:
         if len(self._early) > READ_SIZE:
             self._transport.abort()  # a client waits for the answer before it sends that much
             return False
-        data = await self._transport.read()
+        with trio.CancelScope() as scope:
+            self._early_read = scope
+            data = await self._transport.read()
+        if scope.cancelled_caught:  # the application answered, and there may be messages now
+            return True
         if self._protocol is not None:  # the application answered during the wait
             await self._take(self._protocol, data)
             return True

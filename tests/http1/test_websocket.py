@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import trio
+import trio.testing
 
 from fxtrio.http1 import ServerLimits
 
@@ -15,9 +17,11 @@ from .frames import (
     PING,
     PONG,
     TEXT,
+    WebSocket,
     close_frame,
     frame,
     open_websocket,
+    upgrade,
 )
 from .support import App, open_server
 from .talkers import Recorder, echo
@@ -179,6 +183,42 @@ async def test_a_client_that_vanishes_is_told_as_1006() -> None:
         async with await open_websocket(server) as client:
             await client.send(frame(TEXT, b"last words"))
     assert [message.get("code") for message in app.messages] == [None, 1006]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("later", [False, True])
+async def test_what_comes_before_the_accept_is_received_by_whom_waits_for_it_already(
+    count: int, later: bool
+) -> None:
+    waiting = trio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+
+        async def echo_some() -> None:
+            for _ in range(count):
+                message = await receive()
+                await send({"type": "websocket.send", "text": message["text"]})
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(echo_some)
+            await trio.testing.wait_all_tasks_blocked()
+            waiting.set()
+            if later:
+                await trio.testing.wait_all_tasks_blocked(0.05)
+            await send({"type": "websocket.accept"})
+
+    sent = b"".join(frame(TEXT, b"%d" % number) for number in range(count))
+    async with open_server(app) as server:
+        async with WebSocket((await server.connect()).stream) as client:
+            await client.send(upgrade() + (b"" if later else sent))
+            if later:
+                await waiting.wait()
+                await client.send(sent)
+            assert (await client.reply()).status == 101
+            for number in range(count):
+                assert (await client.frame()).payload == b"%d" % number
 
 
 async def test_messages_after_the_clients_close_are_ignored() -> None:
