@@ -65,6 +65,15 @@ def encode(value: object, *, place: str) -> bytes:
     return encoded
 
 
+def valid_text(text: str, *, place: str) -> str:
+    """Return ``text`` with U+FFFD for half of a surrogate pair; ``place`` is told of it once."""
+    found: list[str] = []
+    valid: str = _valid(text, "", found)
+    if found:
+        _tell_once(place)("")
+    return valid
+
+
 def _with_valid_text(value: object, place: str) -> object:
     """Return what ``value`` is in JSON, in valid Unicode. Raises NotSerializable."""
     try:
@@ -105,10 +114,10 @@ def _tell_once(place: str) -> Callable[[str], None]:
     def tell(path: str) -> None:
         if next(told, False):
             log.error(
-                "%s: %r is no valid Unicode, and was sent with U+FFFD. "
+                "%s: %s is no valid Unicode, and was sent with U+FFFD. "
                 "Look where the text comes from.",
                 place,
-                path.lstrip("."),
+                repr(path.lstrip(".")) if path else "a text",
             )
 
     return tell

@@ -11,7 +11,7 @@ import inspect
 from math import inf
 from typing import Any
 
-from fxtrio.encode import encode
+from fxtrio.encode import encode, valid_text
 from fxtrio.errors import MessageNotEncodable, NotSerializable
 
 Message = dict[str, Any] | list[Any] | str | bytes
@@ -68,8 +68,8 @@ def encode_message(message: Message | Frame) -> Frame:
     if isinstance(message, str):
         try:
             return Frame(message.encode(), binary=False)
-        except UnicodeEncodeError as error:
-            raise MessageNotEncodable(message, "text with half a surrogate pair") from error
+        except UnicodeEncodeError:
+            return Frame(valid_text(message, place="publish()").encode(), binary=False)
     if isinstance(message, bytes):
         return Frame(message, binary=True)
     if isinstance(message, (bytearray, memoryview)):

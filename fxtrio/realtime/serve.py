@@ -20,6 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from fxtrio.encode import valid_text
 from fxtrio.errors import ClientDisconnected
 from fxtrio.realtime.ending import find_ending
 from fxtrio.realtime.inbox import Inbox
@@ -60,6 +61,8 @@ async def serve_websocket(
         if inbox.farewell is not None:
             raise ClientDisconnected
         try:
+            if message["type"] == "websocket.close":
+                message = _valid(message, place)
             if (
                 ws.application_state is WebSocketState.CONNECTING
                 and message["type"] == "websocket.close"
@@ -68,7 +71,10 @@ async def serve_websocket(
                 # A refused handshake has no code. A browser learns the reason, and does
                 # not try again, only after an accept. The inbox receives the handshake.
                 await ws.send({"type": "websocket.accept", "subprotocol": None, "headers": []})
-            await ws.send(message)
+            try:
+                await ws.send(message)
+            except UnicodeEncodeError:
+                await ws.send(_valid(message, place))
         except (WebSocketDisconnect, OSError) as error:
             raise ClientDisconnected from error
 
@@ -95,6 +101,14 @@ async def serve_websocket(
         if inbox.farewell is None:
             with trio.move_on_after(_CLOSE_LIMIT):
                 await _close(socket, code, reason)
+
+
+def _valid(message: Message, place: str) -> Message:
+    """Return a message, whose text is not valid Unicode, with what is."""
+    return {
+        key: valid_text(value, place=place) if isinstance(value, str) else value
+        for key, value in message.items()
+    }
 
 
 async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: float) -> None:

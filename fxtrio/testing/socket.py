@@ -87,6 +87,8 @@ async def open_socket(app: ASGIApp, scope: Scope) -> AsyncIterator[TestSocket]:
             return {"type": "websocket.disconnect", "code": 1006}
 
     async def send(message: Message) -> None:
+        for key in ("text", "reason"):
+            (message.get(key) or "").encode()  # as on the wire: raises for what is no Unicode
         try:
             await outbox.send(message)
         except trio.BrokenResourceError:

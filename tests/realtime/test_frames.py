@@ -82,12 +82,17 @@ def test_the_values_a_loader_may_return_may_be_published_too():
 
 @pytest.mark.parametrize(
     "message",
-    [None, 3, 1.5, True, object(), {"a": object()}, {"a": float("nan")}, [float("inf")], "\ud800"],
+    [None, 3, 1.5, True, object(), {"a": object()}, {"a": float("nan")}, [float("inf")]],
     ids=repr,
 )
 def test_what_no_frame_can_hold_is_refused(message):
     with pytest.raises(MessageNotEncodable, match="Publish a dict or list"):
         encode_message(message)
+
+
+@pytest.mark.parametrize("message", ["a\ud800", {"a": "a\ud800"}, ["a\udfff"]], ids=repr)
+def test_half_a_surrogate_pair_is_published_as_a_replacement_character(message):
+    assert "a\ufffd" in encode_message(message).payload.decode()
 
 
 def test_what_is_refused_is_named_with_its_place_and_nothing_else():

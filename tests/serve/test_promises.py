@@ -41,6 +41,22 @@ PAGE = """
 ACTIONS = "/api/__actions/index/"
 
 
+HALVES = """
+    import json
+
+    from fx.realtime import channel
+
+    async def websocket(ws):
+        await ws.accept()
+        async with channel(ws, "halves") as room:
+            value = json.loads(await ws.receive_text())
+            await ws.send_text(value)
+            await ws.send_json({"a": value})
+            await room.publish(value)
+            await room.publish({"a": value})
+            await ws.receive_text()
+            await ws.close(4000, value)
+    """
 KINDS = """
     async def websocket(ws):
         await ws.accept()
@@ -65,7 +81,14 @@ KINDS = """
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    write_tree(tmp_path, {"pages/index.fxl": page(PAGE), "pages/kinds.fxl": page(KINDS)})
+    write_tree(
+        tmp_path,
+        {
+            "pages/index.fxl": page(PAGE),
+            "pages/kinds.fxl": page(KINDS),
+            "pages/halves.fxl": page(HALVES),
+        },
+    )
     async with open_app(tmp_path) as opened:
         yield opened
 
@@ -139,6 +162,20 @@ async def test_a_message_that_is_no_json_closes_with_1007_and_is_no_defect(
             await socket.receive()
     assert caught.value.code == 1007
     assert not caplog.records
+
+
+async def test_half_a_surrogate_pair_in_a_message_is_sent_as_a_replacement_character(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client.websocket("/halves") as socket:
+        await socket.send_text('"a\\ud800"')
+        got = sorted([str(await socket.receive()) for _ in range(4)])
+        await socket.send_text("enough")
+        with pytest.raises(SocketClosed) as caught:
+            await socket.receive()
+    assert [text.replace(" ", "") for text in got] == ["a\ufffd"] * 2 + ['{"a":"a\ufffd"}'] * 2
+    assert (caught.value.code, caught.value.reason) == (4000, "a\ufffd")
+    assert all("U+FFFD" in record.message for record in caplog.records)
 
 
 @pytest.mark.parametrize("by", ["json", "text", "each-text", "bytes", "each-bytes"])
