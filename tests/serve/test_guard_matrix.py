@@ -335,6 +335,25 @@ async def test_the_ways_in_are_open_where_they_are_pages_of_the_app(
             assert (ran, judged[0].pattern) == ([], "/[team]")
 
 
+async def test_a_stored_response_is_guarded_by_its_route_as_well(tmp_path: Path) -> None:
+    project, settings = await open_guarded(tmp_path, DYNAMIC, "require_user", "")
+    for file in ("[team]", "public"):
+        path = project / f"pages/{file}.fxl"
+        path.write_text('CACHE = {"revalidate": 60}\n' + path.read_text("utf-8"), "utf-8")
+    forms = [FORMS[name] for name in ("html", "navigation", "markdown by name")]
+    async with open_app(project, mode="production", **settings) as client:
+        await client.app.state.fx.plugins["auth"].add_user(EMAIL, PASSWORD)
+        stranger = Client(client.app)
+        body = {"email": EMAIL, "password": PASSWORD}
+        assert (await client.post("/api/__auth/login", json=body)).status == 200
+        for form in forms:
+            for visitor in (client, stranger, client, stranger):
+                answer, _, judged = await asked(visitor, form, "/login")
+                assert ("secret" in answer.text) is (visitor is client)
+                assert {route.pattern for route in judged} == {"/[team]"}
+                assert "secret" in (await asked(visitor, form, "/public"))[0].text
+
+
 def test_cases_are_what_they_are_called() -> None:
     """The tree of each case has the page that shall answer it."""
     for case in CASES:
