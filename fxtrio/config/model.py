@@ -108,6 +108,9 @@ class TimeoutsConfig:
     action: float = attrs.field(default=30.0, validator=checks.positive_seconds)
     """One action; `@action(timeout=…)` sets it for one function."""
 
+    shell: float = attrs.field(default=0.08, validator=checks.positive_seconds)
+    """For how long a page with a `loading.fxl` waits for its loader before its shell is sent."""
+
     render: float = attrs.field(default=5.0, validator=checks.positive_seconds)
     """One render in Node, after which its process is replaced."""
 

@@ -7,13 +7,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import attrs
+import pytest
 import trio
+import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from fx.testing import open_app
-from fxtrio.serve.pages.stream import NonceWriter
+from fxtrio.app import Application
+from fxtrio.serve.pages.nonces import NonceWriter
 from fxtrio.ssr.frames import Rendered
 from tests.trees import page, write_tree
 
@@ -55,7 +58,10 @@ class Renderer:
 
     @asynccontextmanager
     async def stream(self, page: int, payload: bytes) -> AsyncIterator[Parts]:
-        yield Parts()
+        parts = Parts()
+        if b'"deferred":true' not in payload:
+            parts.settled.set()
+        yield parts
 
 
 @asynccontextmanager
@@ -145,3 +151,124 @@ async def test_a_client_that_leaves_ends_the_stream_and_its_loader(
         async with client.stream("GET", "/") as response:
             await anext(aiter(response))
         assert trio.current_time() < 1
+
+
+QUICK = """
+    import trio
+    from fx.runtime import redirect
+
+    @server
+    async def load(request):
+        request.state.response.set_cookie("seen", "yes")
+        await trio.sleep(float(request.query_params["after"]))
+        request.state.response.set_cookie("late", "yes")
+        match request.query_params["end"]:
+            case "gone":
+                raise LoaderError("gone", 410)
+            case "away":
+                return redirect("/elsewhere")
+            case "crash":
+                raise ValueError("a crash")
+        return {"message": "here"}, 202
+    """
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Path:
+    files = {"pages/index.fxl": page(QUICK), "pages/error.fxl": page("")}
+    return write_tree(tmp_path, {**files, "pages/loading.fxl": page("")})
+
+
+@pytest.mark.parametrize(
+    ("end", "status"), [("gone", 410), ("away", 303), ("crash", 500), ("data", 202)]
+)
+async def test_a_loader_that_ends_within_the_grace_decides_as_without_a_loading_file(
+    quick: Path, end: str, status: int, autojump_clock: MockClock
+) -> None:
+    async with open_app(quick, open_renderer=open_renderer) as client:
+        response = await client.get(f"/?after=0.05&end={end}")
+    assert response.status == status
+    assert "late=yes" in "".join(response.headers.getlist("set-cookie"))
+    assert "rejected" not in response.text
+    assert ('"data":{"message":"here"}' in response.text) == (end == "data")
+
+
+async def test_the_grace_is_a_setting(quick: Path, autojump_clock: MockClock) -> None:
+    async with open_app(quick, open_renderer=open_renderer, timeouts={"shell": 5}) as client:
+        assert (await client.get("/?after=4&end=gone")).status == 410
+        assert (await client.get("/?after=6&end=gone")).status == 200
+
+
+@pytest.mark.parametrize(("end", "status"), [("gone", 410), ("data", 202)])
+async def test_head_waits_for_the_loader(
+    quick: Path, end: str, status: int, autojump_clock: MockClock
+) -> None:
+    async with open_app(quick, open_renderer=open_renderer) as client:
+        response = await client.request("HEAD", f"/?after=3&end={end}")
+    assert (response.status, response.text) == (status, "")
+
+
+@pytest.mark.parametrize(
+    ("end", "what"),
+    [
+        ("gone", "the status 410, set-cookie"),
+        ("away", "a redirect to /elsewhere, set-cookie"),
+        ("crash", "the status 500, set-cookie"),
+        ("data", "the status 202, set-cookie"),
+    ],
+)
+async def test_what_a_late_loader_has_set_is_told_in_the_log(
+    quick: Path,
+    end: str,
+    what: str,
+    autojump_clock: MockClock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with open_app(quick, open_renderer=open_renderer) as client:
+        response = await client.get(f"/?after=3&end={end}")
+    assert response.status == 200
+    told = [record.message for record in caplog.records if "came to" in record.message]
+    assert told == [
+        f"pages/index.fxl: load(): came to {what} when the page was on its way with status 200 "
+        f"(request {response.headers['x-request-id']}). "
+        "Let it end within timeouts.shell, or remove the loading.fxl."
+    ]
+
+
+async def test_without_javascript_a_late_failure_shows_the_error_page(
+    quick: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(quick, open_renderer=open_renderer) as client:
+        failed = await client.get("/?after=3&end=gone")
+        away = await client.get("/?after=3&end=away")
+        whole = await client.get("/?after=3&end=data")
+    hidden = "<noscript><style>#fx-root{display:none}</style>whole</noscript>"
+    assert hidden in failed.text
+    assert (
+        '<noscript><meta http-equiv="refresh" content="0;url=/elsewhere"></noscript>' in away.text
+    )
+    assert "<noscript><style>div[hidden][id^='S:']" in whole.text
+
+
+async def test_a_client_that_leaves_in_the_grace_ends_the_loader(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    ended = """
+        import trio
+
+        @server
+        async def load(request):
+            try:
+                await trio.sleep(3600)
+            finally:
+                request.app.state.ended_at = trio.current_time()
+        """
+    files = {"pages/index.fxl": page(ended), "pages/loading.fxl": page("")}
+    write_tree(tmp_path, files)
+    async with open_app(tmp_path, open_renderer=open_renderer, timeouts={"shell": 60}) as client:
+        begin = trio.current_time()
+        with trio.move_on_after(10):
+            await client.get("/")
+        await trio.testing.wait_all_tasks_blocked()
+        assert isinstance(client.app, Application)
+        assert client.app.state.ended_at - begin == pytest.approx(10, abs=0.1)

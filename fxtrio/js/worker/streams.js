@@ -68,7 +68,7 @@ export class Stream {
       onShellReady: (head = '') => queueMicrotask(() => this.#open(head)),
       onShellError: (/** @type {unknown} */ error) => this.fail(error),
       onError: (/** @type {unknown} */ error) => {
-        if (!this.#ended) this.#onError(error);
+        if (!this.#ended && !isExpected(error)) this.#onError(error);
       },
     });
   }
@@ -168,6 +168,15 @@ export class Stream {
     }
     return entry;
   }
+}
+
+/**
+ * Whether an error was sent here by the application's server, which has logged it.
+ *
+ * @param {unknown} error
+ */
+function isExpected(error) {
+  return error instanceof Error && 'expected' in error;
 }
 
 /** A promise with its two ends. A rejection that no component waits for is no error. */

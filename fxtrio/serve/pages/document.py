@@ -39,13 +39,15 @@ class DocumentFrame:
         viewport = b"" if b'name="viewport"' in first.head else _VIEWPORT
         return b"".join((self.opening, viewport, first.head, self.links, _TO_ROOT, first.html))
 
-    def rest(self, state: bytes, script: bytes = b"") -> bytes:
-        """Return what follows the last part of a stream; ``script`` runs before the state is read.
+    def rest(self, state: bytes, script: bytes = b"", plain: bytes = b"") -> bytes:
+        """Return what follows the last part of a stream, which has closed the root element.
 
-        The parts have closed the root element.
+        ``script`` runs before the payload is read; ``plain`` is HTML for browsers that
+        run no scripts.
         """
+        noscript = b"<noscript>%b</noscript>" % plain if plain else b""
         inline = b'<script nonce="%b">%b</script>' % (self.nonce, script) if script else b""
-        return inline + _STATE + state + _END
+        return noscript + inline + _STATE + state + _END
 
     def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
         """Return the document of a render."""

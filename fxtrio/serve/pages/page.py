@@ -62,7 +62,7 @@ class PageEvent:
         nonce = audience.nonce()
         try:
             if content.action_data is None:
-                rendered = await self._render(plan, payload)
+                rendered = await self.render(plan, payload)
             else:
                 rendered, payload = await self._render_again(plan, content, payload)
         except SsrDown as error:
@@ -114,7 +114,7 @@ class PageEvent:
         payload = self.payload(plan, attrs.evolve(content, action_data=data))
         return await render(plan.view.id, payload), payload
 
-    async def _render(self, plan: ViewPlan, payload: bytes) -> Rendered:
+    async def render(self, plan: ViewPlan, payload: bytes) -> Rendered:
         """Render a payload, or return what an equal one was rendered to before."""
         view = plan.view.id
         cache = self.site.render_cache

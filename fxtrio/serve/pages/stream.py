@@ -1,61 +1,69 @@
 """A page that is sent while it is rendered: the shell first, the rest as it comes.
 
-With a `loading.fxl` the page's own loader runs while the shell is on its way.
-Once the shell is sent, the status is settled; a failure or redirect of the
-loader then takes effect in the browser.
+With a `loading.fxl` the page's own loader may still run when the shell is sent, once it
+has taken longer than `timeouts.shell`. From then on the status and headers are settled:
+what the loader would have made of them is told in the log, and a failure or redirect
+takes effect in the browser.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-import msgspec
 import trio
 
-from fxtrio.encode import escape_for_html
 from fxtrio.errors import Redirect, SsrDown
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
-from fxtrio.serve.pages.code import LoaderCode
 from fxtrio.serve.pages.failure import log_failure, problem_of
-from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values, load, unwrap
+from fxtrio.serve.pages.late import LateLoader, late_loader
+from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load, unwrap
+from fxtrio.serve.pages.nonces import NonceWriter
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.running import RenderParts
+from fxtrio.serve.pages.stream_end import Ending, failure_ending, redirect_ending, whole_ending
 from fxtrio.serve.request.reply import HTML, NOTHING, Answer, complete_headers, redirected
 from fxtrio.ssr.frames import Rendered
 
-_EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
-"""An empty root element is rendered anew by the browser, from the state that follows."""
+log = logging.getLogger("fx.serve")
 
-
-class NonceWriter:
-    """Replaces the placeholder of the nonce in bytes that come in parts."""
-
-    def __init__(self, placeholder: bytes, nonce: bytes) -> None:
-        self._placeholder = placeholder
-        self._nonce = nonce
-        self._kept = b""
-
-    def feed(self, data: bytes) -> bytes:
-        """Return what can be sent; the start of a placeholder waits for its end."""
-        placeholder = self._placeholder
-        if not placeholder:
-            return data
-        data = (self._kept + data).replace(placeholder, self._nonce)
-        for size in range(min(len(placeholder) - 1, len(data)), 0, -1):
-            if placeholder.startswith(data[-size:]):
-                self._kept = data[-size:]
-                return data[:-size]
-        self._kept = b""
-        return data
+_NO_DATA = b'{"message":"the loader gave no data","expected":true}'
+"""What waits for the data in the render is told; the log says it already."""
 
 
 async def stream_page(page: PageEvent) -> Answer:
-    """Run the loaders that the shell needs, then send the page in parts."""
-    plan = page.target.plan
-    late = _late_loader(page)
-    early = [loader for loader in plan.loaders if loader is not late]
-    outcome = await load(early, page.request, page=plan.view.module)
+    """Run the loaders, and send the page in parts; its own loader may come late."""
+    late = late_loader(page)
+    if late is None:
+        return await _send(
+            page, await load(page.target.plan.loaders, page.request, page=page.place)
+        )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(late.run, page, name=f"load.{late.loader.source}")
+        answer = await _send_with_late(page, late)
+        nursery.cancel_scope.cancel("nobody needs the loader any more")
+    return answer
+
+
+async def _send_with_late(page: PageEvent, late: LateLoader) -> Answer:
+    """Send the page as if it had no late loader, if that one ends within the grace."""
+    grace = page.site.config.timeouts.shell
+    if page.visit.scope["method"] == "HEAD":  # which is about status and headers alone
+        grace = float("inf")
+    deadline = trio.current_time() + grace
+    layouts = [loader for loader in page.target.plan.loaders if loader is not late.loader]
+    early = await load(layouts, page.request, page=page.place)
+    if not isinstance(early, Loaded):
+        return await _send(page, early)
+    joined: Outcome | None = None
+    with trio.CancelScope(deadline=deadline):
+        joined = await late.wait_joined(early)
+    return await (_send(page, early, late) if joined is None else _send(page, joined))
+
+
+async def _send(page: PageEvent, outcome: Outcome, late: LateLoader | None = None) -> Answer:
+    """Send the page with what its loaders gave, or return what stands in for it."""
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=False)
     if isinstance(outcome, Failed):
@@ -70,16 +78,10 @@ async def stream_page(page: PageEvent) -> Answer:
     return await show_failure(page, "", failure, outcome.values)
 
 
-def _late_loader(page: PageEvent) -> LoaderCode | None:
-    """Return the page's loader when the shell can do without it."""
-    inner = page.target.plan.inner
-    return inner.loader if page.target.plan.view.defers and inner.head is None else None
-
-
 class _PageStream:
     """One page on its way."""
 
-    def __init__(self, page: PageEvent, early: Loaded, late: LoaderCode | None) -> None:
+    def __init__(self, page: PageEvent, early: Loaded, late: LateLoader | None) -> None:
         self._page = page
         self._early = early
         self._late = late
@@ -87,15 +89,14 @@ class _PageStream:
         self._frame = page.site.frames[page.target.plan.view.id]
         self._nonce = page.visit.audience.nonce()
         self._writer = NonceWriter(page.site.nonce, self._nonce)
+        self._sent_headers = 0
         self.begun = False
 
     async def run(self) -> Exception | None:
         """Send the page; return what went wrong, None when nothing did."""
-        page, plan = self._page, self._page.target.plan
+        page, plan, early = self._page, self._page.target.plan, self._early
         try:
-            content = Content(
-                self._early.values, self._early.status, deferred=self._late is not None
-            )
+            content = Content(early.values, early.status, deferred=self._late is not None)
             payload = page.payload(plan, content)
         except Exception as error:  # HEAD functions and values of loaders are the application's
             return error
@@ -104,7 +105,7 @@ class _PageStream:
             try:
                 async with page.running.renderer.stream(plan.view.id, payload) as parts:
                     if self._late is not None:
-                        nursery.start_soon(self._load_late, self._late, parts)
+                        nursery.start_soon(self._bring_late, self._late, parts)
                     async for part in parts:
                         await self._send_part(part)
             except SsrDown as error:
@@ -118,23 +119,17 @@ class _PageStream:
             await self._finish()
         return failure
 
-    async def _load_late(self, loader: LoaderCode, parts: RenderParts) -> None:
-        """Run the page's loader and let the render go on with what it gives."""
-        page = self._page
-        outcome = await load([loader], page.request, page=loader.source)
-        if isinstance(outcome, Loaded):
-            outcome = Loaded({**self._early.values, **outcome.values}, outcome.status)
-        self._outcome = outcome
+    async def _bring_late(self, late: LateLoader, parts: RenderParts) -> None:
+        """Let the render go on with what the late loader gives."""
+        outcome = self._outcome = await late.wait_joined(self._early)
         if isinstance(outcome, Loaded):
             try:
-                await parts.resolve("page", self._data(outcome.values))
+                data = encode_data(self._page.target.plan, outcome.values)
+                await parts.resolve("page", data)
                 return
             except Exception as error:  # a value that JSON cannot hold
-                self._outcome = Failed(loader.source, error, self._early.values)
-        await parts.reject("page", b'{"message":"the loader gave no data"}')
-
-    def _data(self, values: Values) -> bytes:
-        return encode_data(self._page.target.plan, values)
+                self._outcome = Failed(late.loader.source, error, self._early.values)
+        await parts.reject("page", _NO_DATA)
 
     async def _send_part(self, part: Rendered) -> None:
         page = self._page
@@ -143,6 +138,7 @@ class _PageStream:
             return
         self.begun = True
         visit = page.visit
+        self._sent_headers = len(visit.draft.raw_headers)
         headers = complete_headers(
             [(b"content-type", HTML), *page.html_headers(self._nonce)],
             draft=visit.draft,
@@ -154,27 +150,52 @@ class _PageStream:
         await self._send(self._frame.shell(part))
 
     async def _finish(self) -> None:
-        """Send the state, for the browser to take over."""
-        payload, script = self._last_payload()
-        await self._send(self._frame.rest(payload, script))
+        """Send the payload, for the browser to take over."""
+        if self._late is not None:
+            self._tell_what_came_late(self._late)
+        ending = await self._ending()
+        await self._send(self._frame.rest(ending.payload, ending.script, ending.plain))
         await self._page.visit.send({"type": "http.response.body", "body": b""})
 
-    def _last_payload(self) -> tuple[bytes, bytes]:
+    async def _ending(self) -> Ending:
         page, outcome = self._page, self._outcome
         if isinstance(outcome, Redirect):
-            url = escape_for_html(msgspec.json.encode(outcome.url))
-            return b"{}", b"location.replace(%b)" % url
+            return redirect_ending(outcome.url)
         if isinstance(outcome, Loaded):
             content = Content(outcome.values, outcome.status)
-            return page.payload(page.target.plan, content), b""
+            payload = page.payload(page.target.plan, content)
+            return whole_ending(payload, late=self._late is not None)
         log_failure(outcome.error, outcome.source)
         problem = problem_of(outcome.error, development=page.site.development)
         values: dict[str, Any] = self._early.values
         for boundary in boundaries(page, problem.status):
             if all(loader.source in values for loader in boundary.loaders):
-                content = Content(values, problem.status, problem)
-                return page.payload(boundary, content), _EMPTY_ROOT
-        return b"{}", b""
+                return await failure_ending(
+                    page, boundary, Content(values, problem.status, problem)
+                )
+        return Ending(b"{}")
+
+    def _tell_what_came_late(self, late: LateLoader) -> None:
+        """Log what the loader has set after status and headers were on their way."""
+        outcome, draft = self._outcome, self._page.visit.draft
+        lost = [name.decode("latin-1") for name, _ in draft.raw_headers[self._sent_headers :]]
+        if isinstance(outcome, Redirect):
+            lost.insert(0, f"a redirect to {outcome.url}")
+        elif isinstance(outcome, Failed):
+            problem = problem_of(outcome.error, development=False)
+            lost.insert(0, f"the status {problem.status}")
+        elif outcome.status != self._early.status:
+            lost.insert(0, f"the status {outcome.status}")
+        if lost:
+            request = self._page.visit.request_id
+            log.warning(
+                "%s: came to %s when the page was on its way with status %d (request %s). "
+                "Let it end within timeouts.shell, or remove the loading.fxl.",
+                late.loader.place,
+                ", ".join(lost),
+                self._early.status,
+                "-" if request is None else request.decode(),
+            )
 
     async def _send(self, data: bytes) -> None:
         if self._page.visit.scope["method"] == "HEAD":

@@ -169,3 +169,14 @@ test('a page that destroys its destination ends with an error', async () => {
   for (let round = 0; round < 5; round += 1) await turn();
   assert.deepEqual(types(log), [Type.CHUNK, Type.ERROR]);
 });
+
+test('an error that the server has sent, and logged, is not told again', async () => {
+  const { stream, log } = open(async (destination, { deferred, onError }) => {
+    for (const name of ['page', 'own']) await deferred(name).catch(onError);
+    destination.end();
+  });
+  stream.settle('page', { message: 'the loader gave no data', expected: true }, true);
+  stream.settle('own', { message: 'a mistake' }, true);
+  await turn();
+  assert.deepEqual(log.errors, ['a mistake']);
+});

@@ -1,0 +1,63 @@
+"""How a page that was sent in parts ends: for browsers with JavaScript, and for those without."""
+
+from __future__ import annotations
+
+from html import escape
+
+import attrs
+import msgspec
+
+from fxtrio.encode import escape_for_html
+from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.loaders import unwrap
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content
+from fxtrio.serve.pages.plan import ViewPlan
+
+_EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
+"""An empty root element is rendered anew by the browser, from the payload that follows."""
+
+_SHOW_LATE_PARTS = b"<style>div[hidden][id^='S:']{display:contents!important}</style>"
+"""React's late parts wait hidden, for a script that moves them to their place."""
+
+_HIDE_ROOT = b"<style>#fx-root{display:none}</style>"
+
+
+@attrs.frozen
+class Ending:
+    """What follows the last part of a stream."""
+
+    payload: bytes
+    script: bytes = b""
+    """Runs before the payload is read."""
+
+    plain: bytes = b""
+    """For browsers without JavaScript."""
+
+
+def whole_ending(payload: bytes, *, late: bool) -> Ending:
+    """Return the end of a page that has all of its data; some of it may have come ``late``."""
+    return Ending(payload, plain=_SHOW_LATE_PARTS if late else b"")
+
+
+def redirect_ending(url: str) -> Ending:
+    """Return the end of a page whose loader redirects when it is too late for a status."""
+    script = b"location.replace(%b)" % escape_for_html(msgspec.json.encode(url))
+    plain = f'<meta http-equiv="refresh" content="0;url={escape(url)}">'
+    return Ending(b"{}", script, plain.encode())
+
+
+async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) -> Ending:
+    """Return the end of a page whose loader failed when it is too late for a status.
+
+    The browser renders the boundary in place of all that was sent. For those without
+    JavaScript it is rendered here, unless it holds what cannot stand in a ``noscript``.
+    """
+    payload = page.payload(boundary, content)
+    plain = b""
+    try:
+        html = (await page.render(boundary, payload)).html
+        plain = b"" if b"</noscript" in html.lower() else _HIDE_ROOT + html
+    except Exception as error:  # an error page is application code too
+        log_failure(unwrap(error), boundary.view.module)
+    return Ending(payload, _EMPTY_ROOT, plain)
