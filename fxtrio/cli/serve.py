@@ -121,14 +121,14 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     if app is None or build.exists():  # else it is any ASGI application
         manifest = _load_build(build, config)
     os.environ.setdefault("FX_PROJECT", str(root))
-    if manifest is None or manifest.mode == "production":
-        close_memory()  # also where this process only watches over others
     alone = given["workers"] == 1 and given["max_requests"] is None
     with ExitStack() as stack:
         ready: Callable[[], object] | None = None
         if manifest and app is None and alone:
             launch = choose_launch(build, manifest, config)
             ready = stack.enter_context(prestart(launch, config.ssr.workers)).close
+        if manifest is None or manifest.mode == "production":
+            close_memory()  # also where this process only watches over others
         # The processes that render start in the meantime.
         serve = _import_server(with_app=manifest is not None and alone)
         options = serve_options(config, root, find_app(root, app), **given)

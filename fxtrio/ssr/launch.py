@@ -148,8 +148,9 @@ def _start(
     try:
         if launch.mode != "production":  # a debugger may look at what is in development
             return start()
-        close_memory()
-        return start_unprivileged(start)
+        process = start_unprivileged(start)
+        close_memory()  # before page code runs, which takes Node a while
+        return process
     except OSError as error:
         cause = (
             f"could not be started with {launch.node!r}: {error.strerror}. "
