@@ -15,7 +15,6 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 import attrs
-from starlette.exceptions import WebSocketException
 
 
 def shown_path(path: Path) -> str:
@@ -204,20 +203,6 @@ class CharsetRefused(ActionError):
     def __init__(self, charset: str) -> None:
         super().__init__(f"The charset is {charset[:40]!r}. Send UTF-8.", 415)
         self.charset = charset
-
-
-class BadMessage(WebSocketException, ValueError):
-    """A WebSocket message that is not the JSON a handler asks for; closes with 1007."""
-
-    def __init__(self, reason: str, code: int = 1007) -> None:
-        super().__init__(code, reason)
-
-
-class MessageOfOtherKind(BadMessage):
-    """Bytes where a handler asks for text, or the other way round; closes with 1003."""
-
-    def __init__(self, wanted: str) -> None:
-        super().__init__(f"A {wanted} message was expected.", 1003)
 
 
 class BodyTooLarge(ActionError):

@@ -11,11 +11,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.datastructures import FormData, Headers
+from starlette.exceptions import WebSocketException
 from starlette.requests import Request
 from starlette.types import Scope
 from starlette.websockets import WebSocket
 
-from fxtrio.errors import BadBody, BadMessage, MessageOfOtherKind
+from fxtrio.errors import BadBody
 from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.forms import (
     LARGEST_FIELD,
@@ -26,6 +27,20 @@ from fxtrio.serve.request.json_body import parse_json
 from fxtrio.serve.request.spool import Body
 
 _Payload = TypeVar("_Payload", str, bytes)
+
+
+class BadMessage(WebSocketException, ValueError):
+    """A WebSocket message that is not the JSON a handler asks for; closes with 1007."""
+
+    def __init__(self, reason: str, code: int = 1007) -> None:
+        super().__init__(code, reason)
+
+
+class MessageOfOtherKind(BadMessage):
+    """Bytes where a handler asks for text, or the other way round; closes with 1003."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(f"A {wanted} message was expected.", 1003)
 
 
 class _Cookies:
