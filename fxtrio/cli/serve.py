@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -251,4 +252,6 @@ def server_limits(config: Config) -> ServerLimits:
         connections=limits.connections,
         connections_per_address=limits.connections_per_address or None,
         websocket_message=config.realtime.max_message,
+        websocket_ping=None if timeouts.websocket_ping == inf else timeouts.websocket_ping,
+        websocket_pong=timeouts.websocket_pong,
     )

@@ -132,6 +132,12 @@ class TimeoutsConfig:
     write: float = attrs.field(default=30.0, validator=checks.positive_seconds)
     """Longest wait for a client that takes nothing of its response."""
 
+    websocket_ping: float = attrs.field(default=20.0, validator=checks.positive_seconds)
+    """Between two pings to the client of an open WebSocket."""
+
+    websocket_pong: float = attrs.field(default=20.0, validator=checks.positive_seconds)
+    """The answer to a ping, after which the WebSocket is cut off."""
+
 
 @attrs.frozen(kw_only=True)
 class LimitsConfig:

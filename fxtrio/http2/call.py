@@ -13,6 +13,7 @@ from hypercorn.config import Config
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
 from hypercorn.typing import TaskGroup, WorkerContext
+from wsproto.events import Ping
 
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.request import Refusal
@@ -20,6 +21,8 @@ from fxtrio.http2.mailbox import Mailbox, run_application
 from fxtrio.http2.outgoing import Outgoing
 
 _CLIENT_LEFT = 499
+_WINDOW = 65_535  # bytes that a client may send on a stream unasked (RFC 9113, 6.9.2)
+_PONG = 256  # bytes in which one fits
 _BEGUN = (ASGIHTTPState.RESPONSE, ASGIHTTPState.TRAILERS)
 
 
@@ -39,6 +42,10 @@ class Multiplexer(Protocol):
         """Answer a request with a status of our own, or cut its answer off."""
         ...
 
+    async def cut_off(self, number: int) -> None:
+        """End a stream whose client gives no room, or no sign of life."""
+        ...
+
 
 class Call:
     """One stream's application; stands where Hypercorn's streams have a task group."""
@@ -54,6 +61,7 @@ class Call:
         """Bytes of the answer's body."""
 
         self._began = trio.current_time()
+        self._heard = trio.Event()
         self._protocol = protocol
         self._number = number
         self._beside: list[trio.CancelScope] = []
@@ -85,7 +93,41 @@ class Call:
 
     def spawn(self, function: Callable[..., Any], *args: Any) -> None:
         """Start a task of the stream's, which ends with it."""
+        if isinstance(self.stream, WSStream):  # Hypercorn's pings need no answer
+            function, args = self._ping, (self.stream,)
         self._protocol.task_group.spawn(self._run_beside, function, args)
+
+    def hear(self, size: int) -> None:
+        """Note that bytes came from the client."""
+        self.received += size
+        self._heard.set()
+        self._heard = trio.Event()
+
+    def has_room(self) -> bool:
+        """Return whether a WebSocket's client may send on, whatever waits for the application."""
+        box = self.mailbox
+        return box is not None and box.size + _WINDOW <= self._protocol.limits.websocket_backlog
+
+    async def _ping(self, stream: WSStream) -> None:
+        """Ask a client for a sign of life, and cut it off when none comes."""
+        protocol = self._protocol
+        interval = protocol.config.websocket_ping_interval
+        while interval is not None and not stream.closed:
+            await trio.sleep(interval)
+            heard = self._heard
+            await stream._send_wsproto_event(Ping(payload=b"fx"))
+            with trio.move_on_after(protocol.limits.websocket_pong) as silence:
+                await heard.wait()
+            if silence.cancelled_caught and not self._has_stopped_client():
+                # By another task: that of the stream ends with it.
+                protocol.task_group.spawn(protocol.cut_off, self._number)
+                return
+
+    def _has_stopped_client(self) -> bool:
+        """Return whether the client has no room to answer in: the application takes nothing."""
+        with suppress(ProtocolError):
+            return self._protocol.connection.remote_flow_control_window(self._number) < _PONG
+        return False
 
     async def _run_beside(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         with trio.CancelScope() as scope:

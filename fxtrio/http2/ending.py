@@ -25,10 +25,6 @@ class Endable(Multiplexer, Protocol):
     send: Callable[[Any], Awaitable[None]]
     """Writes bytes, or closes."""
 
-    async def cut_off(self, number: int) -> None:
-        """End a stream whose client gives no room."""
-        ...
-
 
 class Ending:
     """Watches over one connection, and ends it in an orderly way."""

@@ -25,6 +25,9 @@ _ROOM = 64 * 1024
 
 _MESSAGES = 100
 
+_MESSAGE_OVERHEAD = 256
+"""Bytes that a message takes in memory besides its content."""
+
 
 class Mailbox:
     """The ``receive`` of one application. Ends with `close`.
@@ -46,6 +49,9 @@ class Mailbox:
 
         self.told = False
         """Whether the application has received that."""
+
+        self.size = 0
+        """Bytes in messages of a WebSocket that wait."""
 
         self._taken = taken
         self._allowed = allowed
@@ -70,6 +76,7 @@ class Mailbox:
             self._ended = not message["more_body"]
         else:
             self._messages.append(message)
+            self.size += _size(message)
         self._change()
         if self._taken is None:
             while not (self.left or self._closed) and (
@@ -121,7 +128,9 @@ class Mailbox:
     def _take(self) -> Message | None:
         if self._messages:
             self._change()
-            return self._messages.popleft()
+            message = self._messages.popleft()
+            self.size -= _size(message)
+            return message
         if self._body or (self._ended and not self._given):
             body = bytes(self._body)
             self._body.clear()
@@ -136,6 +145,10 @@ class Mailbox:
     def _change(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
+
+
+def _size(message: Message) -> int:
+    return len(message.get("bytes") or message.get("text") or b"") + _MESSAGE_OVERHEAD
 
 
 async def run_application(

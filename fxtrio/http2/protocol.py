@@ -199,7 +199,7 @@ class GuardedProtocol(H2Protocol):
             self.connection.acknowledge_received_data(size, number)
             return
         call.held += size
-        call.received += len(event.data)
+        call.hear(len(event.data))
         limit = self.limits.body
         if isinstance(call.stream, HTTPStream):
             if limit is not None and call.received > limit:
@@ -211,7 +211,8 @@ class GuardedProtocol(H2Protocol):
             await call.stream.handle(events.Data(stream_id=number, data=event.data))
             if call.stream.closed:
                 await self._finish(number)
-        if call.mailbox is None or call.mailbox.is_awaited or call.mailbox.left:
+        box = call.mailbox
+        if box is None or box.is_awaited or box.left or call.has_room():
             call.take()
 
     async def _take_end(self, number: int) -> None:

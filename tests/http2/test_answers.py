@@ -7,8 +7,13 @@ from typing import Any
 import h2.events
 import trio
 
+from fxtrio.http1 import ServerLimits
+
+from ..http1 import frames
 from ..http1.support import open_server, read_body, response
+from ..http1.talkers import echo
 from .client import PATIENCE, Http2
+from .exchanges import open_websocket
 
 
 async def test_trailers_follow_the_body() -> None:
@@ -66,3 +71,56 @@ async def test_a_large_answer_goes_through_small_windows() -> None:
         streams = [await client.ask() for _ in range(5)]
         for stream in streams:
             assert (await client.answer(stream)).body == body
+
+
+async def _pings(client: Http2, stream: int) -> int:
+    """Read once; return how many pings a WebSocket has had."""
+    await client.read()
+    return client.answers[stream].body.count(b"\x89\x02fx")
+
+
+async def test_a_websocket_whose_client_answers_no_ping_is_cut_off() -> None:
+    limits = ServerLimits(websocket_ping=0.1, websocket_pong=0.3)
+    async with open_server(echo, limits=limits) as server, await server.connect() as plain:
+        client = await Http2(plain.stream).begin()
+        lively, silent = [await open_websocket(client, "/") for _ in range(2)]
+        answered = 0
+        with trio.fail_after(PATIENCE):
+            while client.answers[silent].reset is None or answered < 8:
+                if await _pings(client, lively) > answered:
+                    answered += 1
+                    client.h2.send_data(lively, frames.frame(frames.PONG, b"fx"))
+                    await client.flush()
+        assert client.answers[lively].reset is None
+        assert client.answers[silent].body.count(b"\x89\x02fx") == 1
+        client.h2.send_data(lively, frames.close_frame(1000))
+        await client.flush()
+        assert (await client.answer(lively)).ended
+
+
+async def test_a_websocket_takes_as_much_ahead_as_its_backlog_allows() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await done.wait()
+
+    taken = []
+    for backlog in (64 * 1024, 300_000):
+        done = trio.Event()
+        limits = ServerLimits(websocket_backlog=backlog, websocket_ping=None)
+        async with open_server(app, limits=limits) as server:
+            async with await server.connect() as plain:
+                client = await Http2(plain.stream).begin()
+                stream = await open_websocket(client, "/")
+                sent = 0
+                with trio.move_on_after(0.5):
+                    while True:
+                        while client.h2.local_flow_control_window(stream) >= 1100:
+                            client.h2.send_data(stream, frames.frame(frames.BINARY, b"*" * 1000))
+                            await client.flush()
+                            sent += 1000
+                        await client.read()
+                taken.append(sent)
+                done.set()
+    assert 60_000 < taken[0] <= 66_000
+    assert 200_000 < taken[1] <= 300_000
