@@ -21,7 +21,7 @@ from fxtrio.errors import BodyTooLarge
 from fxtrio.repeats import Repeats
 from fxtrio.serve.actions.call import Refused, refusal_reply
 from fxtrio.serve.request.body import read_body
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import NOTHING, Answer
 
 log = logging.getLogger("fx.serve")
@@ -167,15 +167,15 @@ def _more(problem: Problem, count: int) -> str:
     return f"{count} more within the hour: {shown}"
 
 
-async def answer_csp_report(reports: CspReports, visit: Visit, now: float) -> Answer:
+async def answer_csp_report(reports: CspReports, event: RequestEvent, now: float) -> Answer:
     """Take what a browser reports, at the time ``now``, and tell what is new in it."""
-    if visit.scope["method"] != "POST":
+    if event.scope["method"] != "POST":
         return Response(status_code=405, headers={"allow": "POST"})
-    client = visit.scope.get("client")
+    client = event.scope.get("client")
     if not reports.may_report(client[0] if client else "", now):
         return refusal_reply(Refused("Too many reports", 429))
     try:
-        body = await read_body(visit.receive, visit.headers, limit=REPORT_LIMIT)
+        body = await read_body(event.receive, event.headers, limit=REPORT_LIMIT)
         problems = parse_reports(body)
     except BodyTooLarge as error:
         return refusal_reply(Refused(error.message, error.status_code))

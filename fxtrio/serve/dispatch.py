@@ -19,7 +19,7 @@ from fxtrio.context import RequestContext, current
 from fxtrio.errors import ActionError, AppNotRunning
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
-from fxtrio.serve.actions.call import ActionVisit, Refused, refusal_reply, refused
+from fxtrio.serve.actions.call import ActionEvent, Refused, refusal_reply, refused
 from fxtrio.serve.actions.find import PREFIX
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
@@ -36,7 +36,7 @@ from fxtrio.serve.pages.payload import Problem
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
-from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, Visit, open_visit
+from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
 from fxtrio.serve.request.reply import (
@@ -85,7 +85,7 @@ class Dispatcher:
         if running is None:
             raise AppNotRunning
         settings = site.config.observability
-        visit = open_visit(
+        event = open_event(
             scope,
             receive,
             send,
@@ -94,155 +94,161 @@ class Dispatcher:
             trust_incoming_id=settings.trust_incoming_request_id,
             audience=site.one_visitor,
         )
-        request_id = visit.request_id.decode() if visit.request_id else None
+        request_id = event.request_id.decode() if event.request_id else None
         token = current.set(RequestContext(running.app, request_id))
         try:
             if scope["type"] == "websocket":
-                await serve_socket(site, visit, self._routes)
+                await serve_socket(site, event, self._routes)
             else:
-                await self._serve(running, visit)
+                await self._serve(running, event)
         finally:
             current.reset(token)
-            if visit.body is not None:
-                visit.body.close()
+            if event.body is not None:
+                event.body.close()
 
-    async def _serve(self, running: Running, visit: Visit) -> None:
+    async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:
-            if visit.repeated is not None:
-                return await self._send(visit, self._told(visit, twice(visit.repeated)))
-            if self._routes and await self._serve_route(running, visit):
+            if event.repeated is not None:
+                return await self._send(event, self._told(event, twice(event.repeated)))
+            if self._routes and await self._serve_route(running, event):
                 return None
-            answer = await self._answer(running, visit)
+            answer = await self._answer(running, event)
         except Exception as error:  # a defect of ours, or of an application's route
-            named = visit.scope["method"], visit.scope["path"]
+            named = event.scope["method"], event.scope["path"]
             log.error("%s %r failed", *named, exc_info=trimmed(error))
-            answer = self._told(visit, Problem(UNEXPECTED, 500, "ServerError"))
-        answer = visit.audience.take(answer, visit.draft)
+            answer = self._told(event, Problem(UNEXPECTED, 500, "ServerError"))
+        answer = event.audience.take(answer, event.draft)
         try:
-            await self._send(visit, answer)
+            await self._send(event, answer)
         finally:  # what was promised to follow is done, also when the client is gone
-            if visit.followers:
-                await running.background.run(_followers(visit))
+            if event.background_tasks:
+                await running.background.run(_background_tasks(event))
 
-    def _told(self, visit: Visit, problem: Problem) -> Reply:
+    def _told(self, event: RequestEvent, problem: Problem) -> Reply:
         """Return what a client learns of a problem: as JSON where it asks for data."""
-        if visit.path.startswith("/api/"):
+        if event.path.startswith("/api/"):
             return refusal_reply(Refused(problem.message, problem.status))
-        return plain_problem(self._site, visit, problem)
+        return plain_problem(self._site, event, problem)
 
-    async def _send(self, visit: Visit, answer: Answer) -> None:
+    async def _send(self, event: RequestEvent, answer: Answer) -> None:
         site = self._site
         if isinstance(answer, Nothing):
             return
         if isinstance(answer, Reply):
-            if visit.navigation or visit.negotiated:
+            if event.navigation or event.negotiated:
                 keep_private(answer.headers)
-                keep_private(visit.draft.raw_headers)
+                keep_private(event.draft.raw_headers)
             await send_reply(
                 answer,
-                visit.send,
-                draft=visit.draft,
-                request_id=visit.request_id,
+                event.send,
+                draft=event.draft,
+                request_id=event.request_id,
                 standard=site.standard,
-                head=visit.scope["method"] == "HEAD",
+                head=event.scope["method"] == "HEAD",
             )
         else:
             await send_response(
                 answer,
-                visit.scope,
-                visit.receive,
-                visit.send,
-                draft=visit.draft,
-                request_id=visit.request_id,
+                event.scope,
+                event.receive,
+                event.send,
+                draft=event.draft,
+                request_id=event.request_id,
                 standard=site.standard,
             )
 
-    async def _answer(self, running: Running, visit: Visit) -> Answer:
+    async def _answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
         site = self._site
-        scope = visit.scope
-        path = visit.path
+        scope = event.scope
+        path = event.path
         if path.startswith("/api/__"):
             own = self._own_endpoint(path)
             if own is not None:
-                return await own(running, visit)
+                return await own(running, event)
         if path.startswith("/_fx/"):
-            return await self._assets.answer(visit, path[4:]) or _no_such_file()
+            return await self._assets.answer(event, path[4:]) or _no_such_file()
         if scope["path"] in _PROBES or path in _PROBES:
             return self._answer_probe(path)
         if self._public.may_have(path):
-            found = await self._public.answer(visit, path)
+            found = await self._public.answer(event, path)
             if found is not None:
                 return found
-        match = site.router.match(path, visit.raw_path)
+        match = site.router.match(path, event.raw_path)
         # A parameter would take "5.md" for a value, so only a literal path comes before these.
         markdown = site.markdown
         if markdown is not None and (match is None or match[1]):
-            answer = await self._answer_agent(markdown, running, visit)
+            answer = await self._answer_agent(markdown, running, event)
             if answer is not None:
                 return answer
         if match is not None:
-            return await self._answer_route(running, visit, *match)
+            return await self._answer_route(running, event, *match)
         canonical = site.router.canonical(path)
         if canonical is not None:
-            return _moved(site, visit, PagePath.of(canonical))
+            return _moved(site, event, PagePath.of(canonical))
         if path == "*":  # OPTIONS of the server itself (RFC 9110, 9.3.7)
             return Response(status_code=204, headers={"allow": "GET, HEAD, POST, OPTIONS"})
-        return await self._answer_not_found(running, visit)
+        return await self._answer_not_found(running, event)
 
     async def _answer_route(
-        self, running: Running, visit: Visit, route: PageRoute | ApiRoute, params: dict[str, str]
+        self,
+        running: Running,
+        event: RequestEvent,
+        route: PageRoute | ApiRoute,
+        params: dict[str, str],
     ) -> Answer:
         site = self._site
         if isinstance(route, ApiRoute):
-            visit.scope[SCOPE_KEY] = site.matched["api", route.pattern]
-            return await answer_api(site, running, visit, route.source, params)
-        method = visit.scope["method"]
+            event.scope[SCOPE_KEY] = site.matched["api", route.pattern]
+            return await answer_api(site, running, event, route.source, params)
+        method = event.scope["method"]
         if method not in ("GET", "HEAD"):
             status = 204 if method == "OPTIONS" else 405
             return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
-        page = self._page(running, visit, route, params)
+        page = self._page(running, event, route, params)
         cache = self._lifetime.cache
-        if site.markdown is not None and not visit.navigation and wants_markdown(visit):
-            visit.negotiated = True
-            visit.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
-            raw = visit.raw_path
-            path = PagePath(visit.path, raw) if raw else PagePath.of(visit.path)
+        if site.markdown is not None and not event.navigation and wants_markdown(event):
+            event.negotiated = True
+            event.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
+            raw = event.raw_path
+            path = PagePath(event.path, raw) if raw else PagePath.of(event.path)
             answer = await respond(page, MarkdownForm(site.markdown, path), cache=cache)
             if answer is not None:
                 return answer
-        visit.negotiated = False
-        visit.scope[SCOPE_KEY] = site.matched["page", route.pattern]
+        event.negotiated = False
+        event.scope[SCOPE_KEY] = site.matched["page", route.pattern]
         return await respond(page, PAGE, cache=cache) or NOTHING
 
     def _page(
-        self, running: Running, visit: Visit, route: PageRoute, params: dict[str, str]
+        self, running: Running, event: RequestEvent, route: PageRoute, params: dict[str, str]
     ) -> PageEvent:
         site = self._site
-        visit.scope["path_params"] = params
+        event.scope["path_params"] = params
         target = Target(site.plans[route.view], site.route_names[route.pattern], params)
-        return PageEvent(site, running, visit, target, visit.request)
+        return PageEvent(site, running, event, target, event.request)
 
     async def _answer_agent(
-        self, markdown: SiteMarkdown, running: Running, visit: Visit
+        self, markdown: SiteMarkdown, running: Running, event: RequestEvent
     ) -> Answer | None:
         """Return `/llms.txt` or a page's Markdown; None when the path is neither."""
         site = self._site
-        if visit.scope["method"] not in ("GET", "HEAD"):
+        if event.scope["method"] not in ("GET", "HEAD"):
             return None
-        if visit.path == "/llms.txt":
-            return await answer_llms_txt(site, markdown, visit.request)
-        path = page_of_markdown(visit)
+        if event.path == "/llms.txt":
+            return await answer_llms_txt(site, markdown, event.request)
+        path = page_of_markdown(event)
         match = site.router.match(path.path, path.raw) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
-        page = self._page(running, visit, match[0], match[1])
-        visit.scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
+        page = self._page(running, event, match[0], match[1])
+        event.scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
         form = MarkdownForm(markdown, path)
         answer = await respond(page, form, cache=self._lifetime.cache)
-        return answer or _moved(site, visit, path, status=307)
+        return answer or _moved(site, event, path, status=307)
 
-    def _own_endpoint(self, path: str) -> Callable[[Running, Visit], Awaitable[Answer]] | None:
+    def _own_endpoint(
+        self, path: str
+    ) -> Callable[[Running, RequestEvent], Awaitable[Answer]] | None:
         """Return what answers a path under `/api/__…`; None when it is not the runtime's."""
         if path.startswith(PREFIX):
             return self._answer_action
@@ -250,75 +256,75 @@ class Dispatcher:
             return self._answer_csrf
         return self._answer_csp_report if path == CSP_REPORT else None
 
-    async def _answer_action(self, running: Running, visit: Visit) -> Answer:
-        return await ActionVisit(self._site, running, visit).answer()
+    async def _answer_action(self, running: Running, event: RequestEvent) -> Answer:
+        return await ActionEvent(self._site, running, event).answer()
 
-    async def _answer_csrf(self, running: Running, visit: Visit) -> Answer:
+    async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""
         site = self._site
-        name = csrf.cookie_name(visit.scope["scheme"])
-        headers = [NO_STORE, *csrf_cookie(site, visit, visit.request)]
-        token = csrf.read_cookie(visit.headers.get(b"cookie"), name)
+        name = csrf.cookie_name(event.scope["scheme"])
+        headers = [NO_STORE, *csrf_cookie(site, event, event.request)]
+        token = csrf.read_cookie(event.headers.get(b"cookie"), name)
         for header, value in headers:
             if header == b"set-cookie":
                 token = value.decode().partition("=")[2].partition(";")[0]
         return Reply(200, msgspec.json.encode({"token": token}), JSON, headers)
 
-    async def _answer_csp_report(self, running: Running, visit: Visit) -> Answer:
-        return await answer_csp_report(self._csp_reports, visit, trio.current_time())
+    async def _answer_csp_report(self, running: Running, event: RequestEvent) -> Answer:
+        return await answer_csp_report(self._csp_reports, event, trio.current_time())
 
     def _answer_probe(self, path: str) -> Answer:
         if path.endswith("/healthz") or self._lifetime.ready:
             return Reply(200, b'{"ok":true}', JSON, [NO_STORE])
         return Reply(503, b'{"ok":false}', JSON, [NO_STORE])
 
-    async def _answer_not_found(self, running: Running, visit: Visit) -> Answer:
+    async def _answer_not_found(self, running: Running, event: RequestEvent) -> Answer:
         site = self._site
-        found = site.not_found.match(visit.path.rstrip("/") or "/")
-        asks_for_page = visit.headers.get(b"sec-fetch-dest", b"document") in _PAGE_LIKE
-        if visit.path.startswith("/api/") or visit.scope["method"] not in ("GET", "HEAD"):
+        found = site.not_found.match(event.path.rstrip("/") or "/")
+        asks_for_page = event.headers.get(b"sec-fetch-dest", b"document") in _PAGE_LIKE
+        if event.path.startswith("/api/") or event.scope["method"] not in ("GET", "HEAD"):
             return refusal_reply(Refused("Not found", 404))
         if found is None or not asks_for_page:
-            return plain_problem(site, visit, NOT_FOUND)
-        visit.scope["path_params"] = {}
+            return plain_problem(site, event, NOT_FOUND)
+        event.scope["path_params"] = {}
         plan = site.plans[found[0]]
         source = plan.view.module
-        visit.scope[SCOPE_KEY] = MatchedRoute(kind="not-found", pattern=None, source=source)
+        event.scope[SCOPE_KEY] = MatchedRoute(kind="not-found", pattern=None, source=source)
         target = Target(plan, b"null", {})
-        page = PageEvent(site, running, visit, target, visit.request)
+        page = PageEvent(site, running, event, target, event.request)
         return await respond(page, NOT_FOUND_PAGE, cache=None) or NOTHING
 
-    async def _serve_route(self, running: Running, visit: Visit) -> bool:
+    async def _serve_route(self, running: Running, event: RequestEvent) -> bool:
         """Let a Starlette route answer; False when none matches."""
         for route in self._routes:
-            match, child = route.matches(visit.scope)
+            match, child = route.matches(event.scope)
             if match is not Match.FULL:
                 continue
             site = self._site
-            if visit.scope["method"] not in csrf.SAFE_METHODS:
-                verdict = csrf_refusal(site, visit, visit.request, {})
+            if event.scope["method"] not in csrf.SAFE_METHODS:
+                verdict = csrf_refusal(site, event, event.request, {})
                 if verdict:
                     await self._send(
-                        visit, refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+                        event, refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
                     )
                     return True
-            visit.scope.update(child)
+            event.scope.update(child)
             complete = completing(
-                visit.send,
-                draft=visit.draft,
-                request_id=visit.request_id,
+                event.send,
+                draft=event.draft,
+                request_id=event.request_id,
                 standard=site.standard,
             )
-            body = visit.open_body(running.bodies, limit=site.config.limits.body)
+            body = event.open_body(running.bodies, limit=site.config.limits.body)
             try:
-                require_plain(visit.headers)
-                await route.handle(visit.scope, body.receive, complete)
+                require_plain(event.headers)
+                await route.handle(event.scope, body.receive, complete)
             except ActionError as error:
-                await self._send(visit, refusal_reply(refused(error)))
+                await self._send(event, refusal_reply(refused(error)))
             except MultiPartException as error:
-                await self._send(visit, refusal_reply(Refused(error.message, 400)))
+                await self._send(event, refusal_reply(Refused(error.message, 400)))
             except HTTPException as error:  # of a broken form, or the route's own
-                await self._send(visit, _raised(error))
+                await self._send(event, _raised(error))
             return True
         return False
 
@@ -330,12 +336,12 @@ def _raised(error: HTTPException) -> Reply:
     return reply
 
 
-def _followers(visit: Visit) -> list[BackgroundTask]:
+def _background_tasks(event: RequestEvent) -> list[BackgroundTask]:
     """Return the work that follows a response. The end of the body is its, which may read it."""
-    if visit.followers and visit.body is not None:
-        visit.followers.append(BackgroundTask(visit.body.aclose))
-        visit.body = None
-    return visit.followers
+    if event.background_tasks and event.body is not None:
+        event.background_tasks.append(BackgroundTask(event.body.aclose))
+        event.body = None
+    return event.background_tasks
 
 
 _PROBES = frozenset({"/healthz", "/readyz"})
@@ -346,9 +352,9 @@ def _no_such_file() -> Reply:
     return Reply(404, b"Not found", b"text/plain; charset=utf-8", [NO_STORE])
 
 
-def _moved(site: Site, visit: Visit, path: PagePath, *, status: int = 308) -> Response:
+def _moved(site: Site, event: RequestEvent, path: PagePath, *, status: int = 308) -> Response:
     """Redirect to the page at ``path``, the query kept."""
-    query = visit.scope["query_string"].decode("latin-1")
+    query = event.scope["query_string"].decode("latin-1")
     url = quote(site.config.base_url, safe=SAFE_IN_PATHS) + path.raw.decode("latin-1")
     location = f"{url}?{query}" if query else url
     return Response(status_code=status, headers={"location": location})

@@ -24,7 +24,7 @@ from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.connection import BodyRequest
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks
 from fxtrio.serve.request.reply import JSON, NOTHING, Answer, Reply
 
@@ -34,22 +34,22 @@ _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 
 
 async def answer_api(
-    site: Site, running: Running, visit: Visit, source: str, params: Mapping[str, str]
+    site: Site, running: Running, event: RequestEvent, source: str, params: Mapping[str, str]
 ) -> Answer:
     """Return what the endpoint in ``source`` answers; its errors in the JSON shape."""
-    scope = visit.scope
+    scope = event.scope
     scope["path_params"] = dict(params)
-    body = visit.open_body(running.bodies, limit=site.config.limits.body)
+    body = event.open_body(running.bodies, limit=site.config.limits.body)
     request = BodyRequest(scope, body)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
-    verdict = csrf_refusal(site, visit, visit.request, {}) if unsafe else ""
+    verdict = csrf_refusal(site, event, event.request, {}) if unsafe else ""
     if verdict:
         return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
             answer: Answer | Redirect | None = await run_hooks(
-                site.hooks.apis, request, visit.audience
+                site.hooks.apis, request, event.audience
             )
             if answer is None:
                 answer = await _call(site.endpoints[source], request, source)

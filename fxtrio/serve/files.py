@@ -10,7 +10,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from fxtrio.asgi import SAME_FOR_ALL
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATE = "public, max-age=0, must-revalidate"
@@ -44,20 +44,20 @@ class Folder:
             return name in self._names
         return name != "/" and "\0" not in name and (self._path / name[1:]).is_file()
 
-    async def answer(self, visit: Visit, name: str) -> Response | None:
+    async def answer(self, event: RequestEvent, name: str) -> Response | None:
         """Return the file, 304 or a range of it; None when there is no such file."""
         if not self.may_have(name):
             return None
-        if b"range" in visit.headers:
-            _drop_long_range(visit.scope)
+        if b"range" in event.headers:
+            _drop_long_range(event.scope)
         try:
-            response = await self._files.get_response(name[1:], visit.scope)
+            response = await self._files.get_response(name[1:], event.scope)
         except HTTPException as error:
             if error.status_code == 405:
                 return Response(status_code=405, headers={"allow": "GET, HEAD"})
             return None
         response.headers.setdefault("cache-control", self._cache)
-        visit.scope[SAME_FOR_ALL] = True
+        event.scope[SAME_FOR_ALL] = True
         return response
 
 

@@ -48,13 +48,13 @@ async def respond(page: PageEvent, form: Form, *, cache: ResponseCache | None) -
             return stored
     admitted = False
     limit = page.site.config.timeouts.request
-    with page.running.watchdog.watch(page.visit.receive, limit=limit) as watched:
+    with page.running.watchdog.watch(page.event.receive, limit=limit) as watched:
         try:
             refusal = await form.ask(page)
             if refusal is not None:
                 return refusal
             admitted = True
-            page.visit.audience.admit(page.visit.draft)
+            page.event.audience.admit(page.event.draft)
             stored = None if cache is None else await cache.obtain(page, form.stored_as(page))
             return stored or await form.make(page, watched)
         except Exception as error:  # application code

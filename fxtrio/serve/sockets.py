@@ -20,7 +20,7 @@ from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.failure import log_failure, twice
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
 
 Handler = Callable[[Any], Awaitable[None]]
@@ -31,35 +31,35 @@ _CLOSE_LIMIT = 1.0
 log = logging.getLogger("fx.realtime")
 
 
-async def serve_socket(site: Site, visit: Visit, routes: list[BaseRoute]) -> None:
+async def serve_socket(site: Site, event: RequestEvent, routes: list[BaseRoute]) -> None:
     """Serve one WebSocket: the page's handler, a route's, or a refusal at the handshake."""
-    send = _accepting(visit)
-    socket = PageSocket(visit.scope, visit.receive, send)
-    if visit.repeated is not None:
-        error = {"ok": False, "error": twice(visit.repeated).message}
+    send = _accepting(event)
+    socket = PageSocket(event.scope, event.receive, send)
+    if event.repeated is not None:
+        error = {"ok": False, "error": twice(event.repeated).message}
         await _refuse(socket, JSONResponse(error, 400))
         return
-    with known_ending(visit.scope) as ending:
+    with known_ending(event.scope) as ending:
         for route in routes:
-            match, child = route.matches(visit.scope)
+            match, child = route.matches(event.scope)
             if match is Match.FULL:
-                visit.scope.update(child)
-                await route.handle(visit.scope, visit.receive, _followed(socket, send))
+                event.scope.update(child)
+                await route.handle(event.scope, event.receive, _followed(socket, send))
                 return
-        await _serve_page(site, visit, socket)
+        await _serve_page(site, event, socket)
     if ending.farewell is not None:
         await _say_farewell(socket, send, *ending.farewell)
 
 
-async def _serve_page(site: Site, visit: Visit, socket: WebSocket) -> None:
-    found = _find(site, visit)
+async def _serve_page(site: Site, event: RequestEvent, socket: WebSocket) -> None:
+    found = _find(site, event)
     if found is None:
         await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return
     handler, place = found
     hooks = (*site.hooks.pages, *site.hooks.websockets)
     try:
-        answer = await run_hooks(hooks, socket, visit.audience)
+        answer = await run_hooks(hooks, socket, event.audience)
     except LoaderError as error:
         answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
     except Exception as error:  # application code
@@ -73,14 +73,14 @@ async def _serve_page(site: Site, visit: Visit, socket: WebSocket) -> None:
     await serve_websocket(handler, socket, place=place)
 
 
-def _find(site: Site, visit: Visit) -> tuple[Handler, str] | None:
+def _find(site: Site, event: RequestEvent) -> tuple[Handler, str] | None:
     """Return the handler for the path, and its name for the log."""
-    match = site.router.match(visit.path, visit.raw_path)
+    match = site.router.match(event.path, event.raw_path)
     if match is None:
         return None
     route, params = match
-    visit.scope["path_params"] = params
-    visit.scope[SCOPE_KEY] = site.matched["websocket", route.pattern]
+    event.scope["path_params"] = params
+    event.scope[SCOPE_KEY] = site.matched["websocket", route.pattern]
     if isinstance(route, ApiRoute):
         handler = site.endpoints[route.source].get("websocket")
         return None if handler is None else (handler, f"{route.source}: websocket()")
@@ -100,14 +100,14 @@ async def _refuse(socket: WebSocket, response: Response) -> None:
         await socket.close()
 
 
-def _accepting(visit: Visit) -> Send:
+def _accepting(event: RequestEvent) -> Send:
     """Return a ``send`` whose handshake carries the request id."""
 
     async def send(message: Message) -> None:
-        if message["type"] == "websocket.accept" and visit.request_id is not None:
-            headers = [*message.get("headers", ()), (b"x-request-id", visit.request_id)]
+        if message["type"] == "websocket.accept" and event.request_id is not None:
+            headers = [*message.get("headers", ()), (b"x-request-id", event.request_id)]
             message = {**message, "headers": headers}
-        await visit.send(message)
+        await event.send(message)
 
     return send
 

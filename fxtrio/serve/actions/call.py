@@ -37,7 +37,7 @@ from fxtrio.serve.pages.show import FormOutcome, load_and_show
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.connection import PageRequest
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import csrf_refusal, run_hooks, run_page_hooks
 from fxtrio.serve.request.reply import JSON, NO_STORE, NOTHING, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import Watched
@@ -97,26 +97,26 @@ def _forbidden(verdict: str) -> Reply:
 
 
 @attrs.frozen(eq=False)
-class ActionVisit:
+class ActionEvent:
     """One call of an action. `answer` is the whole of it."""
 
     site: Site
     running: Running
-    visit: Visit
+    event: RequestEvent
 
     async def answer(self) -> Answer:
         """Return the response; nothing when the client left before its request was whole."""
-        found = find_action(self.site, self.visit)
-        if self.visit.scope["method"] != "POST":
+        found = find_action(self.site, self.event)
+        if self.event.scope["method"] != "POST":
             return self._not_posted(found)
         if found is None:
             return refusal_reply(Refused("Action not found", 404, self._hint()))
-        verdict = csrf_refusal(self.site, self.visit, self.visit.request, None)
+        verdict = csrf_refusal(self.site, self.event, self.event.request, None)
         if verdict:
             return _forbidden(verdict)
-        self.visit.scope["path_params"] = found.params
-        self.visit.scope[SCOPE_KEY] = found.matched
-        background = self.visit.scope["state"]["background"] = BackgroundTasks()
+        self.event.scope["path_params"] = found.params
+        self.event.scope[SCOPE_KEY] = found.matched
+        background = self.event.scope["state"]["background"] = BackgroundTasks()
         performed = await self._perform(found, verdict, background)
         if performed is None:
             return NOTHING
@@ -124,7 +124,7 @@ class ActionVisit:
             return performed
         request, result = performed
         # Before anything can fail: what the action has promised is done all the same.
-        self.visit.followers[:0] = background.tasks
+        self.event.background_tasks[:0] = background.tasks
         if self.running.app.cache is not None:
             self.running.app.cache.drop(*_invalidated(result))
         return await self._present(result, found, request)
@@ -133,13 +133,13 @@ class ActionVisit:
         """Return what the author of a wrong URL should know, in development; also log it."""
         if not self.site.development:
             return {}
-        hint = say_missing(self.site, self.visit)
+        hint = say_missing(self.site, self.event)
         log.warning("%s", hint)
         return {"hint": hint}
 
     def _not_posted(self, found: NamedAction | None) -> Answer:
         """Answer another method. A browser that reloads after a form goes back to its page."""
-        asks = self.visit.scope["method"], self.visit.headers.get(b"accept", b"")
+        asks = self.event.scope["method"], self.event.headers.get(b"accept", b"")
         if found is not None and asks[0] in ("GET", "HEAD") and b"text/html" in asks[1]:
             location = found.path.url(self.site.config.base_url)
             headers = {"location": location, "cache-control": "no-store"}
@@ -157,8 +157,8 @@ class ActionVisit:
         body's, then the action's.
         """
         action = found.action
-        body = self.visit.open_body(self.running.bodies, limit=self.site.config.limits.body)
-        request = ActionRequest(self.visit.scope, body)
+        body = self.event.open_body(self.running.bodies, limit=self.site.config.limits.body)
+        request = ActionRequest(self.event.scope, body)
         passed = begun = False
         watched: Watched | None = None
         with trio.CancelScope(deadline=trio.current_time() + action.timeout) as scope:
@@ -183,7 +183,7 @@ class ActionVisit:
             scope.deadline = trio.current_time() + action.timeout
             watching: AbstractContextManager[Watched | None] = nullcontext()
             if action.cancel_on_disconnect:
-                watching = self.running.watchdog.watch(self.visit.receive, limit=action.timeout)
+                watching = self.running.watchdog.watch(self.event.receive, limit=action.timeout)
             with watching as watched:
                 return request, await self._run(action, request, background)
         if passed and not begun:
@@ -197,7 +197,7 @@ class ActionVisit:
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""
         form = dict(await request.form()) if request.is_form else {}
-        return csrf_refusal(self.site, self.visit, request, form) or ""
+        return csrf_refusal(self.site, self.event, request, form) or ""
 
     async def _guard(
         self, found: NamedAction, request: ActionRequest
@@ -209,9 +209,9 @@ class ActionVisit:
         """
         try:
             refusal = await run_page_hooks(
-                self.site, request.scope, found.path, request.at, self.visit.audience
+                self.site, request.scope, found.path, request.at, self.event.audience
             )
-            return refusal or await run_hooks(self.site.hooks.actions, request, self.visit.audience)
+            return refusal or await run_hooks(self.site.hooks.actions, request, self.event.audience)
         except ClientDisconnect:  # a hook has read the body
             raise
         except (Exception, SystemExit) as error:  # application code
@@ -311,13 +311,13 @@ class ActionVisit:
             return Response(status_code=303, headers={"location": result.url})
         if isinstance(result, Succeeded):
             return Response(status_code=303, headers={"location": url})
-        self.visit.page_url = url
+        self.event.page_url = url
         route = found.page
-        scope = {**self.visit.scope, "method": "GET", "path": f"{base}{found.path.path}"}
+        scope = {**self.event.scope, "method": "GET", "path": f"{base}{found.path.path}"}
         scope |= {"raw_path": found.path.url(base).encode("latin-1")}
         scope[SCOPE_KEY] = site.matched["page", route.pattern]
         target = Target(site.plans[route.view], site.route_names[route.pattern], found.params)
-        page = PageEvent(site, self.running, self.visit, target, PageRequest(scope))
+        page = PageEvent(site, self.running, self.event, target, PageRequest(scope))
         data = {
             "action": found.action.name,
             "ok": False,

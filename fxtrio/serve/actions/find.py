@@ -14,7 +14,7 @@ from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes import MatchedRoute
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.event import PagePath, Visit
+from fxtrio.serve.request.event import PagePath, RequestEvent
 
 PREFIX = "/api/__actions/"
 
@@ -31,9 +31,9 @@ class NamedAction:
     """What hooks learn of it."""
 
 
-def find_action(site: Site, visit: Visit) -> NamedAction | None:
+def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
     """Return what a URL, whose path begins with `PREFIX`, names; None when it is nothing."""
-    path, name = _split(visit)
+    path, name = _split(event)
     match = None if path is None else site.router.match(path.path, path.raw)
     if path is None or match is None:
         return None
@@ -50,12 +50,12 @@ def find_action(site: Site, visit: Visit) -> NamedAction | None:
     return NamedAction(page, params, path, action, matched)
 
 
-def say_missing(site: Site, visit: Visit) -> str:
+def say_missing(site: Site, event: RequestEvent) -> str:
     """Return why a URL names no action, with what its author may have meant.
 
     For development: it tells which actions there are.
     """
-    path, name = _split(visit)
+    path, name = _split(event)
     match = None if path is None else site.router.match(path.path, path.raw)
     if match is None or isinstance(match[0], ApiRoute):
         shown = "/" if path is None else path.path
@@ -69,14 +69,14 @@ def say_missing(site: Site, visit: Visit) -> str:
     return f"Action not found: {place} has no action {name!r}.{hint} It has {', '.join(known)}."
 
 
-def _split(visit: Visit) -> tuple[PagePath | None, str]:
+def _split(event: RequestEvent) -> tuple[PagePath | None, str]:
     """Return the path of the page, None without one, and the name of the action."""
-    if visit.raw_path is None:
-        page, _, name = visit.path[len(PREFIX) :].rpartition("/")
+    if event.raw_path is None:
+        page, _, name = event.path[len(PREFIX) :].rpartition("/")
         return _path_of(PagePath.of(f"/{page}")), name
-    if not visit.whole_path.startswith(PREFIX):
+    if not event.whole_path.startswith(PREFIX):
         return None, ""
-    segments = visit.raw_path.decode("latin-1").split("/")
+    segments = event.raw_path.decode("latin-1").split("/")
     raw = "/" + "/".join(segments[3:-1])
     return _path_of(PagePath(unquote(raw), raw.encode("latin-1"))), unquote(segments[-1])
 

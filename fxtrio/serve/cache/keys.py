@@ -7,7 +7,7 @@ from urllib.parse import unquote_plus
 from starlette.types import Scope
 
 from fxtrio.serve.request.audience import AUDIENCE, Audience
-from fxtrio.serve.request.event import NAVIGATION, Visit
+from fxtrio.serve.request.event import NAVIGATION, RequestEvent
 
 Key = tuple[bytes, ...]
 """All that a stored response depends on: form, scheme, host, path and query."""
@@ -23,22 +23,22 @@ _ASKING = {
 }
 
 
-def key_of(visit: Visit, form: bytes) -> Key:
+def key_of(event: RequestEvent, form: bytes) -> Key:
     """Return the key of one form of the requested page."""
-    scope = visit.scope
+    scope = event.scope
     return (
         form,
         scope["scheme"].encode(),
-        visit.headers.get(b"host", b"").lower(),
+        event.headers.get(b"host", b"").lower(),
         raw_path(scope),
         canonical_query(scope["query_string"]),
     )
 
 
-def anonymous_scope(visit: Visit, audience: Audience, *, form: bytes, query: bytes) -> Scope:
+def anonymous_scope(event: RequestEvent, audience: Audience, *, form: bytes, query: bytes) -> Scope:
     """Return the scope of a request for the same URL by nobody in particular."""
-    scope = visit.scope
-    host = visit.headers.get(b"host")
+    scope = event.scope
+    host = event.headers.get(b"host")
     return {
         "type": "http",
         "asgi": scope["asgi"],

@@ -84,8 +84,8 @@ class ResponseCache:
         """Return what is stored, fresh or stale, without waiting; None when nothing is."""
         if not _may_be_stored(page):
             return None
-        site, visit = page.site, page.visit
-        key = key_of(visit, form)
+        site, event = page.site, page.event
+        key = key_of(event, form)
         entry = self._store.get(key)
         if not isinstance(entry, StoredResponse):
             return None
@@ -93,12 +93,12 @@ class ResponseCache:
         terms = entry.terms
         age = now - terms.since
         if age < terms.revalidate:
-            return entry.reply(site, visit, now, HIT)
+            return entry.reply(site, event, now, HIT)
         if age >= terms.revalidate + self._stale:
             return None
         if now >= entry.retry and key not in self._under_way and self._refreshes < MOST_REFRESHES:
             self._start(key, page, form, background=True)
-        return entry.reply(site, visit, now, STALE)
+        return entry.reply(site, event, now, STALE)
 
     async def obtain(self, page: PageEvent, form: bytes) -> Reply | None:
         """Return what is stored, or what is made now for all who ask.
@@ -111,13 +111,13 @@ class ResponseCache:
         return self.find(page, form) or await self._join(page, form)
 
     async def _join(self, page: PageEvent, form: bytes) -> Reply | None:
-        visit = page.visit
-        key = key_of(visit, form)
+        event = page.event
+        key = key_of(event, form)
         revalidation = self._under_way.get(key)
         if revalidation is None:
             entry = self._store.get(key)
             if isinstance(entry, HitForPass) and trio.current_time() < entry.until:
-                visit.draft.raw_headers.append(PASS)
+                event.draft.raw_headers.append(PASS)
                 return None
             revalidation = self._start(key, page, form, background=False)
         try:
@@ -127,9 +127,9 @@ class ResponseCache:
                 self._forget(revalidation)
         stored = revalidation.audience.response
         if stored is None:
-            visit.draft.raw_headers.append(PASS)
+            event.draft.raw_headers.append(PASS)
             return None
-        return stored.reply(page.site, visit, trio.current_time(), MISS)
+        return stored.reply(page.site, event, trio.current_time(), MISS)
 
     def drop(self, *urls: str) -> int:
         """Forget all forms and queries of each URL's page, and the pages of a route pattern.
@@ -173,8 +173,8 @@ class ResponseCache:
         return path.rstrip("/") or "/"
 
     def _start(self, key: Key, page: PageEvent, form: bytes, *, background: bool) -> Revalidation:
-        visit, plan, nonce = page.visit, page.target.plan, page.site.nonce
-        path = visit.path
+        event, plan, nonce = page.event, page.target.plan, page.site.nonce
+        path = event.path
         terms = Terms(
             page=(page_path(path) or path) if form == MARKDOWN_FORM else path,
             route=page.target.route,
@@ -189,8 +189,8 @@ class ResponseCache:
             return revalidation
         self._under_way[key] = revalidation
         self._refreshes += background
-        scope = anonymous_scope(visit, revalidation.audience, form=form, query=key[-1])
-        app: ASGIApp = visit.scope["app"]
+        scope = anonymous_scope(event, revalidation.audience, form=form, query=key[-1])
+        app: ASGIApp = event.scope["app"]
         self._context.run(self._nursery.start_soon, self._run, revalidation, app, scope)
         return revalidation
 
@@ -236,4 +236,4 @@ class ResponseCache:
 
 def _may_be_stored(page: PageEvent) -> bool:
     """Whether the page has ``CACHE``, and is not being made for everyone just now."""
-    return page.target.plan.revalidate is not None and page.visit.audience.personal
+    return page.target.plan.revalidate is not None and page.event.audience.personal

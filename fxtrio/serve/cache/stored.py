@@ -18,7 +18,7 @@ from fxtrio.serve.request.reply import HTML, JSON, Header, Reply, ResponseDraft
 
 if TYPE_CHECKING:
     from fxtrio.serve.pages.site import Site
-    from fxtrio.serve.request.event import Visit
+    from fxtrio.serve.request.event import RequestEvent
 
 MISS = (b"x-fx-cache", b"miss")
 HIT = (b"x-fx-cache", b"hit")
@@ -104,21 +104,21 @@ class StoredResponse:
         """The route pattern as JSON."""
         return self.terms.route
 
-    def reply(self, site: Site, visit: Visit, now: float, state: Header) -> Reply:
+    def reply(self, site: Site, event: RequestEvent, now: float, state: Header) -> Reply:
         """Return it for one visitor; 304 without a body for who has it already."""
         headers = [*self.headers, state]
         if self.drafted:
-            own = visit.draft.raw_headers
+            own = event.draft.raw_headers
             # A hook that sets a header has set it for the stored one, too.
             names = {name for name, _ in own}
             own[:0] = [header for header in self.drafted if header[0] not in names]
-        personal = self.media == HTML and not self.shared and not visit.draft.shared
+        personal = self.media == HTML and not self.shared and not event.draft.shared
         if personal:  # the proof is the visitor's: it is never kept
-            headers += csrf_cookie(site, visit, visit.request)
+            headers += csrf_cookie(site, event, event.request)
         if self.etag:
             headers.append((b"etag", self.etag))
             headers.append((b"age", b"%d" % (now - self.terms.since)))
-            known = visit.headers.get(b"if-none-match")
+            known = event.headers.get(b"if-none-match")
             if known is not None and _matches(known, self.etag):
                 # Without a policy: the one that came with the stored body has its nonce.
                 return Reply(304, b"", b"", headers)

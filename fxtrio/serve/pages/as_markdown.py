@@ -24,7 +24,7 @@ from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.event import PagePath, Visit
+from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import Watched
@@ -46,7 +46,7 @@ class MarkdownForm:
 
     async def ask(self, page: PageEvent) -> Answer | None:
         """Run the hooks as for the page itself; None lets the agent pass."""
-        event = page.visit
+        event = page.event
         refusal = await run_page_hooks(
             page.site, event.scope, self.path, event.connect, event.audience
         )
@@ -127,18 +127,18 @@ def failed(site: Site, error: BaseException, place: str) -> Reply:
     return Reply(problem.status, text.encode(), _MEDIA, [NO_STORE])
 
 
-def wants_markdown(visit: Visit) -> bool:
+def wants_markdown(event: RequestEvent) -> bool:
     """Whether the `Accept` header prefers Markdown to HTML."""
-    accept = visit.headers.get(b"accept")
+    accept = event.headers.get(b"accept")
     return accept is not None and prefers_markdown(accept.decode("latin-1"))
 
 
-def page_of_markdown(visit: Visit) -> PagePath | None:
+def page_of_markdown(event: RequestEvent) -> PagePath | None:
     """Return where the page is whose Markdown a URL may name; None when it names none."""
-    page = page_path(visit.path)
+    page = page_path(event.path)
     if page is None:
         return None
-    raw = visit.raw_path
+    raw = event.raw_path
     if raw is None:
         return PagePath.of(page)
     folder, _, name = raw.rpartition(b"/")

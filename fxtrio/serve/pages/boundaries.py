@@ -24,7 +24,7 @@ async def show_failure(
     log_failure(error, source or page.place)
     problem = problem_of(error, development=page.site.development)
     if isinstance(error, SsrBusy):
-        return plain_problem(page.site, page.visit, problem)
+        return plain_problem(page.site, page.event, problem)
     return await stand_in(page, source, problem, values, admitted=admitted)
 
 
@@ -38,7 +38,7 @@ async def stand_in(
         shown = await show_boundary(page, boundary, values, problem)
         if shown is not None:
             return shown
-    return plain_problem(page.site, page.visit, problem)
+    return plain_problem(page.site, page.event, problem)
 
 
 async def show_boundary(
@@ -48,7 +48,7 @@ async def show_boundary(
     missing = [loader for loader in boundary.loaders if loader.source not in values]
     outcome = await load(missing, page.request, page="")
     if isinstance(outcome, Redirect):
-        return redirected(outcome, navigation=page.visit.navigation)
+        return redirected(outcome, navigation=page.event.navigation)
     if not isinstance(outcome, Loaded):
         log_failure(outcome.error, outcome.source)
         return None

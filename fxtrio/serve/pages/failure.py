@@ -18,7 +18,7 @@ from fxtrio.errors import (
 from fxtrio.serve.pages.document import error_document
 from fxtrio.serve.pages.payload import Problem
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.tracebacks import trimmed
 
@@ -72,12 +72,12 @@ def log_failure(error: BaseException, place: str) -> None:
         log.error("%s failed", place, exc_info=trimmed(error))
 
 
-def plain_problem(site: Site, visit: Visit, problem: Problem) -> Reply:
+def plain_problem(site: Site, event: RequestEvent, problem: Problem) -> Reply:
     """Return a failure without any of the app's own pages."""
     headers: list[Header] = [NO_STORE]
     if problem.status == 503:
         headers.append((b"retry-after", b"1"))
-    if visit.navigation:
+    if event.navigation:
         shown = {
             "ok": False,
             "statusCode": problem.status,
@@ -88,6 +88,6 @@ def plain_problem(site: Site, visit: Visit, problem: Problem) -> Reply:
         }
         return Reply(problem.status, encode(shown, place="error"), JSON, [*headers, site.vary])
     details = str(problem.data.get("stack", "")) if site.development else ""
-    reference = f"Request {visit.request_id.decode()}" if visit.request_id else ""
+    reference = f"Request {event.request_id.decode()}" if event.request_id else ""
     body = error_document(problem.status, problem.message, details=details, reference=reference)
     return Reply(problem.status, body, HTML, headers)

@@ -24,12 +24,12 @@ class PageForm:
 
     def stored_as(self, page: PageEvent) -> bytes:
         """Return the name of the form for the response cache."""
-        return b"navigation" if page.visit.navigation else b"html"
+        return b"navigation" if page.event.navigation else b"html"
 
     async def ask(self, page: PageEvent) -> Answer | None:
         """Run the route hooks; None lets the visitor pass."""
-        refusal = await run_hooks(page.site.hooks.pages, page.request, page.visit.audience)
-        return None if refusal is None else redirected(refusal, navigation=page.visit.navigation)
+        refusal = await run_hooks(page.site.hooks.pages, page.request, page.event.audience)
+        return None if refusal is None else redirected(refusal, navigation=page.event.navigation)
 
     async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
         """Return the page, or what stands in for it."""
@@ -48,7 +48,7 @@ class PageForm:
         with trio.move_on_after(page.site.config.timeouts.render):
             return await show_failure(page, source, error, {}, admitted=admitted)
         problem = problem_of(error, development=page.site.development)
-        return plain_problem(page.site, page.visit, problem)
+        return plain_problem(page.site, page.event, problem)
 
 
 class NotFoundForm:
@@ -66,7 +66,7 @@ class NotFoundForm:
         if page.target.plan.public:
             return None
         try:
-            hooks, audience = page.site.hooks.pages, page.visit.audience
+            hooks, audience = page.site.hooks.pages, page.event.audience
             if await run_hooks(hooks, page.request, audience) is None:
                 return None
         except Exception as error:  # application code
@@ -76,7 +76,7 @@ class NotFoundForm:
     async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
         """Return the not-found view, or the built-in one when it fails."""
         shown = await show_boundary(page, page.target.plan, {}, NOT_FOUND)
-        return shown or plain_problem(page.site, page.visit, NOT_FOUND)
+        return shown or plain_problem(page.site, page.event, NOT_FOUND)
 
     async def fail(self, page: PageEvent, error: Exception) -> Answer:
         """Raise it again: nothing but a defect gets here."""
@@ -86,7 +86,7 @@ class NotFoundForm:
         self, page: PageEvent, error: DeadlinePassed, source: str, *, admitted: bool
     ) -> Answer:
         """Return the built-in page."""
-        return plain_problem(page.site, page.visit, NOT_FOUND)
+        return plain_problem(page.site, page.event, NOT_FOUND)
 
 
 PAGE = PageForm()

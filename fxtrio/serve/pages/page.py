@@ -18,7 +18,7 @@ from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.pages.typed import password_fields, without
-from fxtrio.serve.request.event import Visit
+from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import csrf_cookie
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, PRIVATE, Header, Reply
 from fxtrio.ssr.frames import Rendered
@@ -43,7 +43,7 @@ class PageEvent:
 
     site: Site
     running: Running
-    visit: Visit
+    event: RequestEvent
     target: Target
     request: Request
     """What loaders and hooks get."""
@@ -55,9 +55,9 @@ class PageEvent:
 
     async def show(self, plan: ViewPlan, content: Content) -> Reply:
         """Return a view in the form the client asked for. Raises what the render raises."""
-        site, audience = self.site, self.visit.audience
+        site, audience = self.site, self.event.audience
         payload = self.payload(plan, content)
-        if self.visit.navigation:
+        if self.event.navigation:
             return Reply(content.status, payload, JSON, [NO_STORE, site.vary])
         nonce = audience.nonce()
         try:
@@ -77,14 +77,14 @@ class PageEvent:
 
     def payload(self, plan: ViewPlan, content: Content) -> bytes:
         """Return the payload of a view for this request. Raises what `PayloadEncoder` raises."""
-        visit, target = self.visit, self.target
+        event, target = self.event, self.target
         location = Location(
-            target.route, encode_requested(visit.requested), encode_params(target.params)
+            target.route, encode_requested(event.requested), encode_params(target.params)
         )
         encode = self.site.encoder.encode
-        if visit.navigation:
+        if event.navigation:
             # Without the placeholder: it is this process's secret, and nothing replaces it here.
-            ttl = visit.audience.time_to_live(target.plan.revalidate)
+            ttl = event.audience.time_to_live(target.plan.revalidate)
             return encode(plan, content, location, ttl=ttl)
         return encode(plan, content, location, nonce=self.site.nonce)
 
@@ -95,9 +95,9 @@ class PageEvent:
         if site.llms_link is not None:
             headers.append(site.llms_link)
         # One visitor's proof is nothing for the others.
-        if self.visit.draft.shared or not self.visit.audience.personal:
+        if self.event.draft.shared or not self.event.audience.personal:
             return headers
-        return headers + csrf_cookie(site, self.visit, self.request)
+        return headers + csrf_cookie(site, self.event, self.request)
 
     async def _render_again(
         self, plan: ViewPlan, content: Content, payload: bytes

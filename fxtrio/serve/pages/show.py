@@ -35,9 +35,9 @@ async def load_and_show(
 
     ``watched`` takes over the deadline of a single loader.
     """
-    plan, navigation = page.target.plan, page.visit.navigation
+    plan, navigation = page.target.plan, page.event.navigation
     if plan.view.streams and after is None and not navigation:
-        return await (stream_page(page) if page.visit.audience.streams else buffer_page(page))
+        return await (stream_page(page) if page.event.audience.streams else buffer_page(page))
     outcome = await load(plan.loaders, page.request, page=page.place, watched=watched)
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=navigation)

@@ -49,7 +49,7 @@ async def stream_page(page: PageEvent) -> Answer:
 async def _send_with_late(page: PageEvent, late: LateLoader) -> Answer:
     """Send the page as if it had no late loader, if that one ends within the grace."""
     grace = page.site.config.timeouts.shell
-    if page.visit.scope["method"] == "HEAD":  # which is about status and headers alone
+    if page.event.scope["method"] == "HEAD":  # which is about status and headers alone
         grace = float("inf")
     deadline = trio.current_time() + grace
     layouts = [loader for loader in page.target.plan.loaders if loader is not late.loader]
@@ -87,7 +87,7 @@ class _PageStream:
         self._late = late
         self._outcome: Outcome = early
         self._frame = page.site.frames[page.target.plan.view.id]
-        self._nonce = page.visit.audience.nonce()
+        self._nonce = page.event.audience.nonce()
         self._writer = NonceWriter(page.site.nonce, self._nonce)
         self._sent_headers = 0
         self.begun = False
@@ -137,16 +137,16 @@ class _PageStream:
             await self._send(part.html)
             return
         self.begun = True
-        visit = page.visit
-        self._sent_headers = len(visit.draft.raw_headers)
+        event = page.event
+        self._sent_headers = len(event.draft.raw_headers)
         headers = complete_headers(
             [(b"content-type", HTML), *page.html_headers(self._nonce)],
-            draft=visit.draft,
-            request_id=visit.request_id,
+            draft=event.draft,
+            request_id=event.request_id,
             standard=page.site.standard,
         )
         start = {"type": "http.response.start", "status": self._early.status, "headers": headers}
-        await visit.send(start)
+        await event.send(start)
         await self._send(self._frame.shell(part))
 
     async def _finish(self) -> None:
@@ -155,7 +155,7 @@ class _PageStream:
             self._tell_what_came_late(self._late)
         ending = await self._ending()
         await self._send(self._frame.rest(ending.payload, ending.script, ending.plain))
-        await self._page.visit.send({"type": "http.response.body", "body": b""})
+        await self._page.event.send({"type": "http.response.body", "body": b""})
 
     async def _ending(self) -> Ending:
         page, outcome = self._page, self._outcome
@@ -177,7 +177,7 @@ class _PageStream:
 
     def _tell_what_came_late(self, late: LateLoader) -> None:
         """Log what the loader has set after status and headers were on their way."""
-        outcome, draft = self._outcome, self._page.visit.draft
+        outcome, draft = self._outcome, self._page.event.draft
         lost = [name.decode("latin-1") for name, _ in draft.raw_headers[self._sent_headers :]]
         if isinstance(outcome, Redirect):
             lost.insert(0, f"a redirect to {outcome.url}")
@@ -187,7 +187,7 @@ class _PageStream:
         elif outcome.status != self._early.status:
             lost.insert(0, f"the status {outcome.status}")
         if lost:
-            request = self._page.visit.request_id
+            request = self._page.event.request_id
             log.warning(
                 "%s: came to %s when the page was on its way with status %d (request %s). "
                 "Let it end within timeouts.shell, or remove the loading.fxl.",
@@ -198,7 +198,7 @@ class _PageStream:
             )
 
     async def _send(self, data: bytes) -> None:
-        if self._page.visit.scope["method"] == "HEAD":
+        if self._page.event.scope["method"] == "HEAD":
             return
         body = self._writer.feed(data)
-        await self._page.visit.send({"type": "http.response.body", "body": body, "more_body": True})
+        await self._page.event.send({"type": "http.response.body", "body": body, "more_body": True})

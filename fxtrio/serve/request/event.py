@@ -46,7 +46,7 @@ class PagePath:
 
 
 @attrs.define(eq=False)
-class Visit:
+class RequestEvent:
     """A request, with what every part of its answer asks for."""
 
     scope: Scope
@@ -61,7 +61,7 @@ class Visit:
     request_id: bytes | None
     draft: ResponseDraft
     audience: Audience
-    followers: list[BackgroundTask] = attrs.field(factory=list)
+    background_tasks: list[BackgroundTask] = attrs.field(factory=list)
     """Work that begins once the response is sent."""
 
     negotiated: bool = False
@@ -137,7 +137,7 @@ class Visit:
         return text.decode("latin-1")
 
 
-def open_visit(
+def open_event(
     scope: Scope,
     receive: Receive,
     send: Send,
@@ -146,7 +146,7 @@ def open_visit(
     entropy: Entropy | None,
     trust_incoming_id: bool,
     audience: Audience,
-) -> Visit:
+) -> RequestEvent:
     """Read a request's scope.
 
     Puts ``request_id`` and ``response`` on the request's state. ``entropy`` is
@@ -170,6 +170,6 @@ def open_visit(
         else:
             request_id = entropy.hex().encode()
         state["request_id"] = request_id.decode()
-    return Visit(
+    return RequestEvent(
         scope, receive, send, headers, path, request_id, draft, scope.get(AUDIENCE, audience)
     )

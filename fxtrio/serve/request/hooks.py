@@ -14,7 +14,7 @@ from fxtrio.errors import Redirect, RouteHookMistaken
 from fxtrio.serve.pages.site import Hook, Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.audience import Audience
-from fxtrio.serve.request.event import PagePath, Visit
+from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
 from fxtrio.serve.request.reply import Header
 
@@ -82,7 +82,7 @@ async def run_page_hooks(
 
 
 def csrf_refusal(
-    site: Site, visit: Visit, request: Request, form: dict[str, Any] | None
+    site: Site, event: RequestEvent, request: Request, form: dict[str, Any] | None
 ) -> str | None:
     """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
 
@@ -90,20 +90,20 @@ def csrf_refusal(
     not decide; None before that. Only who has a cookie that holds may send one.
     """
     settings = site.config.csrf
-    if not settings.enabled or csrf.exempt(visit.whole_path, settings.exempt_paths):
+    if not settings.enabled or csrf.exempt(event.whole_path, settings.exempt_paths):
         return ""
-    scheme = visit.scope["scheme"]
+    scheme = event.scope["scheme"]
     origin = csrf.judge_origin(
-        visit.headers, scheme=scheme, trusted_origins=settings.trusted_origins
+        event.headers, scheme=scheme, trusted_origins=settings.trusted_origins
     )
     if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
         return origin.reason
     if origin.trusted and settings.mode == "standard":
         return ""
-    sent = visit.headers.get(csrf.HEADER)
-    cookie = csrf.read_cookie(visit.headers.get(b"cookie"), csrf.cookie_name(scheme))
+    sent = event.headers.get(csrf.HEADER)
+    cookie = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
     binding = site.csrf_binding(request) or ""
-    may_follow = sent is None and form is None and _sends_form(visit)
+    may_follow = sent is None and form is None and _sends_form(event)
     if may_follow and cookie and site.tokens.holds(cookie, binding):
         return None
     token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
@@ -113,18 +113,18 @@ def csrf_refusal(
     return wrong
 
 
-def _sends_form(visit: Visit) -> bool:
-    content_type = visit.headers.get(b"content-type", b"").decode("latin-1")
+def _sends_form(event: RequestEvent) -> bool:
+    content_type = event.headers.get(b"content-type", b"").decode("latin-1")
     return media_type(content_type) in (URLENCODED, MULTIPART)
 
 
-def csrf_cookie(site: Site, visit: Visit, request: Request) -> list[Header]:
+def csrf_cookie(site: Site, event: RequestEvent, request: Request) -> list[Header]:
     """Return the `Set-Cookie` of the token, unless the client has one that holds."""
     if not site.config.csrf.enabled:
         return []
-    scheme = visit.scope["scheme"]
+    scheme = event.scope["scheme"]
     binding = site.csrf_binding(request) or ""
-    known = csrf.read_cookie(visit.headers.get(b"cookie"), csrf.cookie_name(scheme))
+    known = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
     if known is not None and site.tokens.holds(known, binding):
         return []
     token = site.tokens.make(site.entropy.hex(), binding)
