@@ -13,7 +13,7 @@ from benchmarks import processes
 from benchmarks.cache import app_folder
 from benchmarks.contenders import choose
 from benchmarks.judge import judge
-from benchmarks.measure import Plan, RequestEvent, Sample
+from benchmarks.measure import Plan, Sample, Visit
 from benchmarks.results import Results
 from benchmarks.works import WORKS, Call
 
@@ -35,8 +35,8 @@ def sample(contender: str, number: int, rate: float, cpu: float) -> Sample:
     )
 
 
-def visit(contender: str, number: int, rate: float, cpu: float) -> RequestEvent:
-    return RequestEvent(
+def visit(contender: str, number: int, rate: float, cpu: float) -> Visit:
+    return Visit(
         contender=contender,
         round=number,
         started=0.5,
