@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port; 0 takes a free one.",
+    help="The port, or the next that is free; 0 takes any.",
 )
 def command(root: Path, app: str | None, host: str, port: int) -> None:
     """Serve the project while you work on it.
@@ -37,11 +37,10 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     # Imported here: `fx --help` would otherwise wait for the whole framework.
     import trio
 
+    from fxtrio.cli.develop.listener import open_listener
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.terminal import Terminal
     from fxtrio.config import load_config, load_env_files
-    from fxtrio.supervise.options import ServeOptions
-    from fxtrio.supervise.sockets import open_sockets
 
     load_env_files(root)  # the server process inherits it
     terminal = Terminal(console())
@@ -53,8 +52,10 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
         await build_and_warn(root, terminal, report)
 
     shown = f"[{host}]" if ":" in host else host
-    with open_sockets(ServeOptions(app="", bind=(f"{shown}:{port}",))) as (listener,):
+    with open_listener(shown, port) as listener:
         bound = listener.getsockname()[1]
+        if port not in (0, bound):
+            terminal.line(f"Port {port} is taken: this is {bound}.")
         # All addresses of the machine are none that a browser can ask for.
         named = "localhost" if host in ("0.0.0.0", "::") else shown
         terminal.line(f"fx dev: http://{named}:{bound}{load_config(root).base_url}/")

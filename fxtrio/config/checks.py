@@ -107,6 +107,19 @@ def hosts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             raise ValueError(f"must hold hosts such as 'shop.test', not {host!r}")
 
 
+def git_patterns(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse patterns that Git would not understand."""
+    if not value:
+        return
+    from pathspec import GitIgnoreSpec  # for `fx dev`, and not for a server that starts
+
+    for pattern in value:
+        try:
+            GitIgnoreSpec.from_lines([pattern])
+        except ValueError:
+            raise ValueError(f"must hold patterns as in .gitignore, not {pattern!r}") from None
+
+
 def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse entries that do not begin with a slash."""
     for path in value:

@@ -239,6 +239,9 @@ class DevConfig:
     hosts: tuple[str, ...] = attrs.field(default=(), validator=checks.hosts)
     """Further hosts to answer: names and addresses without a port, `.name` for all below it."""
 
+    ignore: tuple[str, ...] = attrs.field(default=(), validator=checks.git_patterns)
+    """Files whose changes do not matter: patterns as in `.gitignore`, with the last word."""
+
 
 @attrs.frozen(kw_only=True)
 class Config:

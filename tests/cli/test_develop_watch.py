@@ -32,21 +32,6 @@ def test_only_the_text_of_python_modules_plays_no_part_in_a_build(
     assert changes == Changes((file,), build)
 
 
-IGNORED = (
-    ".fx/dev/manifest.json",
-    "node_modules/x/i.js",
-    "notes.sqlite3",
-    "pages/.#index.fxl",
-    "pages/#index.fxl#",
-    "pages/index.fxl~",
-    "pages/.index.fxl.swp",
-    "pages/4913",
-    "pages/index.fxl___jb_tmp___",
-    "pages/sedAb12Cd",
-    "pages/index.fxl.tmp",
-)
-
-
 async def test_changes_that_nobody_has_taken_are_joined() -> None:
     pending = Pending()
     pending.add(Changes(("b.py",), False))
@@ -63,14 +48,17 @@ async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
     tmp_path: Path,
 ) -> None:
     pending = Pending()
-    for folder in (".fx/dev", "node_modules/x", "pages"):
-        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "pages").mkdir()
+    ignored = (".fx/dev/manifest.json", "tests/test_a.py", "pages/.#index.fxl", "made/x.css")
+    for file in ignored:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / ".gitignore").write_text("made/\n")
     seen: set[str] = set()
     with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run_watch, tmp_path, pending)
             while "pages/index.fxl" not in seen:  # the watcher needs a moment to begin
-                for file in IGNORED:
+                for file in ignored:
                     (tmp_path / file).write_text("x")
                 (tmp_path / "pages/index.fxl").write_text("x")
                 with trio.move_on_after(0.5):

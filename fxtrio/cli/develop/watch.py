@@ -7,22 +7,10 @@ from pathlib import Path
 
 import attrs
 import trio
-from watchfiles import Change, DefaultFilter, awatch
+from watchfiles import Change, awatch
 
-_IGNORED_FOLDERS = (*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox")
-_IGNORED_FILES = (
-    *DefaultFilter.ignore_entity_patterns,
-    r"\.sqlite3?(-\w+)?$",
-    r"\.log$",
-    r"\.db$",
-    # What editors write beside the file that is edited, and take away again.
-    r"^\.(?!env)",  # vim, kate, gedit, Emacs' locks; `.env` files are the project's own
-    r"^4913$",  # vim, to see whether it may write
-    r"^#.*#$",  # Emacs
-    r"___jb_\w+___$",  # JetBrains
-    r"^sed\w{6}$",
-    r"\.(tmp|bak|orig)$",
-)
+from fxtrio.cli.develop.ignored import Ignored
+
 _QUIET_MS = 50  # an editor's write, rename and chmod come within a few milliseconds
 _CANCEL_MS = 100  # how often the watching thread looks whether it may end
 
@@ -79,13 +67,13 @@ class Pending:
 
 async def run_watch(root: Path, pending: Pending) -> None:
     """Report changes in the project folder ``root`` until cancelled."""
-    chosen = DefaultFilter(
-        ignore_dirs=_IGNORED_FOLDERS,
-        ignore_entity_patterns=_IGNORED_FILES,
-        ignore_paths=[root / "node_modules", root / "dist"],
-    )
+    ignored = await trio.to_thread.run_sync(Ignored, root)
     async for changed in awatch(
-        root, watch_filter=chosen, debounce=1000, step=_QUIET_MS, rust_timeout=_CANCEL_MS
+        root,
+        watch_filter=ignored.lets_pass,
+        debounce=1000,
+        step=_QUIET_MS,
+        rust_timeout=_CANCEL_MS,
     ):
         lasting = _lasting(changed)
         if lasting:

@@ -1,0 +1,117 @@
+"""Which files of a project `fx dev` does not act on. Called by `watch`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+from pathspec import GitIgnoreSpec
+from watchfiles import Change, DefaultFilter
+
+from fxtrio.config import CONFIG_FILE, read_config
+
+GIT_FILE = ".gitignore"
+_FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
+_ALWAYS = (
+    *(f"{folder}/" for folder in sorted(_FOLDERS)),
+    "/coverage/",
+    "/dist/",
+    "/htmlcov/",
+    "/tests/",
+    "/venv/",
+    # Files that the app itself writes; modules and what pages import may lie there, too.
+    "/data/**",
+    "!/data/**/*.py",
+    "*.py[cod]",
+    "*.sqlite3",
+    "*.sqlite3-*",
+    "*.sqlite",
+    "*.sqlite-*",
+    "*.db",
+    "*.db-*",
+    "*.log",
+    # What editors write beside the file that is edited, and take away again.
+    ".*",  # vim, kate, gedit, Emacs' locks
+    "!.well-known/",
+    "*~",
+    "4913",  # vim, to see whether it may write
+    r"\#*#",  # Emacs
+    "*___jb_*___",  # JetBrains
+    f"sed{'[A-Za-z0-9]' * 6}",
+    "*.sw?",
+    "*.tmp",
+    "*.bak",
+    "*.orig",
+)
+_NEVER = ("!/.env", "!/.env.*")
+"""Settings, which are mostly kept out of repositories."""
+
+
+@attrs.define
+class Ignored:
+    """Says which files are ignored, by the patterns of Git.
+
+    The last pattern that matches decides: first those of this module, then each `.gitignore`
+    from the outermost folder of the repository inwards, then ``dev.ignore``. They are read
+    again when one of their files changes.
+    """
+
+    root: Path
+    """The project folder, without symbolic links in it."""
+
+    _specs: list[tuple[Path, GitIgnoreSpec]] = attrs.field(factory=list)
+    """The last decides. Each counts from a folder on."""
+
+    def __attrs_post_init__(self) -> None:
+        """Read the patterns."""
+        self.read()
+
+    def read(self) -> None:
+        """Read all patterns anew."""
+        extra = read_config(self.root)[0].dev.ignore
+        self._specs = [
+            (self.root, _spec(_ALWAYS)),
+            *((file.parent, _spec(_lines(file))) for file in _git_files(self.root)),
+            (self.root, _spec((*_NEVER, *extra))),
+        ]
+
+    def lets_pass(self, change: Change, path: str) -> bool:
+        """Return whether the change of a file is to be acted on: a filter of watchfiles."""
+        file = Path(path)
+        if file.name == GIT_FILE or path == str(self.root / CONFIG_FILE):
+            self.read()
+        return not self.covers(file)
+
+    def covers(self, file: Path) -> bool:
+        """Return whether ``file``, an absolute path, is ignored."""
+        for folder, spec in reversed(self._specs):
+            if file.is_relative_to(folder):
+                found = spec.check_file(file.relative_to(folder).as_posix()).include
+                if found is not None:
+                    return found
+        return False
+
+
+def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text("utf-8", errors="replace").splitlines()
+    except OSError:  # gone since
+        return []
+
+
+def _git_files(root: Path) -> Iterator[Path]:
+    """Yield the `.gitignore` files that count in ``root``, outermost first."""
+    around = [root, *root.parents]
+    top = next((index for index, folder in enumerate(around) if (folder / ".git").exists()), 0)
+    for folder in reversed(around[1 : top + 1]):
+        yield folder / GIT_FILE
+    for place, folders, files in os.walk(root):
+        folders[:] = sorted(set(folders) - _FOLDERS)
+        if GIT_FILE in files:
+            yield Path(place) / GIT_FILE

@@ -1,0 +1,122 @@
+"""Files whose changes `fx dev` does not act on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from watchfiles import Change
+
+from fxtrio.cli.develop.ignored import Ignored
+from fxtrio.config import load_config
+from fxtrio.errors import ConfigInvalid
+from tests.trees import write_tree
+
+
+def passing(root: Path, *files: str) -> list[str]:
+    ignored = Ignored(root)
+    return [file for file in files if ignored.lets_pass(Change.modified, str(root / file))]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        ".fx/dev/manifest.json",
+        "node_modules/x/i.js",
+        "lib/node_modules/x/i.js",
+        "__pycache__/store.cpython-311.pyc",
+        "store.pyc",
+        ".venv/lib/x.py",
+        ".git/HEAD",
+        ".pytest_cache/x",
+        ".mypy_cache/x.json",
+        ".ruff_cache/x",
+        "coverage/index.html",
+        "dist/x.js",
+        "tests/test_pages.py",
+        "data/uploads/a.png",
+        "data/site.json",
+        "notes.sqlite3",
+        "notes.sqlite3-wal",
+        "server.log",
+        "pages/.#index.fxl",
+        "pages/#index.fxl#",
+        "pages/index.fxl~",
+        "pages/.index.fxl.swp",
+        "pages/4913",
+        "pages/index.fxl___jb_tmp___",
+        "pages/sedAb12Cd",
+        "pages/index.fxl.tmp",
+    ],
+)
+def test_what_is_no_source_is_ignored(file: str, tmp_path: Path) -> None:
+    assert passing(tmp_path, file) == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "pages/index.fxl",
+        "pages/tests/index.fxl",
+        "pages/data/index.fxl",
+        "pages/coverage/index.fxl",
+        "pages/sedation.fxl",
+        "sedate.py",
+        "data/models.py",
+        "public/.well-known/security.txt",
+        "store.py",
+        "fx.config.json",
+        ".env",
+        ".env.local",
+        "package.json",
+    ],
+)
+def test_sources_are_not_ignored(file: str, tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": ".env*\n"})
+    assert passing(tmp_path, file) == [file]
+
+
+def test_what_git_ignores_is_ignored(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            ".git/HEAD": "",
+            ".gitignore": "*.out\n/site/uploads\n",
+            "site/.gitignore": "made/\n!keep.out\n",
+            "site/pages/.gitignore": "/draft.fxl\n",
+        },
+    )
+    files = ("a.out", "keep.out", "uploads/x", "made/x.css", "pages/draft.fxl")
+    more = ("pages/a/draft.fxl", "pages/index.fxl")
+    assert passing(tmp_path / "site", *files, *more) == ["keep.out", *more]
+
+
+def test_the_patterns_of_folders_beyond_the_repository_do_not_count(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": "*.py\n", "site/.git/HEAD": ""})
+    assert passing(tmp_path / "site", "store.py") == ["store.py"]
+
+
+def test_the_setting_has_the_last_word(tmp_path: Path) -> None:
+    settings = {"dev": {"ignore": ["/made/", "!/data/cities.json"]}}
+    write_tree(tmp_path, {"fx.config.json": json.dumps(settings)})
+    assert passing(tmp_path, "made/x", "data/cities.json", "data/x") == ["data/cities.json"]
+
+
+def test_patterns_are_read_again_when_they_change(tmp_path: Path) -> None:
+    ignored = Ignored(tmp_path)
+    made, git, config = (
+        str(tmp_path / name) for name in ("made/x", ".gitignore", "fx.config.json")
+    )
+    assert ignored.lets_pass(Change.added, made)
+    Path(git).write_text("made/\n")
+    assert not ignored.lets_pass(Change.added, git)
+    assert not ignored.lets_pass(Change.added, made)
+    Path(config).write_text('{"dev": {"ignore": ["!made/"]}}')
+    assert ignored.lets_pass(Change.added, config)
+    assert ignored.lets_pass(Change.added, made)
+
+
+def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match=r"must hold patterns as in \.gitignore, not '!'"):
+        load_config(tmp_path, dev={"ignore": ["!"]})
