@@ -28,6 +28,7 @@ from fxtrio.manifest import Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
+from fxtrio.portal import open_portal
 from fxtrio.realtime.opening import open_broker
 from fxtrio.repeats import open_log_limit
 from fxtrio.secret import project_key
@@ -111,6 +112,7 @@ class Application(Starlette):
             enter = stack.enter_async_context
             if not site.development:  # there every line belongs to a look of the developer
                 await enter(open_log_limit())
+            portal = await enter(open_portal())  # outlives whatever may call into it
             renderer = await enter(self._open_renderer())
             state.fx_broker = await enter(open_broker(config.realtime))
             state.fx_tasks = await enter(
@@ -127,6 +129,7 @@ class Application(Starlette):
                 broker=state.fx_broker,
                 state=state,
                 cache=cache,
+                portal=portal,
             )
             state.fx = app
             await enter(open_plugins(self.plugins, app))

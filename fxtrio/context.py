@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from fxtrio.cache import Cache
     from fxtrio.config import Config
+    from fxtrio.portal import AsyncioPortal
     from fxtrio.realtime import Authenticator, Broker
     from fxtrio.tasks import TaskQueue
 
@@ -50,6 +51,9 @@ class App:
 
     cache: Cache | None = None
     """Kept responses of pages with ``CACHE``; None in development."""
+
+    portal: AsyncioPortal | None = None
+    """The asyncio loop for libraries that know no other; see `fx.asyncio`."""
 
     plugins: dict[str, Any] = attrs.field(factory=dict)
     """What each open plugin yielded, by plugin name, in the order they opened.

@@ -870,6 +870,27 @@ class BrokerUnreachable(FxtrioError):
         self.place = place
 
 
+class PortalNotRunning(FxtrioError):
+    """`portal` was called where no app runs, or after its end."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "portal(): no app of fxtrio runs here. Call it in a loader, an action, a job, "
+            "or in what they start."
+        )
+
+
+class PortalCallCancelled(FxtrioError):
+    """A call on the asyncio loop was cancelled there, and not by whoever waits for it."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__(
+            f"portal({call}): the call was cancelled on the asyncio loop: by itself, by a "
+            "library, or because the app ends."
+        )
+        self.call = call
+
+
 class TrioMissing(FxtrioError):
     """The app is served on another event loop than Trio's."""
 

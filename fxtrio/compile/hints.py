@@ -83,10 +83,13 @@ def broken_remedy(line: str, message: str) -> str:
     return ""
 
 
+_PORTALS = ("fx.asyncio", "fxtrio.portal")
+
+
 def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute | ast.alias, str, str]]:
     """Yield uses of asyncio that cannot work on trio: where, the name, what to write instead.
 
-    Nothing is yielded for a module that runs a loop of its own.
+    Nothing is yielded for a module that runs a loop of its own, or has the portal to one.
     """
     called = {"asyncio"}
     used: list[tuple[ast.Attribute | ast.alias, str]] = []
@@ -95,6 +98,8 @@ def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute | ast.alias
             called.update(one.asname or one.name for one in node.names if one.name == "asyncio")
         elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
             used += [(one, one.name) for one in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module in _PORTALS:
+            return
     used += [
         (node, node.attr)
         for node in ast.walk(module)

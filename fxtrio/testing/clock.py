@@ -1,4 +1,4 @@
-"""A mock clock that waits for worker threads and for Node.
+"""A mock clock that waits for worker threads, for the asyncio loop, and for Node.
 
 `trio.testing.MockClock` jumps when every task is blocked, and a task that waits for a
 thread is: deadlines pass that no second has gone by for. While the app runs, such a
@@ -33,6 +33,8 @@ class HeldClock(trio.abc.Instrument):
 
     _clock: MockClock
     _reasons: int = 0
+    _counts: list[Callable[[], int]] = attrs.field(factory=lambda: [active_thread_count])
+    """Each tells how much work is under way that no task of the run does itself."""
     _threshold: float | None = None
     """The clock's own threshold while it is held."""
 
@@ -51,6 +53,16 @@ class HeldClock(trio.abc.Instrument):
             self._reasons -= 1
             self._decide()
 
+    @contextmanager
+    def hold_while(self, count: Callable[[], int]) -> Iterator[None]:
+        """Hold the clock whenever ``count`` is above 0, for the length of the block."""
+        self._counts.append(count)
+        try:
+            yield
+        finally:
+            self._counts.remove(count)
+            self._decide()
+
     def release(self) -> None:
         """Give the clock its own threshold back."""
         if self._threshold is not None and self._clock.autojump_threshold == PATIENCE:
@@ -58,7 +70,7 @@ class HeldClock(trio.abc.Instrument):
         self._threshold = None
 
     def _decide(self) -> None:
-        if not self._reasons and not active_thread_count():
+        if not self._reasons and not any(count() for count in self._counts):
             self.release()
         elif self._clock.autojump_threshold < PATIENCE:
             self._threshold = self._clock.autojump_threshold

@@ -14,7 +14,7 @@ import attrs
 from fxtrio.app import BUILD, assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
-from fxtrio.context import entered
+from fxtrio.context import App, entered
 from fxtrio.manifest import load_manifest
 from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
@@ -119,8 +119,15 @@ async def _open(
         for plugin in app.plugins:
             plugin.isolate(Path(folder, "data") if data is None else data)
         async with app.router.lifespan_context(app):
-            with entered(app.state.fx):
-                yield Client(app)
+            running: App = app.state.fx
+            with nullcontext() if held is None else held.hold_while(lambda: calls_of(running)):
+                with entered(running):
+                    yield Client(app)
+
+
+def calls_of(app: App) -> int:
+    """Return how many calls run on the app's asyncio loop."""
+    return 0 if app.portal is None else app.portal.calls
 
 
 def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:

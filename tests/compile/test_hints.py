@@ -148,3 +148,13 @@ def test_an_html_comment_is_recognised() -> None:
     found = check_page(read_text("export default () => <p><!-- x --></p>;\n", "pages/index.fxl"))[1]
 
     assert "Write a comment as {/* … */}." in str(found[0])
+
+
+def test_code_for_the_asyncio_portal_may_use_asyncio() -> None:
+    text = (
+        "import asyncio\n\nfrom fx.asyncio import portal\n\n"
+        "async def ask():\n    await asyncio.sleep(1)\n\n"
+        "@server\nasync def load(request):\n    return await portal(ask)\n"
+    )
+    assert problems_of(text) == []
+    assert len(problems_of(text.replace("fx.asyncio", "fx.portals"))) >= 1

@@ -1,0 +1,203 @@
+"""asyncio for apps on trio: one event loop in one thread, owned by the app's lifespan.
+
+`portal` runs a coroutine function of a library that knows asyncio alone. The thread
+starts at the first call and has ended when the lifespan has. anyio's blocking portal
+does the work; what is added is that calls are bounded, that a call which was cancelled
+has ended before its caller goes on, and that no call can take the loop down.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import attrs
+import outcome
+import trio
+
+from fxtrio.context import get_app
+from fxtrio.errors import PortalCallCancelled, PortalNotRunning
+from fxtrio.tasks.calls import name_of
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CAPACITY = 100
+"""Calls that run at a time; others wait for their turn (count)."""
+
+PATIENCE = 5.0
+"""How long a cancelled call may take to end, and the loop at shutdown (seconds)."""
+
+log = logging.getLogger("fx.asyncio")
+
+
+async def portal(func: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Await ``func(*args, **kwargs)`` on the app's asyncio loop and return what it returns.
+
+    What it raises is raised here, and it has the context variables of the caller. When
+    the caller is cancelled, so is the call, and it has ended before the caller goes on.
+    100 calls run at a time; others wait.
+
+    Raises PortalNotRunning outside a running app, PortalCallCancelled when the call was
+    cancelled by something else than its caller, and TypeError for what cannot be called.
+    """
+    if not callable(func):
+        raise TypeError(_not_callable(func))
+    app = get_app()
+    if app is None or app.portal is None:
+        raise PortalNotRunning
+    return await app.portal.call(partial(func, *args, **kwargs))
+
+
+def _not_callable(value: object) -> str:
+    """Say what to hand over instead, and close a coroutine that nobody will await."""
+    if inspect.iscoroutine(value):
+        value.close()
+        return (
+            f"portal() takes a function, not the coroutine it returned: write "
+            f"portal({value.__name__}, …) instead of portal({value.__name__}(…))."
+        )
+    return f"portal() takes a coroutine function, not {value!r:.80}."
+
+
+@asynccontextmanager
+async def open_portal() -> AsyncIterator[AsyncioPortal]:
+    """Offer an asyncio loop for as long as the block lasts. It starts when it is needed.
+
+    Calls that run when the block ends are cancelled.
+    """
+    opened = AsyncioPortal()
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+@attrs.define(eq=False)
+class AsyncioPortal:
+    """Calls into an asyncio loop. Made by `open_portal`; valid until its block ends."""
+
+    _slots: trio.CapacityLimiter = attrs.field(
+        init=False, factory=lambda: trio.CapacityLimiter(CAPACITY)
+    )
+    _starting: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+    _thread: AbstractContextManager[BlockingPortal] | None = attrs.field(init=False, default=None)
+    _running: BlockingPortal | None = attrs.field(init=False, default=None)
+    _closed: bool = attrs.field(init=False, default=False)
+
+    @property
+    def calls(self) -> int:
+        """How many calls run."""
+        return self._slots.borrowed_tokens
+
+    async def call(self, func: Callable[[], Awaitable[T]]) -> T:
+        """Await ``func()`` on the loop; see `portal`."""
+        call = _Call(func)
+        async with self._slots:
+            running = self._running or await self._start()
+            try:
+                await running.call_async(call.run, abandon_on_cancel=True)
+            except trio.Cancelled:
+                await call.settle()
+                raise
+            except RuntimeError:  # the loop has ended, and the call never began
+                raise PortalNotRunning from None
+            result: T = call.unwrap()
+            return result
+
+    async def close(self) -> None:
+        """Cancel what runs, and end the thread."""
+        self._closed = True
+        if self._thread is None or self._running is None:
+            return
+        with trio.CancelScope(shield=True), trio.move_on_after(PATIENCE) as limit:
+            # Abandoned where a call ignores its cancellation: the thread is a daemon.
+            await trio.to_thread.run_sync(_end, self._thread, self._running, abandon_on_cancel=True)
+        if limit.cancelled_caught:
+            log.error("The asyncio loop did not end in %g s: a call ignores that", PATIENCE)
+
+    async def _start(self) -> BlockingPortal:
+        """Start the thread, once."""
+        from anyio.from_thread import start_blocking_portal
+
+        async with self._starting:
+            if self._closed:
+                raise PortalNotRunning
+            if self._running is None:
+                self._thread = start_blocking_portal(name="fx.asyncio")
+                # Starting takes milliseconds, in which the event loop goes on.
+                self._running = await trio.to_thread.run_sync(self._thread.__enter__)
+            return self._running
+
+
+def _end(thread: AbstractContextManager[BlockingPortal], running: BlockingPortal) -> None:
+    with suppress(RuntimeError):  # it has ended by itself
+        running.call(running.stop, True)
+    thread.__exit__(None, None, None)
+
+
+@attrs.define(eq=False)
+class _Call:
+    """One call, seen from both loops."""
+
+    _func: Callable[[], Awaitable[Any]]
+    _token: trio.lowlevel.TrioToken = attrs.field(
+        init=False, factory=trio.lowlevel.current_trio_token
+    )
+    _ended: trio.Event = attrs.field(init=False, factory=trio.Event)
+    result: outcome.Outcome[Any] | None = attrs.field(init=False, default=None)
+
+    async def run(self) -> None:
+        """Run the call on the loop, in a task of asyncio's own, which is cancelled once.
+
+        Scopes of anyio cancel again and again, and code for asyncio does not expect that
+        of its clean-up.
+        """
+        import asyncio
+
+        from anyio import CancelScope
+
+        task = asyncio.create_task(self._keep_result())
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            with CancelScope(shield=True):
+                await asyncio.wait({task})
+        finally:
+            with suppress(trio.RunFinishedError):
+                self._token.run_sync_soon(self._ended.set)
+
+    async def _keep_result(self) -> None:
+        """Await the call. Raises nothing, which would end the loop."""
+        from asyncio import CancelledError
+
+        try:
+            self.result = outcome.Value(await self._func())
+        except CancelledError:
+            self.result = outcome.Error(PortalCallCancelled(name_of(self._func)))
+        except BaseException as error:
+            self.result = outcome.Error(error)
+
+    def unwrap(self) -> Any:
+        """Return what the call returned, or raise what it raised."""
+        assert self.result is not None
+        return self.result.unwrap()
+
+    async def settle(self) -> None:
+        """Wait for the end of a call that was cancelled; raise what its clean-up raised."""
+        with trio.CancelScope(shield=True), trio.move_on_after(PATIENCE) as limit:
+            await self._ended.wait()
+        if limit.cancelled_caught:
+            log.error("%s ignores its cancellation, and is left alone", name_of(self._func))
+        elif isinstance(self.result, outcome.Error):
+            error = self.result.error
+            if not isinstance(error, PortalCallCancelled):
+                raise error
