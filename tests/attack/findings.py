@@ -13,6 +13,10 @@ from .cases import Case
 _VARIES = re.compile(r"'[^']*'|\"[^\"]*\"|0x[0-9a-f]+|\d+")
 
 
+EXPECTED = re.compile(r"is no valid Unicode, and was sent with U\+FFFD")
+"""What may be logged as an error once, since the application has made that text itself."""
+
+
 @attrs.frozen
 class Finding:
     """Something that must not happen. ``case`` is None while it is not known what did it."""
@@ -60,6 +64,8 @@ def find_in_log(log: str) -> list[Finding]:
             found.append(Finding("log", "a line that is no record", line))
             continue
         traceback = record.get("traceback", "")
+        if EXPECTED.search(message):
+            continue
         if level in ("ERROR", "CRITICAL") or "Traceback" in traceback + message:
             last = traceback.strip().splitlines()[-1:]
             cause = " / ".join([message.partition("\n")[0], *last])

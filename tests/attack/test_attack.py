@@ -1,20 +1,36 @@
-"""Proof that the attack finds what it looks for."""
+"""The short form of the attack, and proof that it finds what it looks for."""
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
+import trio
 
-from .attack import replay
+from .attack import Attack, replay
 from .cases import Case, Message
 from .findings import Finding
+from .surfaces import make_cases
 from .target import build, open_target
+
+PATIENCE = 240.0
+CASES = 1400
+SEED = 8
 
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("attacked"))
+
+
+async def test_nothing_that_is_sent_harms_the_app(app: Path, tmp_path: Path) -> None:
+    attack = Attack(app, lambda found: print(found.report(tmp_path)))
+    with trio.fail_after(PATIENCE):
+        await attack.run(islice(make_cases(SEED), CASES), until=lambda: False)
+
+    assert [*attack.findings] == []
+    assert attack.cases == CASES
 
 
 PLANTED = {
@@ -33,3 +49,5 @@ async def test_a_mistake_of_the_app_is_found(app: Path) -> None:
             found: list[Finding] = [one async for one in replay(target, case)]
             assert kind in [one.kind for one in found], fault
             assert all(one.case == case for one in found)
+        harmless = Case("query", (Message(b"/about").to_bytes(),))
+        assert [one async for one in replay(target, harmless)] == []

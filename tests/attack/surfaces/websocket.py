@@ -11,9 +11,11 @@ from ..frames import BINARY, CLOSE, CONT, PING, PONG, TEXT, masked
 from ..mutate import GROWTH, mutate, repeat
 from ..seeds import GUARDED_PAGES, NUMBERS, TEXTS
 
-_OPEN = (b"/rooms/a", b"/rooms/a?name=%ff", b"/rooms/%2f", b"/docs/x", b"/api/echo")
+_OPEN = (b"/rooms/a", b"/rooms/a?name=%ff", b"/rooms/%2f", b"/docs/x", b"/typed")
 _TEXTS = (
-    *TEXTS, *NUMBERS, b"hello", b'{"a": 1}', b'"\\ud800"', b"[" * 3000, b'{"a":' * 3000, b"[1e400]",
+    *TEXTS, *NUMBERS, b"hello", b'{"a": 1}', b'"\\ud800"', b'"a\\udc00b"',
+    b'["\\ud800"]', b'{"\\ud800": 1}', b'{"type": "\\udfff"}',
+    b"[" * 3000, b'{"a":' * 3000, b"[1e400]",
     b'{"__proto__": {}}', b"9" * 5000,
 )  # fmt: skip
 _TOKENS = (*_TEXTS, b"\x81\x00", b"\x88\x00", b"\x89\x7d", b"\xff" * 14, b"\x81\xfe\xff\xff",
@@ -41,7 +43,8 @@ def make(dice: random.Random) -> Case:
     frames = b"".join(_message(dice) for _ in range(dice.randint(1, 6)))
     if dice.random() < 0.25:
         frames = mutate(frames, dice, _TOKENS)
-    frames += masked(CLOSE, b"\x03\xe8", dice)
+    if dice.random() < 0.2:  # otherwise it stays for a while, and so does its handler
+        frames += masked(CLOSE, b"\x03\xe8", dice)
     return Case("websocket", (head, frames), "websocket")
 
 

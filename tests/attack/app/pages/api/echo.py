@@ -20,9 +20,3 @@ async def post(request):
         form = await request.form()
         return {"form": [[name, str(value)[:1000]] for name, value in form.multi_items()[:100]]}
     return JSONResponse({"size": len(await request.body())})
-
-
-async def websocket(ws):
-    await ws.accept()
-    while True:
-        await ws.send_json(await ws.receive_json())
