@@ -10,9 +10,9 @@ import trio
 
 from fxtrio.asgi import RAW_FRAMES
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1.client import Client
+from fxtrio.http1.client_connection import ClientConnection
 from fxtrio.http1.http_stream import HttpStream
-from fxtrio.http1.request import Refusal, Request
+from fxtrio.http1.request import Request, RequestRefusal
 from fxtrio.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.http1.services import Scope
 from fxtrio.http1.target import BadTarget, split_target
@@ -22,11 +22,11 @@ _with_port = re.compile(r":\d*$")
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
 
-async def answer(connection: Client, request: Request) -> bool:
+async def answer(connection: ClientConnection, request: Request) -> bool:
     """Run the application for ``request``. Return whether the connection can serve another."""
     services = connection.services
     scope = _open_scope(connection, request)
-    if isinstance(scope, Refusal):
+    if isinstance(scope, RequestRefusal):
         await connection.refuse(scope)
         return False
     scope["type"] = "http"
@@ -62,7 +62,7 @@ async def answer(connection: Client, request: Request) -> bool:
     return stream.keep_alive and not connection.transport.broken
 
 
-async def converse(connection: Client, request: Request) -> None:
+async def converse(connection: ClientConnection, request: Request) -> None:
     """Run the application for a request that offers a WebSocket, to the end of it."""
     # Heavy, and many apps have no WebSockets.
     from fxtrio.http1.handshake import read_offer
@@ -70,11 +70,11 @@ async def converse(connection: Client, request: Request) -> None:
 
     services = connection.services
     offer = read_offer(request, connection.limits)
-    if isinstance(offer, Refusal):
+    if isinstance(offer, RequestRefusal):
         await connection.refuse(offer)
         return
     scope = _open_scope(connection, request)
-    if isinstance(scope, Refusal):
+    if isinstance(scope, RequestRefusal):
         await connection.refuse(scope)
         return
     scope["type"] = "websocket"
@@ -105,16 +105,16 @@ async def converse(connection: Client, request: Request) -> None:
         await services.count()
 
 
-def _open_scope(connection: Client, request: Request) -> Scope | Refusal:
+def _open_scope(connection: ClientConnection, request: Request) -> Scope | RequestRefusal:
     """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
     services, peer = connection.services, connection.peer
     try:
         path, raw_path, query = split_target(request, secure=peer.secure)
     except BadTarget as error:
-        return Refusal(error.status, str(error))
+        return RequestRefusal(error.status, str(error))
     names = services.server_names
     if names and not _is_named(request.host, names):
-        return Refusal(404, f"not one of our names: {request.host!r}")
+        return RequestRefusal(404, f"not one of our names: {request.host!r}")
     return {
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": request.version,
@@ -137,7 +137,7 @@ def _is_named(host: bytes, names: Sequence[str]) -> bool:
     return any(name.lower() in (whole, bare) for name in names)
 
 
-async def _complete(connection: Client, stream: HttpStream, stage: int) -> int | None:
+async def _complete(connection: ClientConnection, stream: HttpStream, stage: int) -> int | None:
     """Answer for an application that did not. Return the status for the access log."""
     if stage == HEAD_SENT:
         # Cut off: the client sees that the body is not whole, or has to be told.
@@ -147,13 +147,13 @@ async def _complete(connection: Client, stream: HttpStream, stage: int) -> int |
     refusal = connection.reader.refusal
     if connection.transport.broken or (stream.left and refusal is None):
         return CLIENT_LEFT
-    refusal = refusal or Refusal(500, "the application did not answer")
+    refusal = refusal or RequestRefusal(500, "the application did not answer")
     await connection.refuse(refusal)
     return refusal.status
 
 
 async def _explain(
-    connection: Client, request: Request, error: BaseException, *, left: bool
+    connection: ClientConnection, request: Request, error: BaseException, *, left: bool
 ) -> bool:
     """Log what the application raised, and return whether it is a failure of its own.
 

@@ -13,18 +13,18 @@ from typing import Any
 import trio
 
 from fxtrio.http1.answer import answer, converse
-from fxtrio.http1.client import Client
+from fxtrio.http1.client_connection import ClientConnection
 from fxtrio.http1.hub import NEVER
 from fxtrio.http1.opening import HandshakeFailed, Stream, open_peer
-from fxtrio.http1.request import Refusal, Request, RequestReader
+from fxtrio.http1.request import Request, RequestReader, RequestRefusal
 from fxtrio.http1.services import Services
-from fxtrio.http1.transport import Transport
+from fxtrio.http1.transport import ByteTransport
 from fxtrio.http1.upgrade import PREFACE, Handover, upgraded, wants_h2c
 
 _SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n%b\r\n"
 
 
-class Connection(Client):
+class Connection(ClientConnection):
     """Serves one client until either side has had enough."""
 
     def __init__(self, services: Services, stream: Stream) -> None:
@@ -60,7 +60,7 @@ class Connection(Client):
         if peer.http2:
             return await services.serve_http2(self._stream, Handover())
         self.peer = peer
-        self.transport = Transport(
+        self.transport = ByteTransport(
             self._stream, peer.socket, readiness=hub.readiness, stall=self.limits.write_stall
         )
         self.reader = RequestReader(self.limits)
@@ -111,7 +111,7 @@ class Connection(Client):
                 return await self._serve()
             if self._expired:
                 if self.reader.requests:
-                    await self.refuse(Refusal(408, "the head came too slowly"))
+                    await self.refuse(RequestRefusal(408, "the head came too slowly"))
                 return None
 
     async def _serve(self) -> Handover | None:

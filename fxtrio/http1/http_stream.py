@@ -11,9 +11,9 @@ from math import inf
 import trio
 
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1.client import Client
+from fxtrio.http1.client_connection import ClientConnection
 from fxtrio.http1.hub import TICK
-from fxtrio.http1.request import READ_SIZE, Refusal, Request
+from fxtrio.http1.request import READ_SIZE, Request, RequestRefusal
 from fxtrio.http1.response import (
     DONE,
     HEAD_SENT,
@@ -38,7 +38,7 @@ class HttpStream(Response):
     _reading: trio.CancelScope | None = None
     _turn: trio.Lock | None = None
 
-    def __init__(self, connection: Client, request: Request, keep_alive: bool) -> None:
+    def __init__(self, connection: ClientConnection, request: Request, keep_alive: bool) -> None:
         self.connection = connection
         self.request = request
         self.keep_alive = keep_alive
@@ -181,5 +181,5 @@ class HttpStream(Response):
                 self._reading = None
                 self._waited += trio.current_time() - began
         if self.stage != DONE:
-            connection.reader.refusal = Refusal(408, "the body came too slowly")
+            connection.reader.refusal = RequestRefusal(408, "the body came too slowly")
         return b""

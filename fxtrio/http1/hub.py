@@ -45,7 +45,7 @@ class Attended(Protocol):
         ...
 
 
-class Watched(Attended, Protocol):
+class WatchedConnection(Attended, Protocol):
     """A connection as the hub sees it."""
 
     deadline: float
@@ -70,7 +70,7 @@ class Hub:
         self.now = 0.0
         self.common = b""
         self.closing = False
-        self.connections: set[Watched] = set()
+        self.connections: set[WatchedConnection] = set()
         self.readiness = Readiness()
         self.last_chance = min(_LAST_CHANCE, graceful / 20)
         """Seconds that a connection without a request has for one when the worker stops: a
@@ -104,11 +104,11 @@ class Hub:
             if not number % _LOOKED_AT_ONCE:
                 await trio.lowlevel.checkpoint()
 
-    def enter(self, connection: Watched) -> None:
+    def enter(self, connection: WatchedConnection) -> None:
         """Count a connection in. It must `leave` whatever happens."""
         self.connections.add(connection)
 
-    def exit(self, connection: Watched) -> None:
+    def exit(self, connection: WatchedConnection) -> None:
         """Count a connection out."""
         self.connections.discard(connection)
         if not self.connections:

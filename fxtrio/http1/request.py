@@ -35,7 +35,7 @@ _foreign_methods = frozenset(
 
 
 @attrs.frozen
-class Refusal:
+class RequestRefusal:
     """Why a request is not taken: the status to answer, and a line for the log."""
 
     status: int
@@ -43,11 +43,11 @@ class Refusal:
 
 
 class _Refused(Exception):
-    """Carries a `Refusal` out of a parser callback."""
+    """Carries a `RequestRefusal` out of a parser callback."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
-        self.refusal = Refusal(status, reason)
+        self.refusal = RequestRefusal(status, reason)
 
 
 class Request:
@@ -87,7 +87,7 @@ class RequestReader:
 
     def __init__(self, limits: ServerLimits) -> None:
         self.requests: deque[Request] = deque()
-        self.refusal: Refusal | None = None
+        self.refusal: RequestRefusal | None = None
         self.rest: bytearray | None = None
         self._limits = limits
         self._parser = self._new_parser(self)
@@ -120,10 +120,10 @@ class RequestReader:
         except httptools.HttpParserInvalidMethodError as error:
             # Readable but unknown; only told apart when it is at the beginning of a read.
             unknown = len(self.requests) == before + 1 and _unknown_method.match(data)
-            self.refusal = Refusal(501 if unknown else 400, str(error))
+            self.refusal = RequestRefusal(501 if unknown else 400, str(error))
             return
         except httptools.HttpParserError as error:
-            self.refusal = Refusal(400, str(error))
+            self.refusal = RequestRefusal(400, str(error))
             return
         last = self._request
         if last is None:
@@ -158,7 +158,7 @@ class RequestReader:
         if last is None or not last.head_done:
             target = 0 if last is None else len(last.target)
             if self._overhead > limits.head + target + _REQUEST_LINE:
-                self.refusal = Refusal(431, "the head does not end")
+                self.refusal = RequestRefusal(431, "the head does not end")
         elif self._overhead > (
             # A chunk of one byte has six bytes around it; 16 leaves room for long sizes.
             limits.chunk_overhead
@@ -167,7 +167,7 @@ class RequestReader:
             + _REQUEST_LINE
             + 16 * last.received
         ):
-            self.refusal = Refusal(413, "chunk extensions or trailers are too long")
+            self.refusal = RequestRefusal(413, "chunk extensions or trailers are too long")
             last.complete = False  # what is complete would be answered first
 
     # What follows is called by llhttp, in the order of the message.

@@ -46,7 +46,7 @@ class ByteStream(Protocol):
         ...
 
 
-class Transport:
+class ByteTransport:
     """One client's bytes. ``broken`` once the client can no longer be reached.
 
     Several tasks may write: what one of them could not finish goes out before

@@ -11,10 +11,10 @@ from __future__ import annotations
 import trio
 
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1.client import Client
+from fxtrio.http1.client_connection import ClientConnection
 from fxtrio.http1.handshake import Offer
 from fxtrio.http1.hub import NEVER, TICK
-from fxtrio.http1.request import READ_SIZE, Refusal
+from fxtrio.http1.request import READ_SIZE, RequestRefusal
 from fxtrio.http1.response import (
     CLIENT_LEFT,
     DONE,
@@ -38,7 +38,7 @@ _GOING_AWAY = 1001
 class WsStream:
     """A WebSocket from its request to its end. Valid until the application returns."""
 
-    def __init__(self, connection: Client, offer: Offer, nursery: trio.Nursery) -> None:
+    def __init__(self, connection: ClientConnection, offer: Offer, nursery: trio.Nursery) -> None:
         self.status: int | None = None  # that the client was answered with
         self.left = False  # whether the application was told of the end
         self._connection = connection
@@ -137,7 +137,7 @@ class WsStream:
                     self.status = CLIENT_LEFT
                     return
                 self.status = 500
-                await self._connection.refuse(Refusal(500, "the application did not answer"))
+                await self._connection.refuse(RequestRefusal(500, "the application did not answer"))
             return
         await self._close(protocol, 1011 if failed else 1000, "")
         await self._relieve()
@@ -215,7 +215,9 @@ class WsStream:
                 self.leave()
         elif kind == "websocket.close" and self._denial.stage == NOTHING:
             self._denial.stage, self.status = DONE, 403
-            await self._connection.refuse(Refusal(403, "the application refused the WebSocket"))
+            await self._connection.refuse(
+                RequestRefusal(403, "the application refused the WebSocket")
+            )
         elif kind == "websocket.http.response.start":
             self._denial.start(message)
             self.status = message["status"]

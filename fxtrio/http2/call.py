@@ -16,7 +16,7 @@ from hypercorn.typing import TaskGroup, WorkerContext
 from wsproto.events import Ping
 
 from fxtrio.http1.limits import ServerLimits
-from fxtrio.http1.request import Refusal
+from fxtrio.http1.request import RequestRefusal
 from fxtrio.http2.mailbox import Mailbox, run_application
 from fxtrio.http2.outgoing import Outgoing
 
@@ -38,7 +38,7 @@ class Multiplexer(Protocol):
     connection: H2Connection
     outgoing: Outgoing
 
-    async def refuse(self, number: int, refusal: Refusal) -> None:
+    async def refuse(self, number: int, refusal: RequestRefusal) -> None:
         """Answer a request with a status of our own, or cut its answer off."""
         ...
 
@@ -183,4 +183,4 @@ class Call:
         return limits.body_grace + self.received / limits.body_rate - waited
 
     async def _give_up(self) -> None:
-        await self._protocol.refuse(self._number, Refusal(408, "the body came too slowly"))
+        await self._protocol.refuse(self._number, RequestRefusal(408, "the body came too slowly"))

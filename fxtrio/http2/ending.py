@@ -26,7 +26,7 @@ class Endable(Multiplexer, Protocol):
     """Writes bytes, or closes."""
 
 
-class Ending:
+class ConnectionEnding:
     """Watches over one connection, and ends it in an orderly way."""
 
     def __init__(self, protocol: Endable) -> None:

@@ -23,9 +23,9 @@ from hypercorn.protocol.ws_stream import WSStream
 
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import show_address
-from fxtrio.http1.request import Refusal
+from fxtrio.http1.request import RequestRefusal
 from fxtrio.http2.call import Call
-from fxtrio.http2.ending import Ending
+from fxtrio.http2.ending import ConnectionEnding
 from fxtrio.http2.gauge import FrameGauge
 from fxtrio.http2.greeting import Greeting, Misbehaviour
 from fxtrio.http2.heads import answer_head, check_request, told_headers
@@ -66,7 +66,7 @@ class GuardedProtocol(H2Protocol):
         self.running = 0
         """Applications, also those whose clients are gone."""
 
-        self.ending = Ending(self)
+        self.ending = ConnectionEnding(self)
         self._reader: object = None
 
     async def initiate(
@@ -203,7 +203,7 @@ class GuardedProtocol(H2Protocol):
         limit = self.limits.body
         if isinstance(call.stream, HTTPStream):
             if limit is not None and call.received > limit:
-                await self.refuse(number, Refusal(413, "the body is too long"))
+                await self.refuse(number, RequestRefusal(413, "the body is too long"))
                 return
             if event.data:
                 await call.stream.handle(events.Body(stream_id=number, data=event.data))
@@ -300,7 +300,7 @@ class GuardedProtocol(H2Protocol):
 
     # Ends.
 
-    async def refuse(self, number: int, refusal: Refusal) -> None:
+    async def refuse(self, number: int, refusal: RequestRefusal) -> None:
         """Answer a request with a status of our own, or cut its answer off."""
         call = self.calls.get(number)
         stream = None if call is None else call.stream

@@ -15,7 +15,7 @@ from fxtrio.http1.hub import Hub
 from fxtrio.http1.hypercorn import hub_for, note_of, services_of
 from fxtrio.http1.opening import Stream
 from fxtrio.http1.services import Services
-from fxtrio.http2.connection import serve_http2
+from fxtrio.http2.hypercorn import serve_http2
 
 
 def use_in_hypercorn() -> None:

@@ -74,7 +74,7 @@ async def run_server(
     hub = hub_for(config)
     if sockets.secure_sockets:  # where browsers speak HTTP/2
         # Heavy, and else seldom needed: it takes as long as a fifth of a start.
-        import fxtrio.http2.connection  # noqa: F401
+        import fxtrio.http2.hypercorn  # noqa: F401
 
         install_guard()
     async with trio.open_nursery() as lifespan_nursery:
@@ -118,7 +118,7 @@ def _note(config: ServerConfig) -> Note | None:
 
 async def _serve_http2(*given: Any) -> None:
     # Heavy: see `run_server`.
-    from fxtrio.http2.connection import serve_http2
+    from fxtrio.http2.hypercorn import serve_http2
 
     install_guard()  # of Hypercorn's, its streams and its writing are used
     await serve_http2(*given)

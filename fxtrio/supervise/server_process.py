@@ -19,6 +19,7 @@ import trio
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.errors import FxtrioError
+from fxtrio.supervise.binding import grouped
 from fxtrio.supervise.hypercorn_config import ServerConfig, make_config
 from fxtrio.supervise.importer import load_application, own_lines
 from fxtrio.supervise.log import SERVER, open_log
@@ -27,7 +28,6 @@ from fxtrio.supervise.proxy import ProxyHeaders
 from fxtrio.supervise.remains import describe_remains
 from fxtrio.supervise.server import run_server
 from fxtrio.supervise.signals import hold_signals, receive_signals
-from fxtrio.supervise.sockets import grouped
 from fxtrio.tracebacks import trimmed
 
 FAILED = 1

@@ -14,9 +14,9 @@ from socket import MSG_DONTWAIT, socket
 
 import trio
 
+from fxtrio.supervise.binding import adopt_sockets
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server_process import Surroundings, serve_here
-from fxtrio.supervise.sockets import adopt_sockets
 from fxtrio.supervise.worker_process import ALIVE, BEATS, READY, SPENT
 
 

@@ -24,8 +24,8 @@ from fxtrio.cli.develop.loop import Loop
 from fxtrio.cli.develop.overlay import Failure
 from fxtrio.cli.develop.watch import Changes, Pending
 from fxtrio.errors import FxtrioError
+from fxtrio.supervise.binding import open_sockets
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.sockets import open_sockets
 
 APP = """
 import os, sys

@@ -19,10 +19,10 @@ from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.hosts import HostGuard, development_app
 from fxtrio.config import load_config
 from fxtrio.errors import FxtrioError
+from fxtrio.supervise.binding import adopt_sockets
 from fxtrio.supervise.importer import load_application
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server_process import Surroundings, serve_here
-from fxtrio.supervise.sockets import adopt_sockets
 from fxtrio.tracebacks import trimmed
 
 

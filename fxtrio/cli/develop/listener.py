@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from fxtrio.errors import BindFailed
+from fxtrio.supervise.binding import open_sockets
 from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.sockets import open_sockets
 
 _MOST_TRIED = 20  # ports in a row; then something else is wrong
 _LAST_PORT = 65535

@@ -20,10 +20,10 @@ from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
 from fxtrio.cli.develop.hosts import development_app
 from fxtrio.cli.develop.overlay import Failure, overlay_app
 from fxtrio.config import Config
+from fxtrio.supervise.binding import grouped
 from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
-from fxtrio.supervise.sockets import grouped
 
 _LINES_KEPT = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fxtrio.http1.hub import NEVER, Attended
 from fxtrio.http1.opening import Peer, show_address
-from fxtrio.http1.request import Refusal, RequestReader
+from fxtrio.http1.request import RequestReader, RequestRefusal
 from fxtrio.http1.response import refuse
 from fxtrio.http1.services import Services
-from fxtrio.http1.transport import Transport
+from fxtrio.http1.transport import ByteTransport
 
 
-class Client:
+class ClientConnection:
     """What is known of a client, and what it has sent. The connection's task owns it."""
 
     def __init__(self, services: Services) -> None:
@@ -21,11 +21,11 @@ class Client:
         self.served = 0  # requests given to the application
         self.linger = False  # whether the client may not have read the last answer yet
         self.peer: Peer
-        self.transport: Transport
+        self.transport: ByteTransport
         self.reader: RequestReader
         self.websocket: Attended | None = None  # once this is one
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: RequestRefusal) -> None:
         """Answer with a status of our own, after which the connection closes."""
         self.linger = True
         await self.transport.write(refuse(refusal.status, self.hub.common))
