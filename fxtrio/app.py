@@ -130,6 +130,7 @@ class Application(Starlette):
                 state=state,
                 cache=cache,
                 portal=portal,
+                resolve=resolve,
             )
             state.fx = app
             await enter(open_plugins(self.plugins, app))

@@ -14,7 +14,7 @@ One variable holds app and request id together, so entering a request is one
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,9 @@ class App:
 
     The lifespan adds to it, so a plugin sees the ones opened before it.
     """
+
+    resolve: Callable[[str], Any] | None = None
+    """Returns what a dotted name in the settings stands for, ``module:attribute``."""
 
     _authenticators: list[Authenticator] = attrs.field(init=False, factory=list)
 

@@ -693,6 +693,17 @@ class AuthenticatorTaken(FxtrioError):
         )
 
 
+class AuthMailMissing(FxtrioError):
+    """Addresses shall be verified, and something that is needed for mails is not set."""
+
+    def __init__(self, setting: str, example: str) -> None:
+        super().__init__(
+            f"the auth plugin: 'verifyEmail' needs '{setting}' in its settings, "
+            f"such as '{example}'."
+        )
+        self.setting = setting
+
+
 class AuthStorageUnavailable(FxtrioError):
     """The database of accounts cannot be read or written for now; answered with 503."""
 

@@ -5,6 +5,7 @@ Name it ``"auth"`` in ``plugins``. ``request.state.user`` is then a `User` or No
 """
 
 from fxtrio.plugins.auth.guards import require_user
+from fxtrio.plugins.auth.mail import Email
 from fxtrio.plugins.auth.models import Refusal, SignedIn, User
 from fxtrio.plugins.auth.plugin import AuthPlugin
 from fxtrio.plugins.auth.service import AuthService, get_auth
@@ -17,6 +18,7 @@ __all__ = [
     "AuthService",
     "AuthSettings",
     "AuthStorage",
+    "Email",
     "Refusal",
     "SignedIn",
     "StorageStatistics",

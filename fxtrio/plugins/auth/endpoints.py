@@ -19,8 +19,8 @@ from starlette.routing import BaseRoute, Route
 
 from fxtrio.errors import ActionError, AuthStorageUnavailable, BadBody
 from fxtrio.plugins.auth.middleware import signed_in_of
-from fxtrio.plugins.auth.models import Refusal, User
-from fxtrio.plugins.auth.service import AuthService, client_of, refusal_of
+from fxtrio.plugins.auth.models import Refusal, User, refusal_of
+from fxtrio.plugins.auth.service import AuthService, client_of
 from fxtrio.serve.request.body import ActionRequest
 from fxtrio.serve.request.spool import Body
 
@@ -58,6 +58,7 @@ class Endpoints:
             "logout": self.log_out,
             "logout-all": self.log_out_everywhere,
             "register": self.register,
+            "verify": self.verify,
         }
         return (
             Route(f"{PREFIX}/session", self.session, methods=["GET"]),
@@ -119,6 +120,16 @@ class Endpoints:
             return self._refuse(submission, refusal, service.settings.register_path)
         return self._succeed(submission, {}, page=service.settings.login_path)
 
+    async def verify(self, submission: Submission) -> Response:
+        """Make the account that a link in a mail stands for, with the password chosen for it."""
+        service, fields = self.service(), submission.fields
+        refusal = await service.confirm(fields.get("token"), fields.get("password"))
+        if refusal is None:
+            return self._succeed(submission, {}, page=service.settings.login_path)
+        token = fields.get("token")
+        kept = {"token": token} if isinstance(token, str) else {}
+        return self._refuse(submission, refusal, service.settings.verify_path, **kept)
+
     def _endpoint(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             try:
@@ -147,9 +158,9 @@ class Endpoints:
         response.raw_headers.append((b"set-cookie", cookie))
         return response
 
-    def _refuse(self, submission: Submission, refusal: Refusal, page: str) -> Response:
+    def _refuse(self, submission: Submission, refusal: Refusal, page: str, **kept: str) -> Response:
         if submission.by_form:
-            query = {"error": refusal.code}
+            query = {"error": refusal.code, **kept}
             target = local_target(submission.fields.get("next"))
             if target is not None:
                 query["next"] = target

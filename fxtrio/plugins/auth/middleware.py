@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.asgi import SAME_FOR_ALL
 from fxtrio.errors import AuthStorageUnavailable
-from fxtrio.plugins.auth.models import Refusal, SignedIn
-from fxtrio.plugins.auth.service import AuthService, refusal_of
+from fxtrio.plugins.auth.models import Refusal, SignedIn, refusal_of
+from fxtrio.plugins.auth.service import AuthService
 
 SIGNED_IN = "fx.auth"
 """Key of the ASGI scope that holds the `SignedIn` of a request, for the plugin itself."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import attrs
 
+from fxtrio.errors import AuthStorageUnavailable, HashingBusy
+
 
 @attrs.frozen(kw_only=True)
 class User:
@@ -50,6 +52,18 @@ class Session:
 
 
 @attrs.frozen(kw_only=True)
+class Pending:
+    """A registration whose address has not answered yet, as it is stored."""
+
+    key: bytes = attrs.field(repr=False)
+    """SHA-256 of the token in the link."""
+
+    email: str
+    password_hash: str = attrs.field(repr=False)
+    expires_at: float
+
+
+@attrs.frozen(kw_only=True)
 class SignedIn:
     """A user with the session that proves it."""
 
@@ -78,3 +92,15 @@ class Refusal:
 
 BUSY = Refusal(code="busy", message="Try again in a moment.", status=503, retry_after=1)
 """Too much is going on just now; the answer to whatever was asked."""
+
+_UNAVAILABLE = Refusal(
+    code="unavailable",
+    message="Accounts cannot be reached for now. Try again in a minute.",
+    status=503,
+    retry_after=60,
+)
+
+
+def refusal_of(error: HashingBusy | AuthStorageUnavailable) -> Refusal:
+    """Return what to answer to somebody whose wish failed with ``error``."""
+    return BUSY if isinstance(error, HashingBusy) else _UNAVAILABLE

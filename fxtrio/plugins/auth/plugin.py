@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from fxtrio.config import Config
-from fxtrio.errors import AppNotRunning, SecretKeyMissing
+from fxtrio.errors import AppNotRunning, AuthMailMissing, SecretKeyMissing
 from fxtrio.plugins.auth.attempts import Attempts
 from fxtrio.plugins.auth.endpoints import Endpoints
+from fxtrio.plugins.auth.mail import Email
 from fxtrio.plugins.auth.middleware import SessionMiddleware
 from fxtrio.plugins.auth.passwords import open_hasher
+from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.service import AuthService, Clock
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.plugins.auth.sockets import SessionSockets
@@ -58,7 +60,8 @@ class AuthPlugin(Plugin[AuthSettings]):
         """
         if not self._signer.keys:
             raise SecretKeyMissing("the auth plugin")
-        async with self.open_service() as service, trio.open_nursery() as nursery:
+        post = self._mail(app)
+        async with self.open_service(post) as service, trio.open_nursery() as nursery:
             nursery.start_soon(service.sockets.watch)
             nursery.start_soon(service.unwritten.write)
             self._service = service
@@ -70,13 +73,27 @@ class AuthPlugin(Plugin[AuthSettings]):
                 nursery.cancel_scope.cancel()
 
     @asynccontextmanager
-    async def open_service(self) -> AsyncIterator[AuthService]:
+    async def open_service(
+        self, post: Callable[[Email], None] | None = None
+    ) -> AsyncIterator[AuthService]:
         """Keep the database open, for commands as well: they have no app and sign nothing."""
         settings = self.settings
         hasher = await open_hasher(
             settings.argon2, threads=settings.hashing_threads, waiting=settings.hashing_queue
         )
         async with open_sqlite(self._database) as storage:
+            attempts = Attempts(settings, storage, self._now)
+            registration = None
+            if post is not None:
+                registration = Registration(
+                    settings=settings,
+                    storage=storage,
+                    hasher=hasher,
+                    attempts=attempts,
+                    clock=self._now,
+                    site=settings.site_url.rstrip("/") + self.config.base_url,
+                    post=post,
+                )
             yield AuthService(
                 settings=settings,
                 storage=storage,
@@ -84,10 +101,26 @@ class AuthPlugin(Plugin[AuthSettings]):
                 signer=self._signer,
                 rules=self._rules,
                 clock=self._now,
-                attempts=Attempts(settings, storage, self._now),
+                attempts=attempts,
                 sockets=SessionSockets(storage, self._now),
                 unwritten=UnwrittenEnds(storage),
+                registration=registration,
             )
+
+    def _mail(self, app: App) -> Callable[[Email], None] | None:
+        """Return what sends a mail as a job of the app; None where none are sent.
+
+        Raises AuthMailMissing and DottedNameUnknown.
+        """
+        settings = self.settings
+        if not settings.verify_email:
+            return None
+        if not settings.site_url.startswith(("https://", "http://")):
+            raise AuthMailMissing("siteUrl", "https://example.org")
+        if not settings.send_email or app.resolve is None:
+            raise AuthMailMissing("sendEmail", "mails:send_email")
+        send = app.resolve(settings.send_email)
+        return lambda mail: app.tasks.enqueue(send, mail)
 
     def isolate(self, folder: Path) -> None:
         """Keep the database in ``folder``, under its own name."""

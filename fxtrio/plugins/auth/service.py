@@ -14,11 +14,12 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from fxtrio.context import get_app
-from fxtrio.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
+from fxtrio.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy, TaskQueueFull
 from fxtrio.plugins.auth.attempts import Attempts
 from fxtrio.plugins.auth.emails import canonical_email
-from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User
+from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
 from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password, password_problem
+from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.storage import AuthStorage
@@ -31,17 +32,14 @@ log = logging.getLogger("fx.auth")
 Clock = Callable[[], float]
 """Returns seconds since 1970."""
 
+LONGEST_TOKEN = 100
+"""Characters of what a link may carry; ours are shorter."""
+
 _RENEW_AFTER = 0.1
 """Part of the idle time after which a request writes the new end of its session."""
 
 _WRONG = Refusal(
     code="credentials", message="The email address or the password is wrong.", status=401
-)
-_UNAVAILABLE = Refusal(
-    code="unavailable",
-    message="Accounts cannot be reached for now. Try again in a minute.",
-    status=503,
-    retry_after=60,
 )
 _CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
 
@@ -59,6 +57,8 @@ class AuthService:
     attempts: Attempts
     sockets: SessionSockets
     unwritten: UnwrittenEnds
+    registration: Registration | None = None
+    """How accounts begin where mail is verified."""
 
     async def register(
         self, email: object, password: object, *, client: str | None = None
@@ -66,7 +66,8 @@ class AuthService:
         """Keep a new user; None when that is done, or when the address has been taken before.
 
         Who asks cannot tell the two apart, in the answer or in its time, so nobody learns
-        who has an account. Signing in is a step of its own.
+        who has an account. Signing in is a step of its own; with ``verifyEmail`` the account
+        itself begins with `confirm`.
         """
         if not self.settings.registration:
             return _CLOSED
@@ -76,11 +77,28 @@ class AuthService:
             return Refusal(code="invalid", message="Validation failed", status=422, fields=fields)
         try:
             refused = await self.attempts.charge(self.attempts.registration_of(client))
-            if refused is None:
+            if refused is None and self.registration is None:
                 await self._add(str(address), str(password))
+            elif refused is None and self.registration is not None:
+                hashed = await self.hasher.hash(normalize_password(str(password)) or "")
+                await self.registration.begin(str(address), hashed)
+        except TaskQueueFull:
+            return BUSY
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
         return refused
+
+    async def confirm(self, token: object, password: object) -> Refusal | None:
+        """Make the account that a link in a mail stands for; None when that is done."""
+        secret = self._readable(password)
+        if self.registration is None:
+            return _CLOSED
+        if secret is None or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
+            return _WRONG
+        try:
+            return await self.registration.confirm(token, secret)
+        except (HashingBusy, AuthStorageUnavailable) as error:
+            return refusal_of(error)
 
     async def add_user(self, email: str, password: str) -> User | None:
         """Keep a new user without any limit on who asks; None when the address is taken.
@@ -329,11 +347,6 @@ def client_of(scope: Scope) -> str | None:
     """Return the IP address of a connection's client, if the server knows it."""
     client = scope.get("client")
     return None if client is None else str(client[0])
-
-
-def refusal_of(error: HashingBusy | AuthStorageUnavailable) -> Refusal:
-    """Return what to answer to somebody whose wish failed with ``error``."""
-    return BUSY if isinstance(error, HashingBusy) else _UNAVAILABLE
 
 
 def _short(key: bytes) -> str:

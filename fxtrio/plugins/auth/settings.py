@@ -71,6 +71,21 @@ class AuthSettings:
     registration: bool = True
     """Whether anybody may register."""
 
+    verify_email: bool = False
+    """Whether an account begins only when a mail to its address was answered."""
+
+    send_email: str = ""
+    """The function that sends a mail, as ``module:function``; needed for ``verify_email``."""
+
+    site_url: str = ""
+    """Where visitors find the app, such as ``https://example.org``; links in mails begin so."""
+
+    verify_path: str = attrs.field(default="/verify", validator=_local_path)
+    """The page that the link in the mail leads to, with ``?token=``, without the base URL."""
+
+    verify_timeout: float = attrs.field(default=DAY, validator=_seconds)
+    """How long such a link is valid (seconds)."""
+
     password_min_length: int = attrs.field(default=8, validator=ge(8))
     """Shortest password (characters)."""
 

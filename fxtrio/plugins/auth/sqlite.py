@@ -19,11 +19,12 @@ from typing import Any, TypeVar
 import trio
 
 from fxtrio.errors import AuthDatabaseUnusable, AuthStorageUnavailable
-from fxtrio.plugins.auth.models import Account, Session, User
+from fxtrio.plugins.auth.models import Account, Pending, Session, User
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.throttle import Marks
 
-VERSION = 1
+_SCHEMAS = ("schema.sql", "schema-2.sql")
+VERSION = len(_SCHEMAS)
 PATIENCE = 5.0
 """How long a write waits for those before it and for other processes, in all (seconds)."""
 
@@ -185,6 +186,38 @@ class SqliteStorage:
 
         return await self._write(move)
 
+    async def add_pending(self, pending: Pending, now: float) -> None:
+        """Keep a registration."""
+        row = (pending.key, pending.email, pending.password_hash, pending.expires_at)
+
+        def add(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM pending WHERE expires_at <= ?", (now,))
+            db.execute("INSERT INTO pending VALUES (?, ?, ?, ?)", row)
+
+        await self._write(add)
+
+    async def find_pending(self, key: bytes, now: float) -> Pending | None:
+        """Return a registration that is not over."""
+        row = await self._read_one(
+            "SELECT email, password_hash, expires_at FROM pending WHERE key = ? AND expires_at > ?",
+            (key, now),
+        )
+        if row is None:
+            return None
+        return Pending(key=key, email=row[0], password_hash=row[1], expires_at=row[2])
+
+    async def confirm(self, pending: Pending, user: User) -> bool:
+        """Turn a registration into a user."""
+        row = (user.id, user.email, pending.password_hash, user.created_at)
+
+        def add(db: sqlite3.Connection) -> bool:
+            kept = db.execute("DELETE FROM pending WHERE key = ?", (pending.key,)).rowcount == 1
+            db.execute("DELETE FROM pending WHERE email = ?", (pending.email,))
+            add_one = "INSERT OR IGNORE INTO users VALUES (?, ?, ?, ?)"
+            return kept and db.execute(add_one, row).rowcount == 1
+
+        return await self._write(add)
+
     async def _read_one(self, query: str, values: Sequence[object]) -> tuple[Any, ...] | None:
         rows = await self._read_all(query, values)
         return rows[0] if rows else None
@@ -259,9 +292,10 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
             (version,) = writer.execute("PRAGMA user_version").fetchone()
             if version > VERSION:
                 raise AuthDatabaseUnusable(path, "it was written by a newer version of fxtrio")
-            if version == 0:
-                for statement in Path(__file__).with_name("schema.sql").read_text().split(";\n"):
+            for schema in _SCHEMAS[version:]:
+                for statement in Path(__file__).with_name(schema).read_text().split(";\n"):
                     writer.execute(statement)
+            if version < VERSION:
                 writer.execute(f"PRAGMA user_version = {VERSION}")
         reader = _open(path)
         reader.execute("PRAGMA query_only = ON")

@@ -1,0 +1,83 @@
+"""Registering where mail is verified: an account begins when its address has answered.
+
+Until then there is nothing to sign in to, so who registers an address learns neither from
+the answer nor from a login whether it has an account: the mail tells, to its owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from urllib.parse import quote
+
+import attrs
+
+from fxtrio.plugins.auth.attempts import Attempts
+from fxtrio.plugins.auth.mail import Email, taken, verification
+from fxtrio.plugins.auth.models import Pending, Refusal, User
+from fxtrio.plugins.auth.passwords import PasswordHasher
+from fxtrio.plugins.auth.settings import HOUR, AuthSettings
+from fxtrio.plugins.auth.storage import AuthStorage
+from fxtrio.plugins.auth.throttle import Bucket
+from fxtrio.plugins.auth.tokens import key_of, new_token
+
+MAILS = 5
+"""Mails to one address in a day; more are not sent, which nobody is told (count)."""
+
+_OVER = Refusal(code="link", message="This link is not valid any more. Register again.", status=410)
+_WRONG = Refusal(code="credentials", message="The password is wrong.", status=401)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Registration:
+    """The registrations of one app. ``post`` hands a mail over without waiting."""
+
+    settings: AuthSettings
+    storage: AuthStorage
+    hasher: PasswordHasher
+    attempts: Attempts
+    clock: Callable[[], float]
+    site: str
+    """Where the app is, with the base URL: ``https://example.org/app``."""
+
+    post: Callable[[Email], None]
+
+    async def begin(self, address: str, password_hash: str) -> None:
+        """Keep what was chosen, and send a mail. Known and unknown addresses cost the same."""
+        token = new_token()
+        expires_at = self.clock() + self.settings.verify_timeout
+        pending = Pending(
+            key=key_of(token), email=address, password_hash=password_hash, expires_at=expires_at
+        )
+        is_taken = await self.storage.find_account(address) is not None
+        # That of a taken address is kept as well, and nobody ever gets its token.
+        await self.storage.add_pending(pending, self.clock())
+        key = hashlib.sha256(address.encode()).hexdigest()
+        if await self.attempts.charge([Bucket(f"mail:{key}", MAILS, 24 * HOUR / MAILS)]) is None:
+            settings = self.settings
+            link = f"{self.site}{settings.verify_path}?token={quote(token)}"
+            login = f"{self.site}{settings.login_path}"
+            self.post(taken(address, login) if is_taken else verification(address, link))
+
+    async def confirm(self, token: str, secret: str) -> Refusal | None:
+        """Make the account of a link, by whoever knows the password that was chosen with it.
+
+        Without the password a link is worth nothing: else whoever registers an address that
+        is not theirs would get an account that its owner has confirmed. The link is over
+        afterwards. None when that is done.
+        """
+        key = key_of(token)
+        limit = Bucket(f"confirm:{key.hex()}", self.settings.login_attempts, HOUR)
+        async with self.attempts.admit([limit]) as refusal:
+            if refusal is not None:
+                return refusal
+            pending = await self.storage.find_pending(key, self.clock())
+            stored = None if pending is None else pending.password_hash
+            verification = await self.hasher.verify(stored, secret)
+            if pending is None:
+                return _OVER
+            if not verification.correct:
+                return _WRONG
+            user = User(id=secrets.token_hex(16), email=pending.email, created_at=self.clock())
+            return None if await self.storage.confirm(pending, user) else _OVER
