@@ -7,6 +7,7 @@ what the application has called.
 
 from __future__ import annotations
 
+import linecache
 import sysconfig
 from functools import cache
 from pathlib import Path
@@ -18,13 +19,16 @@ _PAGE = ".fxl"
 def trimmed(error: BaseException) -> BaseException:
     """Return ``error`` after its traceback was cut to begin in the application's code.
 
-    So are those of its causes and of the errors that it groups. A traceback without any
-    frame of the application stays whole: then the defect is elsewhere.
+    What fails because it needs asyncio gets a note that says so, and what to do. The same
+    is done to its causes and to the errors that it groups. A traceback without any frame
+    of the application stays whole: then the defect is elsewhere.
     """
     waiting, seen = [error], {id(error)}
     while waiting:
         one = waiting.pop()
         one.__traceback__ = _from_application(one.__traceback__)
+        if _needs_asyncio(one) and not getattr(one, "__notes__", None):
+            one.add_note(_asyncio_hint(one))
         inner = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
         for other in (one.__cause__, one.__context__, *inner):
             if other is not None and id(other) not in seen:
@@ -72,6 +76,40 @@ def _from_application(traceback: TracebackType | None) -> TracebackType | None:
             return began
         here = here.tb_next
     return first or traceback
+
+
+def _needs_asyncio(error: BaseException) -> bool:
+    """Whether ``error`` is what code for asyncio fails with on another event loop."""
+    said = str(error)
+    if isinstance(error, TypeError):  # what trio makes of a future
+        return said.startswith("trio.run received unrecognized yield message")
+    if isinstance(error, AttributeError):  # what its locks and queues make of no loop
+        return said == "'NoneType' object has no attribute 'create_future'"
+    return isinstance(error, RuntimeError) and said.startswith(
+        ("no running event loop", "There is no current event loop")
+    )
+
+
+def _asyncio_hint(error: BaseException) -> str:
+    """Return one line: the call of the application that needs asyncio, and the remedy."""
+    place = ""
+    here = error.__traceback__
+    while here is not None:
+        file = here.tb_frame.f_code.co_filename
+        if is_application(file):
+            line = linecache.getline(file, here.tb_lineno, here.tb_frame.f_globals).strip()
+            place = f"{_shown(file)}:{here.tb_lineno}: {line!r} " if line else ""
+        here = here.tb_next
+    return (
+        f"{place or 'This '}needs asyncio, and the server runs on trio. Await it through the "
+        "portal ('from fx.asyncio import portal'), or call one that is not asynchronous "
+        "in a thread ('trio.to_thread.run_sync')."
+    )
+
+
+def _shown(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 @cache
