@@ -38,9 +38,10 @@ from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.pages.running import Renderer, Running
-from fxtrio.serve.pages.site import Hook, Hooks, Site, make_site
+from fxtrio.serve.pages.site import Site, make_site
 from fxtrio.serve.request.background import open_background
 from fxtrio.serve.request.foreign import PlainOnly
+from fxtrio.serve.request.hooks import Hook, Hooks
 from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.ssr.launch import choose_launch
@@ -243,16 +244,20 @@ def assemble(
         _hooks(config),
         root=root,
         llms=llms,
-        csrf_binding=csrf_binding_of(plugins),
+        session_of=csrf_binding_of(plugins),
     )
     return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)
 
 
 def _hooks(config: Config) -> Hooks:
-    names = config.route_middleware
+    def named(names: tuple[str, ...]) -> tuple[Hook, ...]:
+        return tuple(Hook(name, resolve(name)) for name in names)
+
+    settings = config.route_middleware
     return Hooks(
-        *(
-            tuple(Hook(name, resolve(name)) for name in group)
-            for group in (names.pages, names.actions, names.apis, names.websockets)
-        )
+        pages=named(settings.pages),
+        actions=named(settings.actions),
+        apis=named(settings.apis),
+        websockets=named(settings.websockets),
+        base_url=config.base_url,
     )

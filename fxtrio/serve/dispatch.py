@@ -38,7 +38,6 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
-from fxtrio.serve.request.hooks import csrf_cookie, csrf_refusal
 from fxtrio.serve.request.reply import (
     JSON,
     NO_STORE,
@@ -263,7 +262,7 @@ class Dispatcher:
         """Return a token for clients that have no pages, with its cookie."""
         site = self._site
         name = csrf.cookie_name(event.scope["scheme"])
-        headers = [NO_STORE, *csrf_cookie(site, event, event.request)]
+        headers = [NO_STORE, *site.proof.cookie(event, event.request)]
         token = csrf.read_cookie(event.headers.get(b"cookie"), name)
         for header, value in headers:
             if header == b"set-cookie":
@@ -302,7 +301,7 @@ class Dispatcher:
                 continue
             site = self._site
             if event.scope["method"] not in csrf.SAFE_METHODS:
-                verdict = csrf_refusal(site, event, event.request, {})
+                verdict = site.proof.refusal(event, event.request, {})
                 if verdict:
                     await self._send(
                         event, refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))

@@ -25,7 +25,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.hooks import csrf_refusal, run_hooks
+from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.reply import JSON, NOTHING, Answer, Reply
 
 log = logging.getLogger("fx.serve")
@@ -42,7 +42,7 @@ async def answer_api(
     body = event.open_body(running.bodies, limit=site.config.limits.body)
     request = BodyRequest(scope, body)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
-    verdict = csrf_refusal(site, event, event.request, {}) if unsafe else ""
+    verdict = site.proof.refusal(event, event.request, {}) if unsafe else ""
     if verdict:
         return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
     limit = site.config.timeouts.request

@@ -38,7 +38,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.hooks import csrf_refusal, run_hooks, run_page_hooks
+from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.reply import JSON, NO_STORE, NOTHING, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import Watched
 
@@ -111,7 +111,7 @@ class ActionEvent:
             return self._not_posted(found)
         if found is None:
             return refusal_reply(Refused("Action not found", 404, self._hint()))
-        verdict = csrf_refusal(self.site, self.event, self.event.request, None)
+        verdict = self.site.proof.refusal(self.event, self.event.request)
         if verdict:
             return _forbidden(verdict)
         self.event.scope["path_params"] = found.params
@@ -197,7 +197,7 @@ class ActionEvent:
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""
         form = dict(await request.form()) if request.is_form else {}
-        return csrf_refusal(self.site, self.event, request, form) or ""
+        return self.site.proof.refusal(self.event, request, form) or ""
 
     async def _guard(
         self, found: NamedAction, request: ActionRequest
@@ -209,7 +209,7 @@ class ActionEvent:
         """
         try:
             refusal = await run_page_hooks(
-                self.site, request.scope, found.path, request.at, self.event.audience
+                self.site.hooks, request.scope, found.path, request.at, self.event.audience
             )
             return refusal or await run_hooks(self.site.hooks.actions, request, self.event.audience)
         except ClientDisconnect:  # a hook has read the body

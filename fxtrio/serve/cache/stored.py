@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from fxtrio.serve.request.hooks import csrf_cookie
 from fxtrio.serve.request.reply import HTML, JSON, Header, Reply, ResponseDraft
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class StoredResponse:
             own[:0] = [header for header in self.drafted if header[0] not in names]
         personal = self.media == HTML and not self.shared and not event.draft.shared
         if personal:  # the proof is the visitor's: it is never kept
-            headers += csrf_cookie(site, event, event.request)
+            headers += site.proof.cookie(event, event.request)
         if self.etag:
             headers.append((b"etag", self.etag))
             headers.append((b"age", b"%d" % (now - self.terms.since)))

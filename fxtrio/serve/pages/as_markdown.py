@@ -48,7 +48,7 @@ class MarkdownForm:
         """Run the hooks as for the page itself; None lets the agent pass."""
         event = page.event
         refusal = await run_page_hooks(
-            page.site, event.scope, self.path, event.connect, event.audience
+            page.site.hooks, event.scope, self.path, event.connect, event.audience
         )
         return _redirected(refusal) if isinstance(refusal, Redirect) else refusal
 

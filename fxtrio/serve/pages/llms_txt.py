@@ -65,7 +65,11 @@ async def _open_pages(
         scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
         try:
             refusal = await run_page_hooks(
-                site, scope, PagePath.of(page.path), _connecting(request), site.one_visitor
+                site.hooks,
+                scope,
+                PagePath.of(page.path),
+                _connecting(request),
+                site.one_visitor,
             )
         except Exception as error:  # application code
             if not isinstance(unwrap(error), LoaderError):

@@ -19,7 +19,6 @@ from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.pages.typed import password_fields, without
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.hooks import csrf_cookie
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, PRIVATE, Header, Reply
 from fxtrio.ssr.frames import Rendered
 
@@ -97,7 +96,7 @@ class PageEvent:
         # One visitor's proof is nothing for the others.
         if self.event.draft.shared or not self.event.audience.personal:
             return headers
-        return headers + csrf_cookie(site, self.event, self.request)
+        return headers + site.proof.cookie(self.event, self.request)
 
     async def _render_again(
         self, plan: ViewPlan, content: Content, payload: bytes

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
 
 from fxtrio.config import Config
-from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute
 from fxtrio.markdown.paths import llms_link
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
@@ -23,31 +21,12 @@ from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.csrf import CsrfTokens
+from fxtrio.serve.request.hooks import Hooks
+from fxtrio.serve.request.proof import Proof
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
 
 VARY: Header = (b"vary", b"x-fx-navigation")
 VARY_WITH_MARKDOWN: Header = (b"vary", b"x-fx-navigation, accept")
-
-
-@attrs.frozen
-class Hook:
-    """A route hook."""
-
-    name: str
-    """What the settings call it."""
-
-    function: Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
-    """Application code: None lets the request pass; anything else is its answer."""
-
-
-@attrs.frozen
-class Hooks:
-    """Route hooks by what they guard, outermost first."""
-
-    pages: tuple[Hook, ...] = ()
-    actions: tuple[Hook, ...] = ()
-    apis: tuple[Hook, ...] = ()
-    websockets: tuple[Hook, ...] = ()
 
 
 @attrs.frozen(eq=False)
@@ -80,15 +59,12 @@ class Site:
 
     hooks: Hooks
     standard: StandardHeaders
-    tokens: CsrfTokens
+    proof: Proof
     markdown: SiteMarkdown | None
     """The Markdown side; None when `llms` is off."""
 
     llms_link: Header | None
     """Leads agents from pages to `/llms.txt`; None when `llms` is off."""
-
-    csrf_binding: Callable[[HTTPConnection], str | None]
-    """The session a token belongs to; None or "" without one."""
 
     encoder: PayloadEncoder
     render_cache: RenderCache | None
@@ -117,7 +93,7 @@ def make_site(
     *,
     root: Path,
     llms: Mapping[str, Mapping[str, Any]],
-    csrf_binding: Callable[[HTTPConnection], str | None],
+    session_of: Callable[[HTTPConnection], str | None],
 ) -> Site:
     """Put a site together from what was built and imported.
 
@@ -155,10 +131,14 @@ def make_site(
         standard=standard_headers(
             csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
         ),
-        tokens=CsrfTokens(tuple(key.encode() for key in config.secret_keys)),
+        proof=Proof(
+            config.csrf,
+            CsrfTokens(tuple(key.encode() for key in config.secret_keys)),
+            session_of,
+            entropy,
+        ),
         markdown=markdown,
         llms_link=(b"link", llms_link(config.base_url).encode()) if markdown is not None else None,
-        csrf_binding=csrf_binding,
         encoder=PayloadEncoder(),
         render_cache=RenderCache(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
         if config.ssr.memo

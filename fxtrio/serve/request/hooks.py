@@ -1,22 +1,40 @@
-"""What stands before a page or action: route hooks, and proof against cross-site requests."""
+"""Route hooks: what stands before a page, action, endpoint or WebSocket."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
 
-from starlette.requests import HTTPConnection, Request
+import attrs
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.errors import Redirect, RouteHookMistaken
-from fxtrio.serve.pages.site import Hook, Site
-from fxtrio.serve.request import csrf
 from fxtrio.serve.request.audience import Audience
-from fxtrio.serve.request.event import PagePath, RequestEvent
-from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
-from fxtrio.serve.request.reply import Header
+from fxtrio.serve.request.event import PagePath
+
+
+@attrs.frozen
+class Hook:
+    """A route hook."""
+
+    name: str
+    """What the settings call it."""
+
+    function: Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
+    """Application code: None lets the request pass; anything else is its answer."""
+
+
+@attrs.frozen
+class Hooks:
+    """Route hooks by what they guard, outermost first."""
+
+    pages: tuple[Hook, ...] = ()
+    actions: tuple[Hook, ...] = ()
+    apis: tuple[Hook, ...] = ()
+    websockets: tuple[Hook, ...] = ()
+    base_url: str = ""
 
 
 async def run_hooks(
@@ -58,7 +76,7 @@ async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | 
 
 
 async def run_page_hooks(
-    site: Site,
+    hooks: Hooks,
     scope: Scope,
     path: PagePath,
     connect: Callable[[Scope], HTTPConnection],
@@ -70,62 +88,12 @@ async def run_page_hooks(
     guards by path guards all of them. ``connect`` makes the connection of a scope; what
     hooks put into the scope stays.
     """
-    if not site.hooks.pages:
+    if not hooks.pages:
         return None
-    base = site.config.base_url
-    url = base + path.path if path.path != "/" else base or "/"
-    place = {"path": url, "raw_path": path.url(base).encode("latin-1")}
+    base_url = hooks.base_url
+    url = base_url + path.path if path.path != "/" else base_url or "/"
+    place = {"path": url, "raw_path": path.url(base_url).encode("latin-1")}
     seen = {**scope, **place}
-    answer = await run_hooks(site.hooks.pages, connect(seen), audience)
+    answer = await run_hooks(hooks.pages, connect(seen), audience)
     scope.update({name: value for name, value in seen.items() if name not in place})
     return answer
-
-
-def csrf_refusal(
-    site: Site, event: RequestEvent, request: Request, form: dict[str, Any] | None
-) -> str | None:
-    """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
-
-    ``form`` holds the fields of a form that was read because the headers did
-    not decide; None before that. Only who has a cookie that holds may send one.
-    """
-    settings = site.config.csrf
-    if not settings.enabled or csrf.exempt(event.whole_path, settings.exempt_paths):
-        return ""
-    scheme = event.scope["scheme"]
-    origin = csrf.judge_origin(
-        event.headers, scheme=scheme, trusted_origins=settings.trusted_origins
-    )
-    if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
-        return origin.reason
-    if origin.trusted and settings.mode == "standard":
-        return ""
-    sent = event.headers.get(csrf.HEADER)
-    cookie = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
-    binding = site.csrf_binding(request) or ""
-    may_follow = sent is None and form is None and _sends_form(event)
-    if may_follow and cookie and site.tokens.holds(cookie, binding):
-        return None
-    token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
-    wrong = site.tokens.matches(cookie, token if isinstance(token, str) else None, binding)
-    if wrong and origin.trusted is None:
-        return f"{origin.reason}, and {wrong}"
-    return wrong
-
-
-def _sends_form(event: RequestEvent) -> bool:
-    content_type = event.headers.get(b"content-type", b"").decode("latin-1")
-    return media_type(content_type) in (URLENCODED, MULTIPART)
-
-
-def csrf_cookie(site: Site, event: RequestEvent, request: Request) -> list[Header]:
-    """Return the `Set-Cookie` of the token, unless the client has one that holds."""
-    if not site.config.csrf.enabled:
-        return []
-    scheme = event.scope["scheme"]
-    binding = site.csrf_binding(request) or ""
-    known = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
-    if known is not None and site.tokens.holds(known, binding):
-        return []
-    token = site.tokens.make(site.entropy.hex(), binding)
-    return [(b"set-cookie", csrf.set_cookie_header(token, scheme))]

@@ -1,0 +1,75 @@
+"""The proof that an unsafe request comes from the app's own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+from starlette.requests import HTTPConnection, Request
+
+from fxtrio.config import CsrfConfig
+from fxtrio.serve.request import csrf
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
+from fxtrio.serve.request.reply import Entropy, Header
+
+
+@attrs.frozen(eq=False)
+class Proof:
+    """Judges the requests of one app, and hands out its tokens."""
+
+    settings: CsrfConfig
+    tokens: csrf.CsrfTokens
+    session_of: Callable[[HTTPConnection], str | None]
+    """The session a token belongs to; None or "" without one."""
+
+    entropy: Entropy
+
+    def refusal(
+        self, event: RequestEvent, request: Request, form: dict[str, Any] | None = None
+    ) -> str | None:
+        """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
+
+        ``form`` holds the fields of a form that was read because the headers did
+        not decide; None before that. Only who has a cookie that holds may send one.
+        """
+        settings = self.settings
+        if not settings.enabled or csrf.exempt(event.whole_path, settings.exempt_paths):
+            return ""
+        scheme = event.scope["scheme"]
+        origin = csrf.judge_origin(
+            event.headers, scheme=scheme, trusted_origins=settings.trusted_origins
+        )
+        if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
+            return origin.reason
+        if origin.trusted and settings.mode == "standard":
+            return ""
+        sent = event.headers.get(csrf.HEADER)
+        cookie = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
+        session = self.session_of(request) or ""
+        may_follow = sent is None and form is None and _sends_form(event)
+        if may_follow and cookie and self.tokens.holds(cookie, session):
+            return None
+        token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
+        wrong = self.tokens.matches(cookie, token if isinstance(token, str) else None, session)
+        if wrong and origin.trusted is None:
+            return f"{origin.reason}, and {wrong}"
+        return wrong
+
+    def cookie(self, event: RequestEvent, request: Request) -> list[Header]:
+        """Return the `Set-Cookie` of the token, unless the client has one that holds."""
+        if not self.settings.enabled:
+            return []
+        scheme = event.scope["scheme"]
+        session = self.session_of(request) or ""
+        known = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
+        if known is not None and self.tokens.holds(known, session):
+            return []
+        token = self.tokens.make(self.entropy.hex(), session)
+        return [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
+
+
+def _sends_form(event: RequestEvent) -> bool:
+    content_type = event.headers.get(b"content-type", b"").decode("latin-1")
+    return media_type(content_type) in (URLENCODED, MULTIPART)
