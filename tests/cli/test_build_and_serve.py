@@ -100,7 +100,7 @@ async def test_a_fresh_project_works_with_fx_serve(built: Path) -> None:
     assert page.status_code == 200
     assert "<h1>Notes</h1>" in page.text
     assert missing.status_code == 404
-    assert "There is no page at this address." in missing.text
+    assert "This page could not be found." in missing.text
     assert added.json() == {"ok": True, "count": 2}
     assert "hello" in again.text
 

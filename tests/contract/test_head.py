@@ -97,7 +97,8 @@ async def test_head_2_every_fxl_file_may_have_one(tmp_path: Path) -> None:
 
 
 def _names(head: list[list[Any]]) -> list[str]:
-    return [node[1]["name"] for level in head for node in level]
+    metas = [node for level in head for node in level if node[0] == "meta"]
+    return [node[1]["name"] for node in metas]
 
 
 @rule("head.2")

@@ -12,13 +12,16 @@ from tests.e2e.support import Server, fx, served, visit
 from tests.e2e.test_guestbook import hydrated
 from tests.trees import write_tree
 
+ALL_TITLES = "[...document.querySelectorAll('title')].map((each) => each.textContent)"
+
 SITE = {
     "pages/layout.fxl": """
         HEAD = '<link rel="icon" href="data:,">'
 
-        import { Form, Link } from "fx/client";
+        import { Form, Link, navigate } from "fx/client";
 
         export default function Layout({ children }) {
+          if (globalThis.document) document.go = navigate;
           return (
             <>
               <Link href="/find?word=hover" prefetch={true}>hover</Link>
@@ -84,6 +87,30 @@ SITE = {
             </main>
           );
         }
+    """,
+    "fx.config.json": '{"name": "The Shop"}',
+    "pages/titles/head.fxl": """
+        import { Head } from "fx/client";
+
+        export default () => <Head><title>from Head</title></Head>;
+    """,
+    "pages/titles/react.fxl": """
+        export default () => <main><title>from React</title></main>;
+    """,
+    "pages/titles/function.fxl": """
+        def HEAD(data):
+            return "<title>from HEAD</title>"
+
+        export default () => <p>x</p>;
+    """,
+    "pages/titles/untitled.fxl": """
+        def HEAD(data):
+            return '<meta name="author" content="x">'
+
+        export default () => <p>x</p>;
+    """,
+    "pages/not-found.fxl": """
+        export default ({ error }) => <p>{error.message}</p>;
     """,
     "pages/quiet.fxl": """
         import { useRef } from "react";
@@ -188,3 +215,32 @@ def test_nobody_is_signed_in_without_the_auth_plugin(site: Server, browser: Brow
     expect(page.locator("u")).to_have_text("false false")
     page.get_by_role("button", name="Sign up").click()
     expect(page.locator("u")).to_have_text("false false refused")
+
+
+TITLES = {
+    "/": "The Shop",
+    "/titles/head": "from Head",
+    "/titles/react": "from React",
+    "/titles/function": "from HEAD",
+    "/titles/untitled": "The Shop",
+    "/nowhere": "The Shop",
+}
+
+
+def test_a_page_without_a_title_has_the_name_of_the_project(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    for path, title in TITLES.items():
+        page.goto(f"{site.url}{path}")
+        assert page.evaluate(ALL_TITLES) == [title], path
+
+
+def test_a_navigation_shows_the_title_of_a_page_without_one(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    for first in TITLES:
+        hydrated(visitor, f"{site.url}{first}")
+        for path, title in TITLES.items():
+            page.evaluate("(path) => { document.go(path) }", path)
+            wait_until(page, f"location.pathname === '{path}'")
+            wait_until(page, f"{ALL_TITLES}.join() === '{title}'")

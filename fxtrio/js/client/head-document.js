@@ -1,6 +1,6 @@
 /** Head nodes written into a document: only what differs changes, and only what is marked. */
 
-import { content, MARK } from './head.js';
+import { content, MARK, withoutFallback } from './head.js';
 
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 
@@ -19,6 +19,8 @@ const VIEWPORT = 'width=device-width, initial-scale=1';
  */
 export function applyHead(document, nodes, { nonce = '', remove = true } = {}) {
   const { head } = document;
+  const shown =
+    head.querySelector(`title:not([${MARK}])`) === null ? nodes : withoutFallback(nodes);
   /** @type {Map<string, Element[]>} */
   const present = new Map();
   for (const element of head.querySelectorAll(`[${MARK}]`)) {
@@ -27,7 +29,7 @@ export function applyHead(document, nodes, { nonce = '', remove = true } = {}) {
   }
   /** @type {Element | null} */
   let before = null;
-  for (const node of nodes) {
+  for (const node of shown) {
     const [tag, attributes, text] = node;
     const key = signature([tag, attributes, written(tag, attributes, text)]);
     const element = present.get(key)?.shift() ?? null;

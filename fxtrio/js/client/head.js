@@ -10,6 +10,9 @@
 /** Marks the elements of the document that belong to the app. */
 export const MARK = 'data-fx-head';
 
+/** Marks a node that gives way to what React itself puts into the head. */
+const FALLBACK = 'data-fx-fallback';
+
 const VOID = new Set(['base', 'link', 'meta']);
 const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
 const CHARACTERS = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -43,6 +46,15 @@ export function mergeHead(levels) {
     for (const node of nodes) merged.set(identity(node), node);
   }
   return [...merged.values()];
+}
+
+/**
+ * Return nodes without a title that stands in for none: there is one of React's.
+ *
+ * @param {readonly HeadNode[]} nodes
+ */
+export function withoutFallback(nodes) {
+  return nodes.filter(([, attributes]) => attributes[FALLBACK] === undefined);
 }
 
 /**

@@ -4,7 +4,7 @@ import { createElement } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 
 import { RouteContext } from '../client/contexts.js';
-import { interleave, mergeHead, serializeHead } from '../client/head.js';
+import { interleave, mergeHead, serializeHead, withoutFallback } from '../client/head.js';
 import { RootSplitter } from './splitter.js';
 import { createTree } from '../client/tree.js';
 
@@ -47,7 +47,7 @@ export function createRenderers({ views, base }) {
       const start = html.startsWith(OPENING) ? 0 : html.indexOf(OPENING);
       const hoisted = start === 0 ? '' : html.slice(0, start);
       return {
-        head: collected.html(state) + hoisted,
+        head: collected.html(state, hoisted) + hoisted,
         html: html.slice(start + OPENING.length, -CLOSING.length),
       };
     },
@@ -67,7 +67,7 @@ export function createRenderers({ views, base }) {
     stream(id, state, options) {
       const collected = new Collected();
       const splitter = new RootSplitter(OPENING, (hoisted) =>
-        options.onShellReady(collected.html(state) + hoisted),
+        options.onShellReady(collected.html(state, hoisted) + hoisted),
       );
       const tree = treeOf(views[id], state, base, collected, options.deferred);
       const rendering = renderToPipeableStream(tree, {
@@ -102,10 +102,12 @@ class Collected {
    * Return the merged head as HTML.
    *
    * @param {State} state
+   * @param {string} hoisted what React adds to it
    */
-  html({ head, nonce = '' }) {
+  html({ head, nonce = '' }, hoisted) {
     if (head.length === 0 && this.#levels.length === 0) return '';
-    return serializeHead(mergeHead(interleave(head, this.#levels)), nonce);
+    const nodes = mergeHead(interleave(head, this.#levels));
+    return serializeHead(hoisted.includes('<title') ? withoutFallback(nodes) : nodes, nonce);
   }
 }
 

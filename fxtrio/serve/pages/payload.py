@@ -20,7 +20,7 @@ from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.code import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
-from fxtrio.serve.pages.plan import ViewPlan
+from fxtrio.serve.pages.plan import ViewPlan, has_title
 
 _HEADS_KEPT = 1024
 """Results of dynamic ``HEAD`` functions whose parsed form is kept, by their text."""
@@ -142,6 +142,8 @@ class PayloadEncoder:
                 line = line_of(code.head)
                 raise HeadResultInvalid(f"{code.module.source}:{line}: HEAD()", made)
             levels.append([node for text in texts for node in self._parse(text)])
+        if plan.fallback and not has_title(levels):
+            levels[0] = (*plan.fallback, *levels[0])
         return levels
 
 

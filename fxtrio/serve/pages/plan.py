@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
 from fxtrio.encode import encode_for_html
-from fxtrio.manifest import View
+from fxtrio.manifest import HeadNode, View
 from fxtrio.serve.pages.code import LoaderCode, PageCode
+
+_FALLBACK = "data-fx-fallback"
+"""Marks what gives way to an element of the tree that React itself puts into the head."""
 
 
 @attrs.frozen(eq=False)
@@ -32,6 +35,9 @@ class ViewPlan:
     static_head: bytes | None
     """The ``head`` list, encoded; None when a ``HEAD`` function makes it."""
 
+    fallback: tuple[HeadNode, ...]
+    """What counts less than every ``HEAD``: the title of pages that have none."""
+
     memo: bool
     """Whether equal states have equal HTML: no ``MEMO = False`` in the chain."""
 
@@ -44,17 +50,28 @@ class ViewPlan:
         return (*self.layouts, self.inner)
 
 
-def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
-    """Prepare a view: everything that can be encoded before a request comes."""
+def has_title(levels: Iterable[Iterable[HeadNode]]) -> bool:
+    """Whether one of the nodes of all levels is a title."""
+    return any(node[0] == "title" for level in levels for node in level)
+
+
+def plan_view(view: View, codes: Mapping[str, PageCode], *, name: str = "") -> ViewPlan:
+    """Prepare a view: everything that can be encoded before a request comes.
+
+    ``name`` is the app's, the title of pages that have none.
+    """
     layouts = tuple(codes[source] for source in view.layouts)
     inner = codes[view.module]
     chain = (*layouts, inner)
     loaders = tuple(code.loader for code in chain if code.loader is not None)
+    levels: list[Sequence[HeadNode]] = [code.module.head for code in chain]
+    fallback = (["title", {_FALLBACK: ""}, name],) if name and not has_title(levels) else ()
+    levels[0] = (*fallback, *levels[0])
     static: bytes | None
     if any(code.head is not None for code in chain):
         static = None
-    elif any(code.module.head for code in chain):
-        static = encode_for_html([code.module.head for code in chain], view.module)
+    elif any(levels):
+        static = encode_for_html(levels, view.module)
     else:
         static = b"[]"
     return ViewPlan(
@@ -65,6 +82,7 @@ def plan_view(view: View, codes: Mapping[str, PageCode]) -> ViewPlan:
         all(loader.public for loader in loaders),
         encode_for_html({**view.client, "id": view.id}, view.module),
         static,
+        fallback,
         all(code.module.memo for code in chain),
         inner.module.revalidate,
     )

@@ -102,7 +102,7 @@ def make_site(
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
-    plans = tuple(plan_view(view, codes) for view in manifest.views)
+    plans = tuple(plan_view(view, codes, name=config.name) for view in manifest.views)
     markdown = None
     if config.llms.enabled:
         markdown = SiteMarkdown(
