@@ -50,7 +50,8 @@ async def _attack(root: Path, options: argparse.Namespace) -> int:
     await attack.run(islice(cases, options.cases), until=for_seconds(options.seconds))
     print(
         f"{attack.cases} cases, {len(attack.findings)} findings; the loop was held for "
-        f"{attack.longest * 1000:.0f} ms at most, the process has grown by "
+        f"{attack.longest * 1000:.0f} ms at most, {attack.late * 1000:.0f} ms with its threads, "
+        f"the process has grown by "
         f"{attack.growth / 1e6:.0f} MB"
     )
     return 1 if attack.findings else 0

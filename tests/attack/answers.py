@@ -27,6 +27,8 @@ class Answer:
     """Of close frames of a WebSocket."""
 
     text: bytes
+    forged: bool = False
+    """Whether a response has a header that a client has made up (`X-Forged`)."""
 
     @property
     def failures(self) -> tuple[int, ...]:
@@ -51,7 +53,8 @@ def read_answer(protocol: Protocol, data: bytes) -> Answer:
     codes: tuple[int, ...] = ()
     if protocol == "websocket" and heads and heads[0][1] == b"101":
         codes = tuple(_close_codes(data[heads[0].end() :]))
-    return Answer(statuses, codes, data)
+    forged = any(b"\nx-forged:" in b"\n" + head[2].lower() for head in heads)
+    return Answer(statuses, codes, data, forged)
 
 
 def _status(status: int, says_when: bool) -> int:
@@ -71,6 +74,7 @@ def _close_codes(data: bytes) -> Iterator[int]:
 
 def _read_http2(data: bytes) -> Answer:
     statuses: list[int] = []
+    forged = False
     bodies = block = b""
     decoder = Decoder()
     while len(data) >= 9:
@@ -86,6 +90,7 @@ def _read_http2(data: bytes) -> Answer:
                 except HPACKError:
                     break  # cut off by us, when we had waited long enough
                 block = b""
+                forged |= b"x-forged" in fields
                 if b":status" in fields:
                     statuses.append(_status(int(fields[b":status"]), b"retry-after" in fields))
-    return Answer(tuple(statuses), (), bodies)
+    return Answer(tuple(statuses), (), bodies, forged)

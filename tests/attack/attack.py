@@ -14,7 +14,7 @@ import trio
 from .answers import read_answer
 from .cases import Case
 from .findings import Finding, find_in_log
-from .probes import check_guards, check_pages, check_work
+from .probes import check_guards, check_origins, check_pages, check_work
 from .target import PATIENCE, Target, open_target
 
 CLIENTS = 12
@@ -23,9 +23,9 @@ CLIENTS = 12
 ROUND = 84
 """Cases between two looks at everything."""
 
-MEMORY = 256 * 1024 * 1024
-"""Bytes by which the process may grow: its two caches may hold 64 MiB each, and bodies come twelve
-at a time."""
+MEMORY = 192 * 1024 * 1024
+"""Bytes by which the process may grow. Its caches hold 8 MiB at most; bodies, of 10 MiB at most
+and twelve at a time, are on the disk above 1 MiB, and in memory while they are parsed."""
 
 SEARCH = 90.0
 """Seconds that the search for the case behind a finding may take."""
@@ -43,6 +43,9 @@ class Attack:
     cases: int = 0
     longest: float = 0.0
     """Most processor time that the loop took at once (seconds)."""
+
+    late: float = 0.0
+    """Most that a task was woken late for the sake of the process itself (seconds)."""
 
     growth: int = 0
     """Bytes by which the process has grown since it was warm."""
@@ -77,6 +80,7 @@ class Attack:
 
     def _measured(self, state: dict[str, Any]) -> None:
         self.longest = max(self.longest, state["longest"])
+        self.late = max(self.late, state["late"])
 
     async def note(self, found: Finding, batch: Sequence[Case]) -> None:
         """Keep a finding, unless its cause is known; look for what did it in ``batch``."""
@@ -137,6 +141,10 @@ async def judge(target: Target, case: Case) -> list[Finding]:
         found.append(Finding("status", f"{case.surface}: closed with 1011", f"{data!r}", case))
     if target.canary in answer.text and not case.signed_in:
         found.append(Finding("breach", f"{case.surface}: nobody sees what users see", case=case))
+    if answer.forged:
+        found.append(
+            Finding("breach", f"{case.surface}: a header of the client's making", case=case)
+        )
     return found
 
 
@@ -146,7 +154,7 @@ async def look(
     """Return what is wrong with the app: in its log, its process, its guards and its pages."""
     async for found in look_inside(target, measured):
         yield found
-    for check in (check_guards, check_pages, check_work):
+    for check in (check_guards, check_origins, check_pages, check_work):
         try:
             async for found in check(target):
                 yield found

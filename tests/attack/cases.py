@@ -59,15 +59,17 @@ class Message:
     method: bytes = b"GET"
     headers: tuple[tuple[bytes, bytes], ...] = ()
     body: bytes | None = None
+    own: bool = True
+    """Whether it shows that it comes from a page of the app itself, where that is asked for."""
 
     def with_headers(self, *headers: tuple[bytes, bytes]) -> Message:
         """Return the same with more headers."""
         return attrs.evolve(self, headers=(*self.headers, *headers))
 
     def to_bytes(self) -> bytes:
-        """Return it as it is on the wire, as from a page of the app itself."""
+        """Return it as it is on the wire."""
         lines = [b"%b %b HTTP/1.1" % (self.method, self.target), b"Host: a"]
-        if self.method not in (b"GET", b"HEAD"):
+        if self.own and self.method not in (b"GET", b"HEAD"):
             lines.append(b"Sec-Fetch-Site: same-origin")
         lines += [b"%b: %b" % header for header in self.headers]
         if self.body is not None:

@@ -10,6 +10,9 @@ from ..http1.mutations import damage
 LARGEST = 1_000_000
 """Bytes that a case grows to at most: enough for what is quadratic to take seconds."""
 
+LARGE = (3_000_000, 10_000_000, 10_485_000, 11_000_000)
+"""Bytes of bodies around the limit of the app, which few cases have."""
+
 GROWTH = (10, 100, 1000, 10_000, 100_000, 1_000_000)
 
 

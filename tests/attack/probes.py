@@ -94,6 +94,32 @@ async def check_guards(target: Target) -> AsyncIterator[Finding]:
                 yield Finding("guard", f"the WebSocket of {path.decode()} is open to nobody")
 
 
+_ELSEWHERE = (
+    (b"Sec-Fetch-Site", b"cross-site"),
+    (b"Sec-Fetch-Site", b"same-site"),
+    (b"Origin", b"http://evil"),
+    (b"Origin", b"null"),
+    (b"Origin", b"http://a@evil"),
+    (b"Origin", b"http://evil/a"),
+    (b"Origin", b"http://a.evil"),
+    (b"X-No-Proof", b"at all"),
+)
+
+
+async def check_origins(target: Target) -> AsyncIterator[Finding]:
+    """Ask for changes as other sites would, with the cookie of a user."""
+    cookie = (b"Cookie", b"sid=" + target.session)
+    for action in (b"index/sign", b"vault/invite"):
+        for kind, body in _BODIES.items():
+            for proof in _ELSEWHERE:
+                headers = ((b"Content-Type", kind), cookie, proof)
+                where = b"/api/__actions/" + action
+                reply = await target.ask(Message(where, b"POST", headers, body, own=False))
+                if reply.status != 403:
+                    shown = f"{where.decode()} with {b': '.join(proof).decode()}"
+                    yield Finding("guard", f"{shown} is answered with {reply.status}")
+
+
 def _sends_away(body: bytes) -> bool:
     """Whether it is the payload of a navigation that leads to the login."""
     try:
@@ -113,6 +139,9 @@ async def check_pages(target: Target) -> AsyncIterator[Finding]:
         reply = await target.ask(Message(path))
         if reply.status != 200 or text not in reply.body:
             yield Finding("page", f"{path.decode()} no longer answers", f"{reply!r:.500}")
+        is_html = (reply.get(b"content-type") or b"").startswith(b"text/html")
+        if is_html and b"<script>forged" in reply.body:
+            yield Finding("breach", f"{path.decode()} has a script of a visitor's making")
     for path in _NAVIGATED:
         reply = await target.ask(Message(path, headers=((b"x-fx-navigation", b"1"),)))
         if reply.status != 200 or not json.loads(reply.body)["ok"]:
@@ -142,6 +171,11 @@ async def check_work(target: Target) -> AsyncIterator[Finding]:
             yield Finding("page", f"{path.decode()} does not answer users", f"{reply!r:.500}")
     if not await _talks(target, b"/vault", b"Cookie: sid=" + target.session):
         yield Finding("page", "a room of users no longer works")
+    await target.ask(Message(b"/api/__auth/logout", b"POST", (cookie,), b""))
+    reply = await target.ask(Message(b"/vault", headers=(cookie,)))
+    if reply.status != 303:
+        yield Finding("guard", "a session lives on after its end", f"{reply!r:.500}")
+    await target.log_in()
 
 
 async def _talks(target: Target, path: bytes, *fields: bytes) -> bool:

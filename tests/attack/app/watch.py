@@ -17,6 +17,12 @@ from fxtrio.plugins import Plugin
 LONGEST = 0.25
 """Processor time that the loop may take between two looks at its sockets (seconds)."""
 
+LATEST = 0.5
+"""The same with what threads do at once: 50 ms for each MB of the largest body (seconds)."""
+
+BEAT = 0.02
+"""Seconds between two beats of the task that is woken late while the loop is held up."""
+
 CANARY = os.environ.get("ATTACK_CANARY", "canary")
 """What only signed-in users may see."""
 
@@ -26,7 +32,7 @@ class LoopMeter(trio.abc.Instrument):
 
     def __init__(self):
         self.stalls = deque(maxlen=20)
-        self.longest = 0.0
+        self.longest = self.late = 0.0
         self.breaches = deque(maxlen=20)
         """Handlers that are guarded, and ran for nobody."""
         self._turn_began = None
@@ -56,6 +62,20 @@ class LoopMeter(trio.abc.Instrument):
             stall = {"seconds": took, "task": self._task, "step": self._step_longest}
             self.stalls.append({**stall, "stack": self._stack})
 
+    async def beat(self):
+        """Measure how late a task is woken while the process is busy, in whichever thread.
+
+        What a thread does without letting go of the interpreter holds the loop up as well.
+        """
+        while True:
+            slept, used = time.monotonic(), time.process_time()
+            await trio.sleep(BEAT)
+            late = time.monotonic() - slept - BEAT
+            late = min(late, time.process_time() - used)  # the rest is the neighbours'
+            self.late = max(self.late, late)
+            if late > LATEST:
+                self.stalls.append({"seconds": late, "task": "a thread", "step": 0.0, "stack": ""})
+
     def look(self, thread):
         """Note what the loop's thread is at, when it has been at it for long."""
         began = self._turn_began
@@ -70,12 +90,13 @@ class LoopMeter(trio.abc.Instrument):
         seen = {
             "stalls": list(self.stalls),
             "longest": self.longest,
+            "late": self.late,
             "breaches": list(self.breaches),
             "tasks": trio.lowlevel.current_statistics().tasks_living,
         }
         self.stalls.clear()
         self.breaches.clear()
-        self.longest = 0.0
+        self.longest = self.late = 0.0
         return seen
 
 
@@ -97,12 +118,15 @@ class Watch(Plugin[WatchSettings]):
         looking = threading.Thread(target=_look, args=(meter, threading.get_ident(), over))
         looking.start()
         trio.lowlevel.add_instrument(meter)
-        try:
-            yield meter
-        finally:
-            trio.lowlevel.remove_instrument(meter)
-            over.set()
-            looking.join()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(meter.beat)
+            try:
+                yield meter
+            finally:
+                trio.lowlevel.remove_instrument(meter)
+                nursery.cancel_scope.cancel()
+                over.set()
+                looking.join()
 
 
 def _look(meter, thread, over):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from ..cases import Case, Message, as_user, cut
-from ..mutate import GROWTH, grow, mutate, repeat
+from ..mutate import GROWTH, LARGE, grow, mutate, repeat
 from ..seeds import CHARSETS, HEADERS, KEYS, MEDIA, NUMBERS, TEXTS
 from .json_bodies import target
 
@@ -23,6 +23,8 @@ _PARTS = (b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb
 
 def make(dice: random.Random) -> Case:
     """Return a POST of a form."""
+    if dice.random() < 0.02:
+        return _large(dice)
     kind, body = dice.choice((_urlencoded, _multipart))(dice)
     if dice.random() < 0.05:
         kind = dice.choice(MEDIA)
@@ -33,6 +35,25 @@ def make(dice: random.Random) -> Case:
         headers.append((b"Accept", b"text/html"))
     headers += dice.sample(HEADERS, dice.choice((0, 0, 0, 1)))
     return Case("forms", cut(Message(target(dice), b"POST", tuple(headers), body).to_bytes(), dice))
+
+
+def _large(dice: random.Random) -> Case:
+    """Return as much as the app takes, or a little more: fields, parts, or a file."""
+    size = dice.choice(LARGE)
+    body = dice.choice(
+        (
+            repeat(dice.choice(_PARTS), size),
+            _part(b"name", repeat(dice.choice(_FILLING), size)),
+            _part(b"name", b"\0" * size, b"a.bin"),
+            _part(b"name", repeat(b"\r\n--", size), b"a.bin"),
+        )
+    )
+    kind = b"multipart/form-data; boundary=x"
+    if dice.random() < 0.4:
+        kind, body = b"application/x-www-form-urlencoded", repeat(dice.choice(_FILLING), size)
+    where = dice.choice((b"/api/__actions/typed/maybe", b"/api/__actions/upload/send"))
+    message = Message(where, b"POST", ((b"Content-Type", kind),), body + b"--x--\r\n")
+    return Case("forms", (message.to_bytes(),))
 
 
 def _value(dice: random.Random) -> bytes:

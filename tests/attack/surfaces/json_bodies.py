@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from ..cases import Case, Message, as_user, cut
-from ..mutate import GROWTH, mutate, repeat
+from ..mutate import GROWTH, LARGE, mutate, repeat
 from ..seeds import ACTIONS, CHARSETS, ENDPOINTS, GUARDED_ACTIONS, KEYS, MEDIA, NUMBERS, TEXTS
 
 _GOOD: tuple[dict[str, Any], ...] = (
@@ -43,6 +43,8 @@ _TYPES = (b"application/json", b"application/json", b"application/json", b"text/
 
 def make(dice: random.Random) -> Case:
     """Return a POST of JSON, or of what claims to be some."""
+    if dice.random() < 0.02:
+        return _large(dice)
     body = dice.choice((_sound, _sound, _deep, _long, _many_keys))(dice)
     body = mutate(body, dice, _TOKENS)
     kind = dice.choice(_TYPES if dice.random() < 0.8 else MEDIA)
@@ -50,6 +52,16 @@ def make(dice: random.Random) -> Case:
         kind += b"; charset=" + dice.choice(CHARSETS)
     headers = ((b"Content-Type", kind), *as_user(dice))
     return Case("json", cut(Message(target(dice), b"POST", headers, body).to_bytes(), dice))
+
+
+def _large(dice: random.Random) -> Case:
+    """Return as much as the app takes, or a little more."""
+    key = dice.choice((b"numbers", b"tags", b"lines", b"by_name"))
+    items = repeat(dice.choice((*_LONG, b'"\\u00e4",', b"1.5,", b"[[")), dice.choice(LARGE))
+    body = b'{"name": "Ada", "%b": [%b0]}' % (key, items)
+    headers = ((b"Content-Type", b"application/json"),)
+    where = dice.choice((b"/api/__actions/typed/maybe", b"/api/__auth/login"))
+    return Case("json", (Message(where, b"POST", headers, body).to_bytes(),))
 
 
 def target(dice: random.Random) -> bytes:
