@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fxtrio.asgi import OWN_SERVER
 from fxtrio.config import Config, load_config
 from fxtrio.context import App
-from fxtrio.errors import TrioMissing
+from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
 from fxtrio.manifest import Manifest, load_manifest
@@ -52,6 +52,16 @@ log = logging.getLogger("fx.app")
 
 BUILD = Path(".fx/build")
 DEVELOPMENT_BUILD = Path(".fx/dev")
+
+
+class TrioMissing(FxtrioError):
+    """The app is served on another event loop than Trio's."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "fxtrio: the server does not run on trio. Use 'fx serve', or "
+            "'hypercorn --worker-class trio app:app'."
+        )
 
 
 class Application(Starlette):

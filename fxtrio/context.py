@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fxtrio.errors import AuthenticatorTaken
+from fxtrio.errors import FxtrioError
 
 if TYPE_CHECKING:
     from starlette.datastructures import State
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     from fxtrio.portal import AsyncioPortal
     from fxtrio.realtime import Authenticator, Broker
     from fxtrio.tasks import TaskQueue
+
+
+class AuthenticatorTaken(FxtrioError):
+    """Two plugins want to say who connections belong to."""
+
+    def __init__(self, kept: object, other: object) -> None:
+        super().__init__(
+            f"plugins: {type(other).__qualname__} and {type(kept).__qualname__} both say who is "
+            "signed in. Take one of them out of 'plugins'."
+        )
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -10,18 +10,39 @@ from __future__ import annotations
 import inspect
 import logging
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from fxtrio.errors import NotSerializable
+from fxtrio.errors import ValueRefused, forgotten_await
 
 _PLACES_TOLD = 1024
 """Places whose text was not valid Unicode that are remembered (count)."""
 
 log = logging.getLogger("fx.serve")
+
+
+class NotSerializable(ValueRefused):
+    """A loader or action returned something that JSON cannot hold."""
+
+    def __init__(self, place: str, path: str, value: object) -> None:
+        name = type(value).__name__
+        shown = reprlib.repr(value)
+        where = f"the value at {path.lstrip('.')!r}" if path else "the returned value"
+        forgotten = forgotten_await(value)
+        super().__init__(
+            f"{place}: {where} is {forgotten}"
+            if forgotten
+            else f"{place}: {where} is not JSON-serializable: {shown} ({name}). "
+            "Return str, int, finite float, bool, None, list, dict, dates, UUID, Decimal, "
+            "or an attrs, dataclass or pydantic object."
+        )
+        self.place = place
+        self.path = path.lstrip(".")
+        self.value = value
 
 
 def _fallback(value: object) -> object:

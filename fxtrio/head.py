@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 
 import attrs
 
-from fxtrio.errors import HeadRefused
+from fxtrio.errors import FxtrioError
 from fxtrio.manifest import HeadNode
 
 VOID = frozenset({"base", "link", "meta"})
@@ -31,6 +31,22 @@ _TEXT_HAZARD = {
     "script": re.compile(r"</script|<!--", re.IGNORECASE),
     "style": re.compile(r"</style", re.IGNORECASE),
 }
+
+
+@attrs.define(eq=False)
+class HeadRefused(FxtrioError):
+    """A ``HEAD`` value holds something that does not belong into a document's head."""
+
+    cause: str
+    line: int
+    """In the HTML, 1-based."""
+
+    column: int
+    """In the line, 1-based."""
+
+    def __str__(self) -> str:
+        """Point into the HTML."""
+        return f"HEAD, line {self.line}, column {self.column}: {self.cause}. Remove it."
 
 
 def parse_head(html: str) -> list[HeadNode]:

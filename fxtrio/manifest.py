@@ -14,7 +14,7 @@ from typing import Any, Literal
 import attrs
 import msgspec
 
-from fxtrio.errors import ManifestUnreadable
+from fxtrio.errors import FxtrioError, shown_path
 
 VERSION = 1
 FILE_NAME = "manifest.json"
@@ -22,6 +22,15 @@ FILE_NAME = "manifest.json"
 ViewKind = Literal["page", "error", "not-found"]
 HeadNode = list[Any]
 """``[tag, {attribute: value}, text]``; ``text`` is "" for void elements."""
+
+
+class ManifestUnreadable(FxtrioError):
+    """The build folder holds no manifest that this version can read."""
+
+    def __init__(self, path: Path, cause: str) -> None:
+        super().__init__(f"{shown_path(path)}: {cause}. Run 'fx build'.")
+        self.path = path
+        self.cause = cause
 
 
 @attrs.frozen(kw_only=True)

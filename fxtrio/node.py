@@ -18,13 +18,26 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import NodeMissing
+from fxtrio.errors import FxtrioError
 
 MINIMUM = (20, 19)
 """Oldest Node that the bundler supports (major, minor)."""
 
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle machine.
+
+
+class NodeMissing(FxtrioError):
+    """There is no Node that can run the bundler and the SSR workers."""
+
+    def __init__(self, minimum: str, refused: tuple[str, ...] = ()) -> None:
+        found = f" ({'; '.join(refused)})" if refused else ""
+        super().__init__(
+            f"node: version {minimum} or newer is needed, and there is none{found}. "
+            'Install it from https://nodejs.org, or run: pip install "fxtrio[node]"'
+        )
+        self.minimum = minimum
+        self.refused = refused
 
 
 @attrs.frozen

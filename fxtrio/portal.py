@@ -20,7 +20,7 @@ import outcome
 import trio
 
 from fxtrio.context import get_app
-from fxtrio.errors import PortalCallCancelled, PortalNotRunning
+from fxtrio.errors import FxtrioError
 from fxtrio.tasks.calls import name_of
 
 if TYPE_CHECKING:
@@ -36,6 +36,27 @@ PATIENCE = 5.0
 """How long a cancelled call may take to end, and the loop at shutdown (seconds)."""
 
 log = logging.getLogger("fx.asyncio")
+
+
+class PortalNotRunning(FxtrioError):
+    """`portal` was called where no app runs, or after its end."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "portal(): no app of fxtrio runs here. Call it in a loader, an action, a job, "
+            "or in what they start."
+        )
+
+
+class PortalCallCancelled(FxtrioError):
+    """A call on the asyncio loop was cancelled there, and not by whoever waits for it."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__(
+            f"portal({call}): the call was cancelled on the asyncio loop: by itself, by a "
+            "library, or because the app ends."
+        )
+        self.call = call
 
 
 async def portal(func: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from fxtrio.encode import encode, escape_for_html
-from fxtrio.errors import NotSerializable
+from fxtrio.encode import NotSerializable, encode, escape_for_html
 
 JSON_VALUES = st.recursive(
     st.none()

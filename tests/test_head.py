@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.errors import HeadRefused
-from fxtrio.head import ELEMENTS, parse_head
+from fxtrio.head import ELEMENTS, HeadRefused, parse_head
 
 
 def test_each_allowed_element_becomes_a_node() -> None:

@@ -15,8 +15,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 import fx.asyncio
 from fx.testing import open_app
 from fxtrio import portal as portal_module
-from fxtrio.errors import PortalCallCancelled, PortalNotRunning
-from fxtrio.portal import AsyncioPortal, open_portal, portal
+from fxtrio.portal import AsyncioPortal, PortalCallCancelled, PortalNotRunning, open_portal, portal
 from tests.trees import page, write_tree
 
 colour = contextvars.ContextVar("colour", default="none")

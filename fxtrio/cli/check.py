@@ -34,7 +34,7 @@ def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
 
     from fxtrio.compile.problems import format_json, format_text
     from fxtrio.config import load_env_files
-    from fxtrio.errors import ConfigInvalid
+    from fxtrio.config.problems import ConfigInvalid
 
     def report(line: str) -> None:
         if not as_json:
@@ -86,7 +86,7 @@ async def check(
     from fxtrio.compile.surroundings import surrounding_problems
     from fxtrio.compile.ui import check_ui
     from fxtrio.config import locate, read_config, read_env_files
-    from fxtrio.errors import ConfigProblem
+    from fxtrio.config.problems import ConfigProblem
 
     config, mistaken = read_config(root)
     unusable = [*read_env_files(root)[1], *mistaken]

@@ -7,15 +7,31 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import attrs
 import click
 from rich.text import Text
 
 from fxtrio.cli.output import console, print_done
-from fxtrio.errors import StarterClash
+from fxtrio.errors import FxtrioError, shown_path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _RENAMED = {"gitignore": ".gitignore"}
 """Files that would have an effect on this repository under their own name."""
+
+
+@attrs.define(eq=False)
+class StarterClash(FxtrioError):
+    """`fx init` would overwrite files."""
+
+    folder: Path
+    files: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Name the files."""
+        return (
+            f"{shown_path(self.folder)}: {', '.join(self.files)} exist already. "
+            "Choose another name, or move them away."
+        )
 
 
 @click.command

@@ -10,10 +10,9 @@ import click
 from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_errors, root_option
-from fxtrio.compile.problems import placed
+from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import tree_problems
 from fxtrio.config import load_config, load_env_files
-from fxtrio.errors import CompileFailed
 from fxtrio.routes import PageTree, scan
 
 

@@ -16,8 +16,8 @@ from fxtrio.cli.advice import warn_at_start
 from fxtrio.cli.descriptors import open_closed_descriptors
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config, load_env_files
-from fxtrio.errors import ManifestUnreadable, SecretMissing
-from fxtrio.manifest import Manifest, load_manifest
+from fxtrio.errors import FxtrioError
+from fxtrio.manifest import Manifest, ManifestUnreadable, load_manifest
 from fxtrio.ssr.isolation import close_memory
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.prestart import prestart
@@ -31,6 +31,17 @@ _SHORTEST_GRACE = 1.0
 _ALL_PERMISSIONS = 0o777
 _CLOSING = 2.0
 """Seconds of the shutdown that are left for plugins and SSR workers to close."""
+
+
+class SecretMissing(FxtrioError):
+    """`fx serve` was started without a key to sign with."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "FX_SECRET_KEY is not set. Set it to a key that all processes and machines of "
+            "this app share; 'fx secret' prints a new one. To try it here: "
+            'FX_SECRET_KEY="$(fx secret)" fx serve'
+        )
 
 
 @click.command

@@ -11,8 +11,7 @@ import click
 
 from fxtrio import __version__
 from fxtrio.cli.output import console, json_option
-from fxtrio.errors import NodeMissing
-from fxtrio.node import find_node
+from fxtrio.node import NodeMissing, find_node
 
 
 @click.command

@@ -15,14 +15,14 @@ import attrs
 import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
-from fxtrio.compile.problems import Problem, placed
+from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.swap import make_staging, put_in_place, remove
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.compile.ui import UiProblems, ui_problems
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
-from fxtrio.errors import CompileFailed, FxtrioError
+from fxtrio.errors import FxtrioError
 from fxtrio.manifest import (
     FILE_NAME,
     ApiRoute,

@@ -16,8 +16,9 @@ from typing import Any, Literal
 import attrs
 import trio
 
+from fxtrio.compile.bundler import BundleFailed, BundleProblem, BundlerCrashed
 from fxtrio.compile.toolchain import JS
-from fxtrio.errors import BundleFailed, BundleProblem, BundlerCrashed, shown_path
+from fxtrio.errors import shown_path
 from fxtrio.manifest import ViewKind
 from fxtrio.node import find_node
 

@@ -18,8 +18,7 @@ from fxtrio.compile.functions import Definition, call_problems, is_generator, ma
 from fxtrio.compile.marks import Mark, Marks
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
-from fxtrio.errors import HeadRefused
-from fxtrio.head import parse_head
+from fxtrio.head import HeadRefused, parse_head
 from fxtrio.manifest import HeadNode
 
 Kind = Literal["page", "layout", "template", "error", "not-found", "loading"]

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import indent
 
 import attrs
 
-from fxtrio.errors import ConfigProblem, shown_path
+from fxtrio.config.problems import ConfigProblem
+from fxtrio.errors import FxtrioError, shown_path
 
 _WIDEST = 120  # characters of a line that a frame shows
+
+
+class CompileFailed(FxtrioError):
+    """Page files have problems; ``problems`` holds all of them, by place."""
+
+    def __init__(self, problems: Sequence[object]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
 
 
 @attrs.frozen(order=True)

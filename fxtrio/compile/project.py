@@ -19,15 +19,15 @@ from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.statements import Broken, compile_error, parse_module
 from fxtrio.config import Config
-from fxtrio.errors import (
+from fxtrio.errors import FxtrioError
+from fxtrio.manifest import PageModule
+from fxtrio.routes import PageTree, scan
+from fxtrio.routes.mistakes import (
     NO_PAGES_FOLDER,
-    FxtrioError,
     PagesFolderMissing,
     RouteConflict,
     RouteNameInvalid,
 )
-from fxtrio.manifest import PageModule
-from fxtrio.routes import PageTree, scan
 
 _SUSPENSE = re.compile(r"\bSuspense\b")
 _DATA = re.compile(r"\bdata\b")

@@ -21,7 +21,7 @@ from pathlib import Path
 import trio
 
 from fxtrio.compile.filelock import open_file_lock
-from fxtrio.errors import ToolchainFailed
+from fxtrio.errors import FxtrioError
 from fxtrio.node import Node, find_node
 
 JS = Path(str(files("fxtrio") / "js"))
@@ -46,6 +46,17 @@ _CAUSES = {
         "Run 'npm cache clean --force', then run the command again",
     ),
 }
+
+
+class ToolchainFailed(FxtrioError):
+    """The bundler and React could not be installed into the cache folder."""
+
+    def __init__(self, folder: Path, cause: str, remedy: str, output: str = "") -> None:
+        shown = f"\n{output}" if output else ""
+        super().__init__(f"{folder}: {cause}. {remedy}.{shown}")
+        self.folder = folder
+        self.cause = cause
+        self.output = output
 
 
 async def ensure_toolchain(report: Callable[[str], None]) -> Path:

@@ -14,14 +14,14 @@ import attrs
 import trio
 
 from fxtrio.compile.bindings import names_of
+from fxtrio.compile.bundler import BundlerCrashed
 from fxtrio.compile.facts import kind_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.statements import Broken, parse_module
-from fxtrio.compile.toolchain import JS, ensure_toolchain
-from fxtrio.errors import BundlerCrashed, NodeMissing, ToolchainFailed
-from fxtrio.node import find_node
+from fxtrio.compile.toolchain import JS, ToolchainFailed, ensure_toolchain
+from fxtrio.node import NodeMissing, find_node
 
 _TAIL = 4000  # Characters of Node's output that an error shows.
 

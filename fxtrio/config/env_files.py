@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
-from fxtrio.errors import ConfigInvalid, ConfigProblem, shown_path
+from fxtrio.config.problems import ConfigInvalid, ConfigProblem
+from fxtrio.errors import shown_path
 
 NAMES = (".env", ".env.local")
 """Later wins."""

@@ -13,8 +13,9 @@ import attrs
 
 from fxtrio.config.model import Config, PluginConfig
 from fxtrio.config.places import Place, key_places, nearest_place
+from fxtrio.config.problems import ConfigInvalid, ConfigProblem
 from fxtrio.config.read import Values, attributes, read_layer, read_text
-from fxtrio.errors import ConfigInvalid, ConfigProblem, shown_path
+from fxtrio.errors import shown_path
 
 CONFIG_FILE = "fx.config.json"
 SECRET_VARIABLE = "FX_SECRET_KEY"

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import attrs
 
 from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
-from fxtrio.errors import ConfigProblem
+from fxtrio.config.problems import ConfigProblem
 
 Values = dict[str, Any]
 """Checked values by attribute name; a section is a dict of its own."""

@@ -8,7 +8,19 @@ from typing import Any
 
 import attrs
 
-from fxtrio.errors import MarkdownHookMistaken
+from fxtrio.errors import FxtrioError
+
+
+class MarkdownHookMistaken(FxtrioError):
+    """A Markdown hook returned something else than a str or None."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
+            "Return a str to serve, or None to decline."
+        )
+        self.place = place
+        self.value = value
 
 
 @attrs.frozen

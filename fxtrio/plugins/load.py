@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
-from fxtrio.errors import ConfigInvalid, ConfigProblem, DottedNameUnknown, PluginFailed
-from fxtrio.plugins.protocol import Plugin
+from fxtrio.config.problems import ConfigInvalid, ConfigProblem
+from fxtrio.errors import DottedNameUnknown
+from fxtrio.plugins.protocol import Plugin, PluginFailed
 
 Resolver = Callable[[str], object]
 """Returns what a dotted name of the application stands for; raises DottedNameUnknown."""

@@ -11,8 +11,7 @@ from typing import Any
 import trio
 
 from fxtrio.context import App
-from fxtrio.errors import PluginFailed
-from fxtrio.plugins.protocol import Plugin
+from fxtrio.plugins.protocol import Plugin, PluginFailed
 
 
 @asynccontextmanager

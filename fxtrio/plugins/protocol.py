@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
+from fxtrio.errors import FxtrioError
 
 if TYPE_CHECKING:
     import click
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     from fxtrio.context import App
 
 Given = TypeVar("Given")
+
+
+class PluginFailed(FxtrioError):
+    """A plugin raised while it was imported, made, opened, run or closed; the cause is kept."""
+
+    def __init__(self, name: str, stage: str, error: BaseException) -> None:
+        super().__init__(
+            f"plugin {name!r}: {stage}: {type(error).__name__}: {error}. "
+            "Mend the cause, or take the plugin out of 'plugins' in fx.config.json."
+        )
+        self.name = name
+        self.stage = stage
 
 
 @attrs.frozen

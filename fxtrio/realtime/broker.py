@@ -7,10 +7,36 @@ fills that one and nobody else's.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
+from fxtrio.errors import FxtrioError
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.presence import Member, PresenceEvent
+
+
+class BrokerMissing(FxtrioError):
+    """`channel` or `publish` was used where no broker runs, and was given none."""
+
+    def __init__(self, channel: str, *, call: Literal["channel", "publish"] = "channel") -> None:
+        says = {
+            "channel": "this app has no 'app.state.fx_broker'. Serve it with fxtrio, "
+            "or pass broker=…",
+            "publish": "no app of fxtrio runs here. Publish in a loader, an action, a job, "
+            "or in what they start",
+        }
+        super().__init__(f"{call}({channel!r}): {says[call]}.")
+        self.channel = channel
+
+
+class PresenceUnavailable(FxtrioError):
+    """A custom broker does not know who else is on a channel."""
+
+    def __init__(self, channel: str, broker: object) -> None:
+        super().__init__(
+            f"channel({channel!r}): {type(broker).__name__} does not tell who is there. "
+            "Give it the method 'members(name)' (see PresenceBroker)."
+        )
+        self.channel = channel
 
 
 class Subscriber(Protocol):

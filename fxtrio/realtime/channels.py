@@ -17,8 +17,8 @@ import trio
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.errors import BrokerMissing, PresenceUnavailable, WebSocketNotAccepted
-from fxtrio.realtime.broker import Broker, PresenceBroker
+from fxtrio.errors import FxtrioError
+from fxtrio.realtime.broker import Broker, BrokerMissing, PresenceBroker, PresenceUnavailable
 from fxtrio.realtime.frames import Message
 from fxtrio.realtime.inbox import find_inbox
 from fxtrio.realtime.outbox import PATIENCE, TOO_SLOW, TRY_AGAIN_LATER, Outbox
@@ -26,6 +26,17 @@ from fxtrio.realtime.presence import Member, PresenceEvents
 from fxtrio.realtime.transport import open_transport
 
 log = logging.getLogger("fx.realtime")
+
+
+class WebSocketNotAccepted(FxtrioError):
+    """A WebSocket was put on a channel before its handshake was answered, or after its end."""
+
+    def __init__(self, channel: str) -> None:
+        super().__init__(
+            f"channel({channel!r}): the WebSocket is not open. "
+            "Call 'await ws.accept()' before, and do not close it within the block."
+        )
+        self.channel = channel
 
 
 @asynccontextmanager

@@ -11,8 +11,8 @@ import inspect
 from math import inf
 from typing import Any
 
-from fxtrio.encode import encode, valid_text
-from fxtrio.errors import MessageNotEncodable, NotSerializable
+from fxtrio.encode import NotSerializable, encode, valid_text
+from fxtrio.errors import MessageNotEncodable
 
 Message = dict[str, Any] | list[Any] | str | bytes
 """What may be published: JSON for a dict or list, text for a str, binary for bytes."""

@@ -8,8 +8,19 @@ from typing import Any, Protocol, runtime_checkable
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
-from fxtrio.errors import OriginUnreadable
+from fxtrio.errors import FxtrioError
 from fxtrio.origin import Origin, read_origin
+
+
+class OriginUnreadable(FxtrioError):
+    """An allowed origin is not of the form ``scheme://host[:port]``."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"origin_allowed(): {origin!r} is no origin. "
+            "Write scheme, host and port only, such as 'https://example.com:8443'."
+        )
+        self.origin = origin
 
 
 @runtime_checkable

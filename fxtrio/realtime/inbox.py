@@ -16,7 +16,7 @@ from math import inf
 import trio
 from starlette.types import Message, Receive, Scope
 
-from fxtrio.errors import ReceiveBufferFull
+from fxtrio.errors import FxtrioError
 
 CAPACITY = 64
 """Messages read ahead (count)."""
@@ -28,6 +28,17 @@ DEAF_AFTER = 10.0
 """How long a full buffer waits for a handler to begin to receive (seconds)."""
 
 _KEY = "fx.inbox"
+
+
+class ReceiveBufferFull(FxtrioError):
+    """A WebSocket handler began to receive after messages had been dropped unread."""
+
+    def __init__(self, dropped: int) -> None:
+        super().__init__(
+            f"receive(): {dropped} messages came and were dropped before this first call. "
+            "Receive sooner, or not at all."
+        )
+        self.dropped = dropped
 
 
 class Inbox:

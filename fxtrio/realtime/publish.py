@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 
 from fxtrio.context import get_app
-from fxtrio.errors import BrokerMissing, BrokerUnreachable, MessageNotEncodable
+from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
+from fxtrio.realtime.broker import BrokerMissing
 from fxtrio.realtime.frames import Message
 
 log = logging.getLogger("fx.realtime")

@@ -17,14 +17,14 @@ import coredis
 import trio
 from coredis.retry import NoRetryPolicy
 
-from fxtrio.errors import BrokerMessageUnreadable, BrokerUnreachable
+from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime.broker import Subscriber
 from fxtrio.realtime.frames import Frame, Message, encode_message
 from fxtrio.realtime.memory import BrokerStatistics
 from fxtrio.realtime.presence import Member
 from fxtrio.realtime.redis_link import RedisLink, log, reaching
 from fxtrio.realtime.redis_roster import RedisRoster
-from fxtrio.realtime.remote import pack, unpack
+from fxtrio.realtime.remote import BrokerMessageUnreadable, pack, unpack
 from fxtrio.realtime.topics import Topics
 
 BACKLOG = 1024

@@ -13,10 +13,16 @@ from collections.abc import Callable
 import coredis
 import trio
 
-from fxtrio.errors import BrokerMessageUnreadable
 from fxtrio.realtime.presence import Joined, Left, Member, PresenceEvent
 from fxtrio.realtime.redis_link import UNREACHABLE, log, reaching
-from fxtrio.realtime.remote import News, RemoteMember, pack, pack_member, unpack_member
+from fxtrio.realtime.remote import (
+    BrokerMessageUnreadable,
+    News,
+    RemoteMember,
+    pack,
+    pack_member,
+    unpack_member,
+)
 
 HEARTBEAT = 5.0
 """Between two renewals of an epoch, and two looks for epochs that ended (seconds)."""

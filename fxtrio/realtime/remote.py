@@ -13,9 +13,20 @@ from typing import Any
 import attrs
 import msgspec
 
-from fxtrio.errors import BrokerMessageUnreadable
+from fxtrio.errors import FxtrioError
 from fxtrio.realtime.frames import Frame
 from fxtrio.realtime.presence import Member
+
+
+class BrokerMessageUnreadable(FxtrioError):
+    """Something else than fxtrio publishes to the broker's channels."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(
+            f"broker: {data[:40]!r} is no message of fxtrio. "
+            "Publish through 'app.state.fx_broker', or give the app a prefix of its own."
+        )
+        self.data = data
 
 
 @attrs.frozen

@@ -12,7 +12,8 @@ from pathlib import Path
 import attrs
 
 from fxtrio.config import Config
-from fxtrio.errors import FxtrioError, PagesFolderMissing, RouteConflict, RouteNameInvalid
+from fxtrio.errors import FxtrioError
+from fxtrio.routes.mistakes import PagesFolderMissing, RouteConflict, RouteNameInvalid
 from fxtrio.routes.pattern import (
     Kind,
     Segment,

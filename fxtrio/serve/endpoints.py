@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message
 
 from fxtrio.encode import encode
-from fxtrio.errors import ActionError, DeadlinePassed, LoaderError, Redirect
+from fxtrio.errors import ActionError, LoaderError, Redirect
 from fxtrio.serve.actions.call import Refused, refusal_reply, refused
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.loaders import unwrap
@@ -27,6 +27,7 @@ from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.reply import JSON, NOTHING, Answer, Reply
+from fxtrio.serve.request.watchdog import DeadlinePassed
 
 log = logging.getLogger("fx.serve")
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fxtrio.errors import DeadlinePassed
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.request.reply import NOTHING, Answer
-from fxtrio.serve.request.watchdog import Watched
+from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 
 class Form(Protocol):

@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 import trio
 
-from fxtrio.errors import SsrStartFailed
+from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import log
 from fxtrio.ssr.render_worker import RenderWorker

@@ -16,7 +16,7 @@ import outcome
 import trio
 from trio.lowlevel import Abort, RaiseCancelT, Task, reschedule
 
-from fxtrio.errors import RenderError
+from fxtrio.ssr.failures import RenderError
 from fxtrio.ssr.frames import STREAM_WINDOW, Rendered, check_payload
 
 

@@ -17,9 +17,9 @@ from typing import IO, Final, Literal
 import attrs
 
 from fxtrio.config import Config
-from fxtrio.errors import SsrStartFailed
 from fxtrio.manifest import Manifest
 from fxtrio.node import find_node, node_version
+from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.isolation import (
     choose_permissions,
     close_memory,

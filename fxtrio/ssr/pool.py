@@ -15,7 +15,7 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.errors import SsrStartFailed
+from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.fleet import Fleet
 from fxtrio.ssr.frames import REJECTED, Rendered
 from fxtrio.ssr.jobs import RenderJob, StreamJob

@@ -12,7 +12,7 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.errors import FrameRefused, RenderFailed
+from fxtrio.ssr.failures import FrameRefused, RenderFailed
 from fxtrio.ssr.frames import (
     ABORT,
     CHUNK,

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 import trio
 
-from fxtrio.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
+from fxtrio.ssr.failures import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import check_payload
 from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
 from fxtrio.ssr.quarantine import Quarantine

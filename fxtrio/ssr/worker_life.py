@@ -17,7 +17,7 @@ from typing import Final
 import attrs
 import trio
 
-from fxtrio.errors import SsrStartFailed
+from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import FLOOD_BURST, TAIL_LINES, read_log
 from fxtrio.ssr.node_process import NodeProcess, open_node

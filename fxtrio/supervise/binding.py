@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hypercorn.config import Sockets
 
-from fxtrio.errors import BindFailed
+from fxtrio.errors import FxtrioError
 from fxtrio.supervise.options import ServeOptions
 
 _FIRST_SYSTEMD_FD = 3  # sd_listen_fds(3)
@@ -20,6 +20,14 @@ _LAST_PORT = 65535
 _NO_SOCKET = 0o111
 """Permissions that mean nothing for a socket. The others are given: whom the folder lets in
 may connect, such as a proxy with a user of its own."""
+
+
+class BindFailed(FxtrioError):
+    """An address to serve on cannot be used; the cause is kept."""
+
+    def __init__(self, bind: str, cause: str) -> None:
+        super().__init__(f"bind {bind!r}: {cause}. Choose another address, or free this one.")
+        self.bind = bind
 
 
 @contextmanager

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import ssl
+from collections.abc import Sequence
 from functools import partial
 
 from hypercorn.config import Config
 
-from fxtrio.errors import CertificateUnusable
+from fxtrio.errors import FxtrioError
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.supervise.access import AccessLog, ServerLogger, ServerStatsdLogger
 from fxtrio.supervise.log import SERVER
@@ -16,6 +17,17 @@ from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import Proxies
 
 _STANDARD_OUTPUT = 1
+
+
+class CertificateUnusable(FxtrioError):
+    """A certificate, its key or the list of authorities cannot be used; the cause is kept."""
+
+    def __init__(self, files: Sequence[str], cause: str) -> None:
+        super().__init__(
+            f"TLS, with {', '.join(files)}: {cause}. "
+            "Name PEM files with a certificate, the key that belongs to it, and authorities."
+        )
+        self.files = tuple(files)
 
 
 class ServerConfig(Config):

@@ -10,9 +10,17 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from fxtrio.errors import AppNotFound
+from fxtrio.errors import FxtrioError
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.tracebacks import trimmed
+
+
+class AppNotFound(FxtrioError):
+    """The application that is to be served cannot be imported."""
+
+    def __init__(self, target: str, cause: str) -> None:
+        super().__init__(f"{target}: {cause}. Name an ASGI application as 'module:name'.")
+        self.target = target
 
 
 def load_application(options: ServeOptions) -> Any:

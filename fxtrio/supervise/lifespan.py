@@ -13,11 +13,21 @@ from hypercorn.trio.lifespan import Lifespan
 from hypercorn.utils import LifespanFailureError
 
 from fxtrio.asgi import OWN_SERVER
-from fxtrio.errors import LifespanEnded
+from fxtrio.errors import FxtrioError
 from fxtrio.tracebacks import first_of
 
 _LONG = 5.0
 """Seconds of a start after which the log says that it goes on."""
+
+
+class LifespanEnded(FxtrioError):
+    """The application's lifespan ended although it was not told to shut down."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "lifespan: it ended while the server runs. "
+            "Await the shutdown message, and mend what the log shows above."
+        )
 
 
 class SpokenLifespan(Lifespan):

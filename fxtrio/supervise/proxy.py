@@ -11,12 +11,23 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from fxtrio.errors import ProxyUnknown
+from fxtrio.errors import FxtrioError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Application = Callable[..., Awaitable[None]]
 
 _schemes = {"http": {"http": "http", "https": "https"}, "websocket": {"http": "ws", "https": "wss"}}
+
+
+class ProxyUnknown(FxtrioError):
+    """What is to be trusted as a proxy is no address; ``name`` is what was given."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"proxy {name!r}: it is no address and no network. "
+            "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody."
+        )
+        self.name = name
 
 
 class Proxies:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import trio
 
-from fxtrio.errors import BindFailed, CertificateUnusable, ProxyUnknown
-from fxtrio.supervise.binding import open_sockets
-from fxtrio.supervise.hypercorn_config import make_config
+from fxtrio.supervise.binding import BindFailed, open_sockets
+from fxtrio.supervise.hypercorn_config import CertificateUnusable, make_config
 from fxtrio.supervise.notify import notify
 from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.proxy import ProxyUnknown
 from fxtrio.supervise.server_process import Surroundings, report_failure, serve_here
 
 

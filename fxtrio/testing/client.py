@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Scope
 
 from fxtrio.app import Application
-from fxtrio.errors import AnswerUnreadable
+from fxtrio.errors import FxtrioError
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.ungrouped import ungrouped
 
@@ -23,6 +23,19 @@ HeaderArgument = Mapping[str, str]
 
 _SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
 """What a browser sends from the app's own pages: the CSRF check passes."""
+
+
+class AnswerUnreadable(FxtrioError):
+    """A call of the test client got a response of another kind than it reads."""
+
+    def __init__(self, call: str, status: int, media: str, body: bytes, remedy: str) -> None:
+        super().__init__(
+            f"{call}: the answer has status {status} and is {media}: "
+            f"{body[:60].decode(errors='replace')!r}. {remedy}."
+        )
+        self.call = call
+        self.status = status
+        self.media = media
 
 
 @attrs.frozen

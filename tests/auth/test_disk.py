@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth import sqlite
+from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.sqlite import SqliteStorage
 from tests.auth.harness import (
     EMAIL,

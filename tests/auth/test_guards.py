@@ -13,8 +13,9 @@ from starlette.responses import JSONResponse
 
 from fxtrio.config import Config
 from fxtrio.context import App, entered
-from fxtrio.errors import AuthNotInstalled, LoaderError, Redirect
+from fxtrio.errors import LoaderError, Redirect
 from fxtrio.plugins.auth import User, get_auth, require_user
+from fxtrio.plugins.auth.failures import AuthNotInstalled
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute, RouteKind
 from tests.auth.harness import EMAIL, Auth, carry, log_in, open_auth_with_user
 

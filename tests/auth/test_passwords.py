@@ -11,8 +11,8 @@ import trio
 import trio.testing
 from argon2 import Type, extract_parameters
 
-from fxtrio.errors import HashingBusy
 from fxtrio.plugins.auth import Argon2Settings
+from fxtrio.plugins.auth.failures import HashingBusy
 from fxtrio.plugins.auth.passwords import (
     PasswordHasher,
     normalize_password,

@@ -10,7 +10,7 @@ import trio
 from starlette.types import Scope
 from trio.testing import MockClock
 
-from fxtrio.errors import AuthStorageUnavailable
+from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Session
 from fxtrio.plugins.auth.sockets import TICK, SessionSockets
 from fxtrio.realtime.ending import known_ending

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.errors import AuthDatabaseUnusable
+from fxtrio.plugins.auth.failures import AuthDatabaseUnusable
 from fxtrio.plugins.auth.models import Session, User
 from fxtrio.plugins.auth.sqlite import open_sqlite
 from fxtrio.plugins.auth.throttle import Marks

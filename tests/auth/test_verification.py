@@ -13,8 +13,8 @@ import pytest
 import trio
 
 from fx.testing import Client, open_app
-from fxtrio.errors import AuthMailMissing
 from fxtrio.plugins.auth import AuthService, Email
+from fxtrio.plugins.auth.failures import AuthMailMissing
 from fxtrio.plugins.auth.plugin import AuthPlugin
 from fxtrio.plugins.auth.registration import MAILS
 from tests.auth.harness import EMAIL, KEY, PASSWORD, Clock

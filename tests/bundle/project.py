@@ -12,8 +12,8 @@ import attrs
 import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
+from fxtrio.compile.bundler import BundleFailed, BundleProblem
 from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.errors import BundleFailed, BundleProblem
 
 _RENDER = """
 const [bundle, page, state] = process.argv.slice(1);

@@ -9,8 +9,8 @@ import trio
 
 from fxtrio.compile import bundle as bundle_module
 from fxtrio.compile.bundle import bundle
+from fxtrio.compile.bundler import BundleFailed, BundlerCrashed
 from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.errors import BundleFailed, BundlerCrashed
 from tests.bundle.project import Project
 
 pytestmark = pytest.mark.node

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.errors import NodeMissing
-from fxtrio.node import find_node
+from fxtrio.node import NodeMissing, find_node
 
 
 def make_program(path: Path, prints: str) -> Path:

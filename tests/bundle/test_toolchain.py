@@ -11,8 +11,7 @@ import pytest
 import trio
 
 from fxtrio.compile import toolchain
-from fxtrio.compile.toolchain import ensure_toolchain, toolchain_folder
-from fxtrio.errors import ToolchainFailed
+from fxtrio.compile.toolchain import ToolchainFailed, ensure_toolchain, toolchain_folder
 
 FAKE_NPM = """#!/bin/sh
 echo "$@" >> "$FAKE_NPM_CALLS"

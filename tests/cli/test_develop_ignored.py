@@ -10,7 +10,7 @@ from watchfiles import Change
 
 from fxtrio.cli.develop.ignored import Ignored
 from fxtrio.config import load_config
-from fxtrio.errors import ConfigInvalid
+from fxtrio.config.problems import ConfigInvalid
 from tests.trees import write_tree
 
 

@@ -14,10 +14,10 @@ import trio
 from fxtrio.compile import build
 from fxtrio.compile.build import FOLDERS, Mode, build_project, compile_server
 from fxtrio.compile.bundle import BundlePlan, BundleResult, FileAssets
-from fxtrio.compile.problems import Problem
+from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.compile.problems import CompileFailed, Problem
 from fxtrio.compile.ui import UiProblems
 from fxtrio.config import Config
-from fxtrio.errors import BundlerCrashed, CompileFailed
 from fxtrio.imports import Imports
 from fxtrio.manifest import Manifest, load_manifest
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.errors import ManifestUnreadable
 from fxtrio.manifest import (
     FILE_NAME,
     Assets,
     Manifest,
+    ManifestUnreadable,
     PageModule,
     PageRoute,
     View,

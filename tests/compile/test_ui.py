@@ -8,12 +8,13 @@ import pytest
 import trio
 
 from fxtrio.compile import ui
+from fxtrio.compile.bundler import BundlerCrashed
 from fxtrio.compile.project import check_project
 from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.ui import check_ui, ui_problems
 from fxtrio.config import Config
-from fxtrio.errors import BundlerCrashed, NodeMissing
+from fxtrio.node import NodeMissing
 
 pytestmark = pytest.mark.node
 

@@ -13,7 +13,7 @@ import trio
 
 from fx.runtime import action
 from fx.testing import Client
-from fxtrio.errors import CompileFailed
+from fxtrio.compile.problems import CompileFailed
 from tests.contract.projects import exchange, open_pages, problems_of
 from tests.contract.rules import rule
 

@@ -12,8 +12,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from fx.tasks import TaskQueueError, TaskQueueFull, TaskQueueNotRunning, enqueue
 from fx.testing import TestResponse
+from fxtrio.compile.problems import CompileFailed
 from fxtrio.context import entered
-from fxtrio.errors import CompileFailed
 from tests.contract.projects import open_pages, problems_of
 from tests.contract.rules import rule
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fx.runtime import server
-from fxtrio.errors import CompileFailed
+from fxtrio.compile.problems import CompileFailed
 from tests.contract.projects import open_pages, problems_of
 from tests.contract.rules import rule
 

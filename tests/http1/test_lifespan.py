@@ -11,9 +11,8 @@ from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from trio.testing import MockClock
 
-from fxtrio.errors import LifespanEnded
 from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.lifespan import SpokenLifespan, start_lifespan
+from fxtrio.supervise.lifespan import LifespanEnded, SpokenLifespan, start_lifespan
 from fxtrio.supervise.options import ServeOptions
 
 from .rules import get

@@ -11,7 +11,7 @@ import pytest
 import trio
 from starlette.requests import Request
 
-from fxtrio.errors import LoaderError, MarkdownHookMistaken
+from fxtrio.errors import LoaderError
 from fxtrio.markdown import (
     MarkdownContext,
     MarkdownHook,
@@ -19,6 +19,7 @@ from fxtrio.markdown import (
     nearest_llms,
     resolve_markdown,
 )
+from fxtrio.markdown.hooks import MarkdownHookMistaken
 
 
 def make_request(path: str = "/blog/5", **params: str) -> Request:

@@ -6,7 +6,6 @@ import attrs
 import pytest
 from starlette.requests import Request
 
-from fxtrio.errors import MarkdownHookMistaken
 from fxtrio.markdown import (
     LlmsPageInfo,
     LlmsTxtContext,
@@ -15,6 +14,7 @@ from fxtrio.markdown import (
     render_llms_txt,
     title_of,
 )
+from fxtrio.markdown.hooks import MarkdownHookMistaken
 
 PATTERNS = ["/docs/getting-started", "/", "/blog/[id]", "/files/[[...rest]]", "/blog"]
 

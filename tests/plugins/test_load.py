@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from fxtrio.config import Config, PluginConfig, load_config
-from fxtrio.errors import ConfigInvalid, DottedNameUnknown, PluginFailed
+from fxtrio.config.problems import ConfigInvalid
+from fxtrio.errors import DottedNameUnknown
 from fxtrio.plugins import load_plugins
+from fxtrio.plugins.protocol import PluginFailed
 from tests.plugins.sample import Bare, Greeter, GreeterSettings
 
 GREETER = "tests.plugins.sample:Greeter"

@@ -19,7 +19,6 @@ from trio.testing import MockClock
 
 from fxtrio.config import Config
 from fxtrio.context import App
-from fxtrio.errors import PluginFailed
 from fxtrio.plugins import (
     NoSettings,
     Plugin,
@@ -28,6 +27,7 @@ from fxtrio.plugins import (
     plugin_routes,
     wrap_in_middleware,
 )
+from fxtrio.plugins.protocol import PluginFailed
 from tests.plugins.sample import Bare, Collapsing, Greeter, GreeterSettings, Shouter
 
 

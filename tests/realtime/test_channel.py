@@ -11,13 +11,10 @@ from starlette.applications import Starlette
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fxtrio.errors import (
-    BrokerMissing,
-    MessageNotEncodable,
-    PresenceUnavailable,
-    WebSocketNotAccepted,
-)
+from fxtrio.errors import MessageNotEncodable
 from fxtrio.realtime import Broker, Channel, MemoryBroker, Message, Subscriber, channel
+from fxtrio.realtime.broker import BrokerMissing, PresenceUnavailable
+from fxtrio.realtime.channels import WebSocketNotAccepted
 from fxtrio.realtime.outbox import LAG, PATIENCE
 from fxtrio.realtime.topics import HOLD, STALL
 from tests.realtime.client import Client, make_app

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 
-from fxtrio.errors import OriginUnreadable
 from fxtrio.realtime import Authenticator, authenticate_websocket, origin_allowed
+from fxtrio.realtime.handshake import OriginUnreadable
 from tests.realtime.client import make_app
 
 

@@ -12,8 +12,9 @@ import trio
 import fx.realtime
 from fx.testing import Client, open_app
 from fxtrio.context import App, entered
-from fxtrio.errors import BrokerMissing, BrokerUnreachable, MessageNotEncodable
+from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
 from fxtrio.realtime import MemoryBroker, publish
+from fxtrio.realtime.broker import BrokerMissing
 from tests.realtime.redis_server import RedisServer
 from tests.trees import page, write_tree
 

@@ -11,9 +11,8 @@ from starlette.exceptions import WebSocketException
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fxtrio.errors import ReceiveBufferFull
 from fxtrio.realtime import channel
-from fxtrio.realtime.inbox import CAPACITY
+from fxtrio.realtime.inbox import CAPACITY, ReceiveBufferFull
 from fxtrio.realtime.serve import serve_websocket
 from tests.realtime.client import Client, make_app
 

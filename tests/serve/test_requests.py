@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from fx.testing import Client, open_app
-from fxtrio.app import assemble
+from fxtrio.app import TrioMissing, assemble
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
-from fxtrio.errors import TrioMissing
 from fxtrio.serve.files import Folder
 from tests.trees import page, write_tree
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.errors import FrameRefused
 from fxtrio.ssr import frames
+from fxtrio.ssr.failures import FrameRefused
 from fxtrio.ssr.frames import (
     FrameReader,
     Rendered,

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.errors import AppNotFound
-from fxtrio.supervise.importer import load_application
+from fxtrio.supervise.importer import AppNotFound, load_application
 from fxtrio.supervise.options import ServeOptions
 
 SOURCE = """

@@ -7,8 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from fxtrio.errors import BindFailed
-from fxtrio.supervise.binding import open_sockets
+from fxtrio.supervise.binding import BindFailed, open_sockets
 from fxtrio.supervise.options import ServeOptions
 
 _MOST_TRIED = 20  # ports in a row; then something else is wrong

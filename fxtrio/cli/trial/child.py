@@ -18,8 +18,7 @@ from fxtrio.cli.trial.order import Findings, Order, SettingProblem, findings_lin
 from fxtrio.cli.trial.settings import try_settings
 from fxtrio.compile.problems import Problem
 from fxtrio.config import read_config
-from fxtrio.errors import AppNotFound
-from fxtrio.supervise.importer import load_application
+from fxtrio.supervise.importer import AppNotFound, load_application
 from fxtrio.supervise.options import ServeOptions
 
 

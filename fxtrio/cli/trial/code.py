@@ -17,9 +17,8 @@ from fxtrio.cli.trial.attempts import Attempts, explain
 from fxtrio.cli.trial.order import Order, Page
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
-from fxtrio.errors import PageCodeInvalid
 from fxtrio.imports import Imports
-from fxtrio.serve.pages.code import page_code
+from fxtrio.serve.pages.code import PageCodeInvalid, page_code
 
 _METHODS = tuple(method.value.lower() for method in HTTPMethod)
 

@@ -14,11 +14,23 @@ from fxtrio.cli.trial.order import PATIENCE, Findings, Order, Page, read_lines
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
-from fxtrio.errors import TrialCrashed
+from fxtrio.errors import FxtrioError
 
 _WHOLE = 6 * PATIENCE  # then something cannot be interrupted, or many imports wait in vain
 _LAST_LINES = 3
 _TAIL = 4000  # characters
+
+
+class TrialCrashed(FxtrioError):
+    """The process in which `fx check` imports a project ended before it began: a defect."""
+
+    def __init__(self, code: int | None, output: str) -> None:
+        super().__init__(
+            f"fx check: the process that imports the project ended with {code}. "
+            f"Report this with the lines below; --static does without it.\n{output}"
+        )
+        self.code = code
+        self.output = output
 
 
 def order_of(

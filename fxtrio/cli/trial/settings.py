@@ -17,10 +17,11 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.cli.trial.attempts import Attempts
 from fxtrio.cli.trial.order import SettingProblem
 from fxtrio.config import CONFIG_FILE, Config
-from fxtrio.errors import ConfigInvalid, DottedNameUnknown, PluginFailed
+from fxtrio.config.problems import ConfigInvalid
+from fxtrio.errors import DottedNameUnknown
 from fxtrio.imports import resolve
 from fxtrio.plugins import load_plugins
-from fxtrio.plugins.protocol import plugin_routes
+from fxtrio.plugins.protocol import PluginFailed, plugin_routes
 
 _AWAITABLES = ("Awaitable", "Coroutine")
 

@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.errors import ActionError, AuthStorageUnavailable, BadBody
+from fxtrio.errors import ActionError, BadBody
+from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User, refusal_of
 from fxtrio.plugins.auth.service import AuthService, client_of

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 import trio
 
-from fxtrio.errors import ExtraMissing, HashingBusy
+from fxtrio.errors import ExtraMissing
+from fxtrio.plugins.auth.failures import HashingBusy
 from fxtrio.plugins.auth.settings import Argon2Settings
 
 if TYPE_CHECKING:

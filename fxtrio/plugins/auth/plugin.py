@@ -14,9 +14,10 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from fxtrio.config import Config
-from fxtrio.errors import AppNotRunning, AuthMailMissing, SecretKeyMissing
+from fxtrio.errors import AppNotRunning
 from fxtrio.plugins.auth.attempts import Attempts
 from fxtrio.plugins.auth.endpoints import Endpoints
+from fxtrio.plugins.auth.failures import AuthMailMissing, SecretKeyMissing
 from fxtrio.plugins.auth.mail import Email
 from fxtrio.plugins.auth.middleware import SessionMiddleware
 from fxtrio.plugins.auth.passwords import open_hasher

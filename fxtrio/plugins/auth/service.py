@@ -14,9 +14,10 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from fxtrio.context import get_app
-from fxtrio.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy, TaskQueueFull
+from fxtrio.errors import TaskQueueFull
 from fxtrio.plugins.auth.attempts import Attempts
 from fxtrio.plugins.auth.emails import canonical_email
+from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
 from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password, password_problem
 from fxtrio.plugins.auth.registration import Registration

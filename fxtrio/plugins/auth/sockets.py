@@ -13,7 +13,7 @@ import attrs
 import trio
 from starlette.types import Scope
 
-from fxtrio.errors import AuthStorageUnavailable
+from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Session
 from fxtrio.plugins.auth.storage import AuthStorage
 from fxtrio.realtime.ending import Ending, find_ending

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import trio
 
-from fxtrio.errors import AuthDatabaseUnusable, AuthStorageUnavailable
+from fxtrio.plugins.auth.failures import AuthDatabaseUnusable, AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Account, Pending, Session, User
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.throttle import Marks

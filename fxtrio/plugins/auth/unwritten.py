@@ -10,7 +10,7 @@ import logging
 
 import trio
 
-from fxtrio.errors import AuthStorageUnavailable
+from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.storage import AuthStorage
 
 CAPACITY = 100_000

@@ -14,20 +14,11 @@ from starlette.background import BackgroundTask, BackgroundTasks
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from fxtrio.encode import encode
-from fxtrio.errors import (
-    ActionError,
-    ActionResultInvalid,
-    BadBody,
-    BodiesFull,
-    DeadlinePassed,
-    LoaderError,
-    NotSerializable,
-    Redirect,
-)
+from fxtrio.encode import NotSerializable, encode
+from fxtrio.errors import ActionError, BadBody, BodiesFull, LoaderError, Redirect
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
-from fxtrio.serve.actions.find import NamedAction, find_action, say_missing
+from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.loaders import unwrap
@@ -40,7 +31,7 @@ from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.reply import JSON, NO_STORE, NOTHING, Answer, Header, Reply
-from fxtrio.serve.request.watchdog import Watched
+from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 log = logging.getLogger("fx.serve")
 

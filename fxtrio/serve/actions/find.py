@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import attrs
 
+from fxtrio.errors import ValueRefused, forgotten_await
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes import MatchedRoute
 from fxtrio.serve.pages.code import ActionCode
@@ -17,6 +18,14 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath, RequestEvent
 
 PREFIX = "/api/__actions/"
+
+
+class ActionResultInvalid(ValueRefused):
+    """An action returned neither a dict nor a response."""
+
+    def __init__(self, place: str, value: object) -> None:
+        told = forgotten_await(value) or f"{value!r:.80} ({type(value).__name__}). Return a dict."
+        super().__init__(f"{place}: returned {told}")
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote_to_bytes
 import attrs
 from starlette.responses import Response
 
-from fxtrio.errors import DeadlinePassed, Redirect
+from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.markdown import (
     MEDIA_TYPE,
@@ -27,7 +27,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply
-from fxtrio.serve.request.watchdog import Watched
+from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 _MEDIA = MEDIA_TYPE.encode()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fxtrio.errors import Redirect, SsrBusy
+from fxtrio.errors import Redirect
 from fxtrio.serve.pages.failure import log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, Problem
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.reply import Answer, redirected
+from fxtrio.ssr.failures import SsrBusy
 
 
 async def show_failure(

@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fxtrio.errors import PageCodeInvalid
+from fxtrio.errors import FxtrioError
 from fxtrio.manifest import PageModule
 
 if TYPE_CHECKING:
     from fxtrio.serve.actions.validate import BodyModel
+
+
+class PageCodeInvalid(FxtrioError):
+    """The server half of a page file cannot be used as it stands."""
+
+    def __init__(self, place: str, cause: str) -> None:
+        super().__init__(f"{place}: {cause}.")
+        self.place = place
+        self.cause = cause
 
 
 @attrs.frozen(eq=False)

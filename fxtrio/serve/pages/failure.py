@@ -5,21 +5,15 @@ from __future__ import annotations
 import logging
 import traceback
 
-from fxtrio.encode import encode
-from fxtrio.errors import (
-    DeadlinePassed,
-    LoaderError,
-    NotSerializable,
-    RenderFailed,
-    RenderTimeout,
-    SsrBusy,
-    ValueRefused,
-)
+from fxtrio.encode import NotSerializable, encode
+from fxtrio.errors import LoaderError, ValueRefused
 from fxtrio.serve.pages.document import error_document
 from fxtrio.serve.pages.payload import Problem
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
+from fxtrio.serve.request.watchdog import DeadlinePassed
+from fxtrio.ssr.failures import RenderFailed, RenderTimeout, SsrBusy
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")

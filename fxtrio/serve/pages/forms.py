@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import trio
 
-from fxtrio.errors import DeadlinePassed, LoaderError, RouteHookMistaken
+from fxtrio.errors import LoaderError
 from fxtrio.serve.pages.boundaries import show_boundary, show_failure, stand_in
 from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.show import load_and_show
-from fxtrio.serve.request.hooks import run_hooks
+from fxtrio.serve.request.hooks import RouteHookMistaken, run_hooks
 from fxtrio.serve.request.reply import Answer, redirected
-from fxtrio.serve.request.watchdog import Watched
+from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 
 class PageForm:

@@ -8,7 +8,7 @@ import trio
 from starlette.requests import Request
 from starlette.types import Scope
 
-from fxtrio.errors import DeadlinePassed, LoaderError
+from fxtrio.errors import LoaderError
 from fxtrio.markdown import LlmsPageInfo, render_llms_txt
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.as_markdown import failed, match_page
@@ -20,6 +20,7 @@ from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import PagePath
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.reply import NO_STORE, Answer, Reply, ResponseDraft
+from fxtrio.serve.request.watchdog import DeadlinePassed
 
 _PLAIN = b"text/plain; charset=utf-8"
 

@@ -13,18 +13,24 @@ import attrs
 import trio
 from starlette.requests import Request
 
-from fxtrio.errors import (
-    ActionError,
-    DeadlinePassed,
-    LoaderError,
-    LoaderResultInvalid,
-    Redirect,
-)
+from fxtrio.errors import ActionError, LoaderError, Redirect, ValueRefused, forgotten_await
 from fxtrio.serve.pages.code import LoaderCode
-from fxtrio.serve.request.watchdog import Watched
+from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 Values = dict[str, dict[str, Any]]
 """Source of a page or layout to what its loader returned."""
+
+
+class LoaderResultInvalid(ValueRefused):
+    """A loader returned neither a dict nor a tuple of a dict and a status."""
+
+    def __init__(self, place: str, value: object) -> None:
+        told = forgotten_await(value) or (
+            f"{value!r:.80} ({type(value).__name__}). "
+            "Return a dict, or a tuple of a dict and an HTTP status."
+        )
+        super().__init__(f"{place}: returned {told}")
+        self.place = place
 
 
 @attrs.frozen

@@ -12,7 +12,6 @@ import attrs
 import trio
 from starlette.requests import Request
 
-from fxtrio.errors import SsrDown
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.running import Running
@@ -20,6 +19,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.pages.typed import password_fields, without
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, PRIVATE, Header, Reply
+from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")

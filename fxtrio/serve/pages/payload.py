@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from fxtrio.encode import encode, encode_for_html
-from fxtrio.errors import HeadResultInvalid
+from fxtrio.errors import ValueRefused
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.code import PageCode, line_of
@@ -24,6 +24,17 @@ from fxtrio.serve.pages.plan import ViewPlan, has_title
 
 _HEADS_KEPT = 1024
 """Results of dynamic ``HEAD`` functions whose parsed form is kept, by their text."""
+
+
+class HeadResultInvalid(ValueRefused):
+    """A ``HEAD`` function returned what is neither HTML nor a list of it."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
+            "Return a str of HTML, a list of them, or None."
+        )
+        self.place = place
 
 
 @attrs.frozen

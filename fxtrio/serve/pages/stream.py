@@ -13,7 +13,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.errors import Redirect, SsrDown
+from fxtrio.errors import Redirect
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
 from fxtrio.serve.pages.failure import log_failure, problem_of
 from fxtrio.serve.pages.late import LateLoader, late_loader
@@ -24,6 +24,7 @@ from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.running import RenderParts
 from fxtrio.serve.pages.stream_end import Ending, failure_ending, redirect_ending, whole_ending
 from fxtrio.serve.request.reply import HTML, NOTHING, Answer, complete_headers, redirected
+from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")

@@ -10,9 +10,28 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
-from fxtrio.errors import Redirect, RouteHookMistaken
+from fxtrio.errors import Redirect, ValueRefused, forgotten_await
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
+
+
+class RouteHookMistaken(ValueRefused):
+    """A route hook cannot be called with the request, or returned what is no answer.
+
+    ``cause`` says what is wrong with it; "" when it is what it ``returned``.
+    """
+
+    def __init__(self, name: str, cause: str = "", *, returned: object = None) -> None:
+        if not cause:
+            shown = f"{returned!r:.80} ({type(returned).__name__})"
+            cause = f"returned {forgotten_await(returned) or shown}"
+        end = "" if cause.endswith("?") else "."
+        super().__init__(
+            f"route hook {name!r}: {cause}{end} Make it an async function of the request that "
+            "returns None to let it pass, or a Response or redirect(…) to answer it."
+        )
+        self.name = name
+        self.cause = cause
 
 
 @attrs.frozen

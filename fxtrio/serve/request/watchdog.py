@@ -17,10 +17,21 @@ import attrs
 import trio
 from starlette.types import Receive
 
+from fxtrio.errors import FxtrioError
+
 SWEEP = 0.05
 """Age at which a request gets a watcher (seconds): far above an ordinary
 request, far below the time in which a person leaves a page. Deadlines hold
 with this precision."""
+
+
+class DeadlinePassed(FxtrioError):
+    """Work took longer than the deadline that was promised for it; answered with 504."""
+
+    def __init__(self, place: str, seconds: float) -> None:
+        super().__init__(f"{place}: took longer than {seconds:g} s. Raise its timeout or do less.")
+        self.place = place
+        self.seconds = seconds
 
 
 class Timed(Protocol):

@@ -1,0 +1,55 @@
+"""Why the bundler gave no bundle."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import attrs
+
+from fxtrio.errors import FxtrioError
+
+
+@attrs.frozen(order=True)
+class BundleProblem:
+    """One mistake the bundler found; `BundleFailed` carries all of them."""
+
+    path: str
+    """As `shown_path` names it; "" when it belongs to no file."""
+
+    line: int
+    """1-based; 0 when the place within the file is not known."""
+
+    column: int
+    """1-based, in characters; 0 like ``line``."""
+
+    message: str
+    """What is wrong, and what to do about it."""
+
+    frame: str = attrs.field(default="", order=False)
+    """The lines around the place, with a mark; "" when there are none."""
+
+    def __str__(self) -> str:
+        """Return ``path:line:column: message``, without what is not known."""
+        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        head = f"{place}: {self.message}" if place else self.message
+        return f"{head}\n{indent(self.frame, '  ')}" if self.frame else head
+
+
+class BundleFailed(FxtrioError):
+    """The user interface cannot be bundled. Raised with every problem found."""
+
+    def __init__(self, problems: tuple[BundleProblem, ...]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class BundlerCrashed(FxtrioError):
+    """The bundler ended without saying what is wrong with the project: a defect."""
+
+    def __init__(self, code: int, output: str) -> None:
+        super().__init__(
+            f"the bundler: ended with code {code} without a result. "
+            f"Report this with the lines below.\n{output}"
+        )
+        self.code = code
+        self.output = output

@@ -1,0 +1,95 @@
+"""Why a render did not come, and why rendering did not begin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fxtrio.errors import FxtrioError
+
+
+class FrameRefused(FxtrioError):
+    """A frame of the SSR wire has a length that cannot be; the connection is given up."""
+
+    def __init__(self, length: int, limit: int) -> None:
+        super().__init__(
+            f"SSR frame: its length is {length} bytes, not between the header's and {limit}. "
+            "Let the loader return less data, or the page render less HTML."
+        )
+        self.length = length
+        self.limit = limit
+
+
+class RenderError(FxtrioError):
+    """The base of everything that can keep a page from being rendered on the server."""
+
+
+class RenderFailed(RenderError):
+    """A component threw while its page was rendered.
+
+    ``name`` is the JavaScript class, ``stack`` the JavaScript stack with the lines of the
+    `.fxl` files (empty when it is not known).
+    """
+
+    def __init__(self, message: str, stack: str = "", name: str = "Error") -> None:
+        super().__init__(f"{name}: {message}")
+        self.message = message
+        self.stack = stack
+        self.name = name
+
+
+class RenderTimeout(RenderError):
+    """A page was rendered for longer than `timeouts.render`; its worker was killed."""
+
+    def __init__(self, page: int, timeout: float) -> None:
+        super().__init__(
+            f"page {page}: its render did not end within {timeout:g} s, so its worker was "
+            "replaced. Look for an endless loop, or raise timeouts.render."
+        )
+        self.page = page
+        self.timeout = timeout
+
+
+class RenderCrashed(RenderError):
+    """The render of a page ended its worker; ``cause`` says how."""
+
+    def __init__(self, page: int, cause: str) -> None:
+        super().__init__(
+            f"page {page}: the worker that rendered it {cause}. "
+            "Look for process.exit() or unbounded memory in its components."
+        )
+        self.page = page
+        self.cause = cause
+
+
+class SsrBusy(RenderError):
+    """`ssr.maxPending` renders are waiting or under way.
+
+    ``retry_after`` is the time after which a new attempt makes sense (seconds, at least 1).
+    """
+
+    def __init__(self, pending: int, retry_after: float) -> None:
+        super().__init__(
+            f"SSR pool: {pending} renders are pending. Try again in {retry_after:g} s, "
+            "or raise ssr.workers or ssr.maxPending."
+        )
+        self.pending = pending
+        self.retry_after = retry_after
+
+
+class SsrDown(RenderError):
+    """No SSR worker is alive, and none will be at once; ``cause`` says why."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"SSR pool: {cause}.")
+        self.cause = cause
+
+
+class SsrStartFailed(FxtrioError):
+    """An SSR worker did not come up. ``log`` holds the last lines that it wrote."""
+
+    def __init__(self, bundle: Path, cause: str, log: str = "") -> None:
+        said = f" It wrote:\n{log}" if log else ""
+        super().__init__(f"{bundle}: the SSR worker {cause}.{said}")
+        self.bundle = bundle
+        self.cause = cause
+        self.log = log
