@@ -316,7 +316,7 @@ class Dispatcher:
             )
             body = event.open_body(running.bodies, limit=site.config.limits.body)
             try:
-                require_plain(event.headers)
+                require_plain(event.scope["headers"])
                 await route.handle(event.scope, body.receive, complete)
             except ActionError as error:
                 await self._send(event, refusal_reply(refused(error)))

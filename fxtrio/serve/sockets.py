@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Send
 from starlette.websockets import WebSocket, WebSocketState
 
-from fxtrio.errors import LoaderError, Redirect
+from fxtrio.errors import ActionError, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
 from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
@@ -21,6 +21,7 @@ from fxtrio.serve.pages.failure import log_failure, twice
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
 from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.hooks import run_hooks
 
 Handler = Callable[[Any], Awaitable[None]]
@@ -44,6 +45,12 @@ async def serve_socket(site: Site, event: RequestEvent, routes: list[BaseRoute])
             match, child = route.matches(event.scope)
             if match is Match.FULL:
                 event.scope.update(child)
+                try:
+                    require_plain(event.scope["headers"])
+                except ActionError as error:
+                    refusal = {"ok": False, "error": error.message}
+                    await _refuse(socket, JSONResponse(refusal, error.status_code))
+                    return
                 await route.handle(event.scope, event.receive, _followed(socket, send))
                 return
         await _serve_page(site, event, socket)

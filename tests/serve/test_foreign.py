@@ -9,8 +9,9 @@ import pytest
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from fx.testing import Client, SocketRefused, open_app
 from fxtrio.app import Application
@@ -41,6 +42,11 @@ async def whole(request: Request) -> Response:
     return JSONResponse({"size": len(await request.body())})
 
 
+async def socket(ws: WebSocket) -> None:
+    await ws.accept()
+    await ws.send_json(ws.cookies)
+
+
 PAGE = """
     async def websocket(ws):
         await ws.accept()
@@ -49,6 +55,7 @@ PAGE = """
 
 def prepare(app: Application) -> None:
     app.router.routes.append(Route("/form", form, methods=["GET", "POST"]))
+    app.router.routes.append(WebSocketRoute("/socket", socket))
     app.router.routes.append(Route("/whole", whole, methods=["POST"]))
 
 
@@ -88,6 +95,42 @@ async def test_a_body_above_the_limit_is_a_413_in_routes_of_starlette_too(client
 async def test_a_route_of_starlette_gets_no_cookies_that_take_it_long(client: Client) -> None:
     assert (await client.get("/form", headers={"cookie": COOKIES})).status == 400
     assert (await client.get("/form", headers={"cookie": SMALL})).json() == {"a": 'x"y'}
+
+
+async def status_of(client: Client, headers: list[tuple[str, str]]) -> int:
+    """Send a small form with header lines as they are, equal names included."""
+    scope = {**client.scope("http", "/form", {}), "method": "POST"}
+    scope["headers"] += [(name.encode(), value.encode()) for name, value in headers]
+    statuses: list[int] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"a=1", "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    await client.app(scope, receive, send)
+    return statuses[0]
+
+
+async def test_of_headers_that_come_twice_each_is_looked_at(client: Client) -> None:
+    form = "application/x-www-form-urlencoded"
+    types = [("content-type", f"{form}; charset=punycode"), ("content-type", "text/plain")]
+    many = 'a="' + "\\" * 150 + '"'
+    for lines in (types, types[::-1]):
+        assert await status_of(client, lines) == 415
+    for cookies in ([COOKIES, "b=1"], ["b=1", COOKIES], [many, many]):
+        assert await status_of(client, [("cookie", line) for line in cookies]) == 400
+    assert await status_of(client, [("cookie", SMALL), ("cookie", many)]) == 200
+
+
+async def test_a_socket_of_starlette_gets_no_cookies_that_take_it_long(client: Client) -> None:
+    with pytest.raises(SocketRefused):
+        async with client.websocket("/socket", headers={"cookie": COOKIES}):
+            raise AssertionError("must not open")
+    async with client.websocket("/socket", headers={"cookie": SMALL}) as socket:
+        assert await socket.receive_json() == {"a": 'x"y'}
 
 
 async def test_middleware_gets_no_cookies_that_take_it_long(tmp_path: Path) -> None:

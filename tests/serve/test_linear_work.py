@@ -61,7 +61,7 @@ PARSERS: dict[str, Callable[[bytes], object]] = {
     "cookies": lambda body: parse_cookies([body.decode("latin-1")]),
     "a quoted cookie": lambda body: parse_cookies(['a="' + body.decode("latin-1") + '"']),
     "the token cookie": lambda body: read_cookie(body, "fx-csrf"),
-    "foreign": lambda body: require_plain({b"cookie": body, b"content-type": body}),
+    "foreign": lambda body: require_plain([(b"cookie", body), (b"content-type", body)]),
     "origin": lambda body: read_origin("http://" + body.decode("latin-1")),
     "accept": lambda body: prefers_markdown("text/markdown" + body.decode("latin-1")),
 }

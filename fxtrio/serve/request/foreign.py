@@ -5,31 +5,35 @@ They decode forms in whatever charset the client names, and cookies in quadratic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.errors import ActionError, BadBody
+from fxtrio.http1.fields import Header
 from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type, options_of
 
 MOST_ESCAPES = 200
 """Backslashes in the cookies of requests that others' code parses, in quadratic time (count)."""
 
 
-def require_plain(headers: Mapping[bytes, bytes]) -> None:
+def require_plain(headers: Iterable[Header]) -> None:
     """Refuse what Starlette's own request, in a route or middleware, must not parse.
 
-    Raises CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
+    Every line counts: of two types Starlette reads the first, and of cookies all. Raises
+    CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
     cookies with more than `MOST_ESCAPES`.
     """
-    content_type = headers.get(b"content-type")
-    if content_type is not None and b"charset" in content_type.lower():
-        text = content_type.decode("latin-1")
-        if media_type(text) in (MULTIPART, URLENCODED, "application/json"):
-            options_of(text)
-    cookies = headers.get(b"cookie")
-    if cookies is not None and cookies.count(b"\\") > MOST_ESCAPES:
+    escapes = 0
+    for name, value in headers:
+        if name == b"cookie":
+            escapes += value.count(b"\\")
+        elif name == b"content-type" and b"charset" in value.lower():
+            text = value.decode("latin-1")
+            if media_type(text) in (MULTIPART, URLENCODED, "application/json"):
+                options_of(text)
+    if escapes > MOST_ESCAPES:
         raise BadBody(f"The cookies have more than {MOST_ESCAPES} backslashes.")
 
 
@@ -42,7 +46,7 @@ class PlainOnly:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let the app do so. A WebSocket is refused at the handshake."""
         try:
-            require_plain(dict(scope.get("headers", ())))
+            require_plain(scope.get("headers", ()))
         except ActionError as error:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
