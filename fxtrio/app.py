@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.asgi import OWN_SERVER
 from fxtrio.config import Config, load_config
-from fxtrio.context import App
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
@@ -31,6 +30,7 @@ from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap
 from fxtrio.portal import open_portal
 from fxtrio.realtime.opening import open_broker
 from fxtrio.repeats import open_log_limit
+from fxtrio.running_app import App
 from fxtrio.secret import project_key
 from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache

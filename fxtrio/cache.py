@@ -10,7 +10,7 @@ from typing import Protocol
 
 import trio
 
-from fxtrio.context import get_app
+from fxtrio.context import current_app
 from fxtrio.errors import AppNotRunning
 
 __all__ = ["Cache", "revalidate"]
@@ -32,11 +32,12 @@ def revalidate(*urls: str) -> int:
     process; with a Redis broker the app's other processes forget theirs a moment later.
     Callable from worker threads too. Raises AppNotRunning outside a running app.
     """
-    app = get_app()
+    app = current_app()
     if app is None:
         raise AppNotRunning
-    if app.cache is None:  # `fx dev`, or `cache.bytes` is 0
+    cache: Cache | None = app.cache
+    if cache is None:  # `fx dev`, or `cache.bytes` is 0
         return 0
     if trio.lowlevel.in_trio_run():
-        return app.cache.drop(*urls)
-    return trio.from_thread.run_sync(app.cache.drop, *urls)
+        return cache.drop(*urls)
+    return trio.from_thread.run_sync(cache.drop, *urls)

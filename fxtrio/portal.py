@@ -19,7 +19,7 @@ import attrs
 import outcome
 import trio
 
-from fxtrio.context import get_app
+from fxtrio.context import current_app
 from fxtrio.errors import FxtrioError
 from fxtrio.tasks.calls import name_of
 
@@ -71,10 +71,11 @@ async def portal(func: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.
     """
     if not callable(func):
         raise TypeError(_not_callable(func))
-    app = get_app()
-    if app is None or app.portal is None:
+    app = current_app()
+    running: AsyncioPortal | None = None if app is None else app.portal
+    if running is None:
         raise PortalNotRunning
-    return await app.portal.call(partial(func, *args, **kwargs))
+    return await running.call(partial(func, *args, **kwargs))
 
 
 def _not_callable(value: object) -> str:

@@ -5,7 +5,8 @@ import logging
 import trio
 from starlette.datastructures import State
 
-from fxtrio.context import App, add_request_id, entered, get_app, get_request_id
+from fxtrio.context import add_request_id, entered, get_request_id
+from fxtrio.running_app import App, get_app
 
 
 def make_app() -> App:

@@ -26,7 +26,7 @@ _VOID = frozenset(  # HTML's "void elements"
 _PYTHON_LINE = re.compile(rf"(?m)^(?:{PYTHON_IN_CODE.pattern})")
 
 
-class Kind(Enum):
+class BracketKind(Enum):
     """Something that can be open; the value is how it starts and ends."""
 
     PAREN = ("(", ")")
@@ -60,10 +60,10 @@ class Kind(Enum):
         return str(self.value[1])
 
 
-class Frame(NamedTuple):
+class OpenBracket(NamedTuple):
     """One thing that is open."""
 
-    kind: Kind
+    kind: BracketKind
     offset: int
     name: str = ""
     """Of a JSX element; "" for a fragment and for brackets."""
@@ -71,18 +71,18 @@ class Frame(NamedTuple):
     @property
     def shown(self) -> str:
         """How it starts, for messages."""
-        is_element = self.kind in (Kind.TAG, Kind.CHILDREN)
+        is_element = self.kind in (BracketKind.TAG, BracketKind.CHILDREN)
         return f"<{self.name}>" if is_element else f"'{self.kind.opener}'"
 
     @property
     def closer(self) -> str:
         """What would close it."""
-        return f"</{self.name}>" if self.kind is Kind.CHILDREN else self.kind.closer
+        return f"</{self.name}>" if self.kind is BracketKind.CHILDREN else self.kind.closer
 
     @property
     def remedy(self) -> str:
         """What to do when it is never closed, without a full stop."""
-        is_void = self.kind is Kind.CHILDREN and self.name in _VOID
+        is_void = self.kind is BracketKind.CHILDREN and self.name in _VOID
         return f"Write '<{self.name} />'" if is_void else f"Add '{self.closer}'"
 
 
@@ -95,7 +95,7 @@ class Brackets:
     """The next character to be read."""
 
     problems: list[Problem] = attrs.field(init=False, factory=list)
-    stack: list[Frame] = attrs.field(init=False, factory=list)
+    stack: list[OpenBracket] = attrs.field(init=False, factory=list)
     operand: bool = attrs.field(init=False, default=False)
     """Whether what came before can be the left side of an operator."""
 
@@ -112,9 +112,9 @@ class Brackets:
         self.operand = False
         self.last = ";"
 
-    def enter(self, kind: Kind, offset: int, name: str = "") -> None:
+    def enter(self, kind: BracketKind, offset: int, name: str = "") -> None:
         """Open something."""
-        self.stack.append(Frame(kind, offset, name))
+        self.stack.append(OpenBracket(kind, offset, name))
 
     def leave_with_value(self) -> None:
         """Close what is on top of the stack; it was an operand."""

@@ -6,7 +6,7 @@ import re
 
 import attrs
 
-from fxtrio.compile.brackets import Brackets, Kind
+from fxtrio.compile.brackets import BracketKind, Brackets
 
 _NAME = r"[A-Za-z_$\x80-\U0010ffff][\w$.:\-\x80-\U0010ffff]*+"
 _START = re.compile(rf"<\s*+(?:(?P<name>{_NAME})|(?=>))")
@@ -50,7 +50,7 @@ class JsxReader(Brackets):
         found = _START.match(text, offset)
         if found is None or self._is_type_parameter(offset):
             return False
-        self.enter(Kind.TAG, offset, found["name"] or "")
+        self.enter(BracketKind.TAG, offset, found["name"] or "")
         self.offset = found.end()
         return True
 
@@ -66,13 +66,13 @@ class JsxReader(Brackets):
             self.offset = found.end()
             if kind == "end":
                 frame = self.stack.pop()
-                self.enter(Kind.CHILDREN, frame.offset, frame.name)
+                self.enter(BracketKind.CHILDREN, frame.offset, frame.name)
                 return
             if kind == "finish":
                 self.leave_with_value()
                 return
             if kind == "open":
-                self.enter(Kind.EXPRESSION, found.start())
+                self.enter(BracketKind.EXPRESSION, found.start())
                 self.operand = False
                 self.last = "("
                 return
@@ -91,7 +91,7 @@ class JsxReader(Brackets):
         if self.offset >= len(text):
             self.never_closed()
         elif text[self.offset] == "{":
-            self.enter(Kind.EXPRESSION, self.offset)
+            self.enter(BracketKind.EXPRESSION, self.offset)
             self.offset += 1
             self.operand = False
             self.last = "("
@@ -108,7 +108,7 @@ class JsxReader(Brackets):
 
     def _is_type_parameter(self, offset: int) -> bool:
         text = self.source.text
-        in_children = bool(self.stack) and self.stack[-1].kind is Kind.CHILDREN
+        in_children = bool(self.stack) and self.stack[-1].kind is BracketKind.CHILDREN
         if in_children:
             return False
         if _TYPE_PARAMETERS.match(text, offset) is not None:

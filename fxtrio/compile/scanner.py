@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import attrs
 
-from fxtrio.compile.brackets import PYTHON_IN_CODE, Kind
+from fxtrio.compile.brackets import PYTHON_IN_CODE, BracketKind
 from fxtrio.compile.jsx import JsxReader
 
 _WORD = r"(?:[A-Za-z_$#\x80-\U0010ffff]|\\u)[\w$\\\x80-\U0010ffff]*+"
@@ -81,11 +81,11 @@ class Scanner(JsxReader):
         size = len(self.source.text)
         while self.offset < size:
             kind = self.stack[-1].kind if self.stack else None
-            if kind is Kind.TEMPLATE:
+            if kind is BracketKind.TEMPLATE:
                 self._template()
-            elif kind is Kind.TAG:
+            elif kind is BracketKind.TAG:
                 self.read_tag()
-            elif kind is Kind.CHILDREN:
+            elif kind is BracketKind.CHILDREN:
                 self.read_children()
             elif (stop := self._code()) is not None:
                 return stop
@@ -119,7 +119,7 @@ class Scanner(JsxReader):
                 if not self._close(found.group(), start):
                     return None
             elif kind == "template":
-                self.enter(Kind.TEMPLATE, start)
+                self.enter(BracketKind.TEMPLATE, start)
                 return None
             elif kind == "angle" and not self.operand and self.enter_element(start):
                 return None
@@ -153,13 +153,13 @@ class Scanner(JsxReader):
 
     def _open(self, bracket: str, offset: int) -> None:
         if bracket == "(":
-            self.enter(Kind.CONTROL if self.last in _CONTROL else Kind.PAREN, offset)
+            self.enter(BracketKind.CONTROL if self.last in _CONTROL else BracketKind.PAREN, offset)
         elif bracket == "[":
-            self.enter(Kind.SQUARE, offset)
+            self.enter(BracketKind.SQUARE, offset)
         elif self.operand or self.last in _BLOCK_FOLLOWS:
-            self.enter(Kind.BLOCK, offset)
+            self.enter(BracketKind.BLOCK, offset)
         else:
-            self.enter(Kind.OBJECT, offset)
+            self.enter(BracketKind.OBJECT, offset)
         self.operand = False
         self.last = bracket
 
@@ -170,8 +170,8 @@ class Scanner(JsxReader):
             return False
         kind = self.stack.pop().kind
         self.last = bracket
-        self.operand = kind is not Kind.BLOCK and kind is not Kind.CONTROL
-        return kind is not Kind.INSERTION and kind is not Kind.EXPRESSION
+        self.operand = kind is not BracketKind.BLOCK and kind is not BracketKind.CONTROL
+        return kind is not BracketKind.INSERTION and kind is not BracketKind.EXPRESSION
 
     def _regex(self, offset: int) -> bool:
         """Read a regular expression; False when there is none."""
@@ -194,7 +194,7 @@ class Scanner(JsxReader):
             self.offset += 1
             self.leave_with_value()
         elif text.startswith("${", self.offset):
-            self.enter(Kind.INSERTION, self.offset)
+            self.enter(BracketKind.INSERTION, self.offset)
             self.offset += 2
             self.operand = False
             self.last = "("

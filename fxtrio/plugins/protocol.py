@@ -19,7 +19,7 @@ from fxtrio.errors import FxtrioError
 if TYPE_CHECKING:
     import click
 
-    from fxtrio.context import App
+    from fxtrio.running_app import App
 
 Given = TypeVar("Given")
 

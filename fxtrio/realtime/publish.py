@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 
-from fxtrio.context import get_app
+from fxtrio.context import current_app
 from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
-from fxtrio.realtime.broker import BrokerMissing
+from fxtrio.realtime.broker import Broker, BrokerMissing
 from fxtrio.realtime.frames import Message
 
 log = logging.getLogger("fx.realtime")
@@ -26,11 +26,12 @@ async def publish(name: str, message: Message) -> bool:
 
     Raises MessageNotEncodable, and BrokerMissing outside a running app.
     """
-    app = get_app()
+    app = current_app()
     if app is None:
         raise BrokerMissing(name, call="publish")
+    broker: Broker = app.broker
     try:
-        await app.broker.publish(name, message)
+        await broker.publish(name, message)
     except MessageNotEncodable:
         raise
     except BrokerUnreachable as error:

@@ -59,7 +59,7 @@ class EventTransport:
 
 
 @attrs.frozen
-class ByteTransport(EventTransport):
+class RawFrameTransport(EventTransport):
     """A server that takes encoded frames (`RAW_FRAMES`): many of them in one write."""
 
     _send: Callable[[bytes], Awaitable[None]]
@@ -85,4 +85,4 @@ class ByteTransport(EventTransport):
 def open_transport(ws: WebSocket) -> Transport:
     """Return the best way to an accepted WebSocket."""
     raw = (ws.scope.get("extensions") or {}).get(RAW_FRAMES)
-    return EventTransport(ws) if raw is None else ByteTransport(ws, raw["send"], raw["write"])
+    return EventTransport(ws) if raw is None else RawFrameTransport(ws, raw["send"], raw["write"])

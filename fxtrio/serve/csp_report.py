@@ -52,7 +52,7 @@ _KEYWORD = re.compile(r"[a-z][a-z-]{0,29}")
 
 
 @attrs.frozen
-class Problem:
+class CspProblem:
     """What a policy has found, without what differs from visitor to visitor."""
 
     directive: str
@@ -66,7 +66,7 @@ class Problem:
         return f"{self.page!r}: {self.directive} does not allow {self.blocked!r}"
 
 
-OTHERS: Final = Problem("", "", "")
+OTHERS: Final = CspProblem("", "", "")
 """Stands for what there was no room for."""
 
 
@@ -98,7 +98,7 @@ class _Entry(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(_Single | list[_Entry])
 
 
-def parse_reports(body: bytes) -> list[Problem]:
+def parse_reports(body: bytes) -> list[CspProblem]:
     """Return the problems in a body of either media type, at most `REPORTS` of them.
 
     Raises msgspec.DecodeError when it is no report.
@@ -110,10 +110,10 @@ def parse_reports(body: bytes) -> list[Problem]:
     return [_problem(msgspec.convert(found, _Body)) for found in bodies]
 
 
-def _problem(body: _Body) -> Problem:
+def _problem(body: _Body) -> CspProblem:
     directive = body.effective_directive or body.effective or body.violated.partition(" ")[0]
     page = _split(body.document_url or body.document_uri)[1]
-    return Problem(
+    return CspProblem(
         directive if _DIRECTIVE.fullmatch(directive) else "a directive",
         _split(body.blocked_url or body.blocked_uri)[0],
         page,
@@ -138,7 +138,7 @@ def _split(url: str) -> tuple[str, str]:
 class CspReports:
     """Remembers what was told, and who has reported how much. All times in seconds."""
 
-    _told: Repeats[Problem] = attrs.field(init=False, factory=lambda: Repeats(HOUR, PROBLEMS))
+    _told: Repeats[CspProblem] = attrs.field(init=False, factory=lambda: Repeats(HOUR, PROBLEMS))
     _heard: OrderedDict[str, tuple[float, int]] = attrs.field(init=False, factory=OrderedDict)
 
     def may_report(self, address: str, now: float) -> bool:
@@ -151,7 +151,7 @@ class CspReports:
             self._heard.popitem(last=False)
         return bodies < RATE
 
-    def add(self, problem: Problem, now: float) -> list[str]:
+    def add(self, problem: CspProblem, now: float) -> list[str]:
         """Return the lines that a report gives rise to: none, mostly."""
         lines = [_more(known, count) for known, count in self._told.take_due(now)]
         if not self._told.repeats(problem, now):
@@ -162,7 +162,7 @@ class CspReports:
         return lines
 
 
-def _more(problem: Problem, count: int) -> str:
+def _more(problem: CspProblem, count: int) -> str:
     shown = "other problems" if problem == OTHERS else str(problem)
     return f"{count} more within the hour: {shown}"
 

@@ -32,7 +32,7 @@ from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent, Target
-from fxtrio.serve.pages.payload import Problem
+from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
@@ -115,7 +115,7 @@ class Dispatcher:
         except Exception as error:  # a defect of ours, or of an application's route
             named = event.scope["method"], event.scope["path"]
             log.error("%s %r failed", *named, exc_info=trimmed(error))
-            answer = self._told(event, Problem(UNEXPECTED, 500, "ServerError"))
+            answer = self._told(event, PageProblem(UNEXPECTED, 500, "ServerError"))
         answer = event.audience.take(answer, event.draft)
         try:
             await self._send(event, answer)
@@ -123,7 +123,7 @@ class Dispatcher:
             if event.background_tasks:
                 await running.background.run(_background_tasks(event))
 
-    def _told(self, event: RequestEvent, problem: Problem) -> Reply:
+    def _told(self, event: RequestEvent, problem: PageProblem) -> Reply:
         """Return what a client learns of a problem: as JSON where it asks for data."""
         if event.path.startswith("/api/"):
             return refusal_reply(Refused(problem.message, problem.status))

@@ -56,7 +56,8 @@ def enqueue(func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
     context = current.get()
     if context is None:
         raise TaskQueueNotRunning(name_of(func))
-    context.app.tasks._put(func, args, kwargs)
+    queue: TaskQueue = context.app.tasks
+    queue._put(func, args, kwargs)
 
 
 @attrs.frozen(kw_only=True)

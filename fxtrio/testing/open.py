@@ -14,8 +14,9 @@ import attrs
 from fxtrio.app import BUILD, assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
-from fxtrio.context import App, entered
+from fxtrio.context import entered
 from fxtrio.manifest import load_manifest
+from fxtrio.running_app import App
 from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client

@@ -19,9 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from fxtrio.config import Config
-from fxtrio.context import App, entered
+from fxtrio.context import entered
 from fxtrio.plugins import open_plugins
 from fxtrio.plugins.auth import Argon2Settings, AuthPlugin, AuthService, AuthSettings
+from fxtrio.running_app import App
 
 EMAIL = "ada@example.org"
 PASSWORD = "correct horse battery"

@@ -22,7 +22,7 @@ from fxtrio.cli.dev import run_until_interrupted
 from fxtrio.cli.develop.handover import VARIABLE, ChildSettings
 from fxtrio.cli.develop.loop import Loop
 from fxtrio.cli.develop.overlay import Failure
-from fxtrio.cli.develop.watch import Changes, Pending
+from fxtrio.cli.develop.watch import Changes, PendingChanges
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.binding import open_sockets
 from fxtrio.supervise.options import ServeOptions
@@ -89,7 +89,7 @@ class Project:
     root: Path
     listener: socket.socket
     report: Recorder
-    pending: Pending | None = None
+    pending: PendingChanges | None = None
     build_error: str = ""
 
     def write(self, text: str) -> None:
@@ -103,7 +103,7 @@ class Project:
         if self.build_error:
             raise BuildBroken(self.build_error)
 
-    async def watch(self, root: Path, pending: Pending) -> None:
+    async def watch(self, root: Path, pending: PendingChanges) -> None:
         self.pending = pending
         await trio.sleep_forever()
 

@@ -10,7 +10,7 @@ import trio
 from watchfiles import Change
 
 from fxtrio.cli.develop import watch
-from fxtrio.cli.develop.watch import Changes, Pending, run_watch
+from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_only_the_text_of_python_modules_plays_no_part_in_a_build(
 
 
 async def test_changes_that_nobody_has_taken_are_joined() -> None:
-    pending = Pending()
+    pending = PendingChanges()
     pending.add(Changes(("b.py",), False))
     pending.add(Changes(("a.fxl",), True))
     pending.add(Changes(("b.py",), False))
@@ -47,7 +47,7 @@ async def test_changes_that_nobody_has_taken_are_joined() -> None:
 async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
     tmp_path: Path,
 ) -> None:
-    pending = Pending()
+    pending = PendingChanges()
     (tmp_path / "pages").mkdir()
     ignored = (".fx/dev/manifest.json", "tests/test_a.py", "pages/.#index.fxl", "made/x.css")
     for file in ignored:
@@ -87,7 +87,7 @@ async def test_files_that_came_and_went_are_no_changes(
         yield {(Change.deleted, page), (Change.added, page)}
 
     monkeypatch.setattr(watch, "awatch", awatch)
-    pending = Pending()
+    pending = PendingChanges()
     await run_watch(tmp_path, pending)
 
     assert await pending.take() == Changes(("index.fxl",), True)

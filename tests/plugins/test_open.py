@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 from trio.testing import MockClock
 
 from fxtrio.config import Config
-from fxtrio.context import App
 from fxtrio.plugins import (
     NoSettings,
     Plugin,
@@ -28,6 +27,7 @@ from fxtrio.plugins import (
     wrap_in_middleware,
 )
 from fxtrio.plugins.protocol import PluginFailed
+from fxtrio.running_app import App
 from tests.plugins.sample import Bare, Collapsing, Greeter, GreeterSettings, Shouter
 
 

@@ -11,10 +11,11 @@ import trio
 
 import fx.realtime
 from fx.testing import Client, open_app
-from fxtrio.context import App, entered
+from fxtrio.context import entered
 from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
 from fxtrio.realtime import MemoryBroker, publish
 from fxtrio.realtime.broker import BrokerMissing
+from fxtrio.running_app import App
 from tests.realtime.redis_server import RedisServer
 from tests.trees import page, write_tree
 

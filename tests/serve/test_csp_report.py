@@ -18,14 +18,14 @@ from fxtrio.serve.csp_report import (
     HOUR,
     PROBLEMS,
     RATE,
+    CspProblem,
     CspReports,
-    Problem,
     parse_reports,
 )
 from tests.trees import page, write_tree
 
 REPORT = "/api/__csp-report"
-EVIL = Problem("script-src-elem", "https://evil.example", "/notes")
+EVIL = CspProblem("script-src-elem", "https://evil.example", "/notes")
 
 
 def old_form(**changed: Any) -> bytes:
@@ -105,7 +105,7 @@ def test_a_problem_is_told_once_an_hour_with_its_number() -> None:
 
 def test_many_problems_and_addresses_are_bounded() -> None:
     reports = CspReports()
-    problems = [Problem("img-src", "inline", f"/{number}") for number in range(5000)]
+    problems = [CspProblem("img-src", "inline", f"/{number}") for number in range(5000)]
     assert sum(len(reports.add(problem, 0)) for problem in problems) == PROBLEMS
     reports.add(EVIL, HOUR)
     assert reports.add(EVIL, 3 * HOUR) != []

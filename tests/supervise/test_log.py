@@ -10,7 +10,8 @@ from typing import cast
 
 import pytest
 
-from fxtrio.context import App, RequestContext, current
+from fxtrio.context import RequestContext, current
+from fxtrio.running_app import App
 from fxtrio.supervise.log import ConsoleFormatter, JsonFormatter, open_log
 
 

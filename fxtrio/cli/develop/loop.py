@@ -14,7 +14,7 @@ import trio
 
 from fxtrio.cli.develop.overlay import Failure
 from fxtrio.cli.develop.serving import Served, Server, open_child, open_overlay
-from fxtrio.cli.develop.watch import Pending, run_watch
+from fxtrio.cli.develop.watch import PendingChanges, run_watch
 from fxtrio.cli.output import leaves
 from fxtrio.config import Config, load_config
 from fxtrio.errors import FxtrioError
@@ -55,11 +55,11 @@ class Loop:
     """Makes the development build. Raises FxtrioError when it cannot."""
 
     report: Reporter
-    watch: Callable[[Path, Pending], Awaitable[None]] = run_watch
+    watch: Callable[[Path, PendingChanges], Awaitable[None]] = run_watch
 
     async def run(self) -> None:
         """Serve the project and follow its changes until cancelled."""
-        pending = Pending()
+        pending = PendingChanges()
         versions = map(str, itertools.count(1))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.watch, self.root, pending)
@@ -87,7 +87,7 @@ class Loop:
         )
 
     async def _next(
-        self, pending: Pending, served: Served, failure: Failure | None
+        self, pending: PendingChanges, served: Served, failure: Failure | None
     ) -> Failure | None:
         """Wait until something else is to be served; return the failure to show, or None."""
         changes = None

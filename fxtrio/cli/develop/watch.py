@@ -46,7 +46,7 @@ class Changes:
 
 
 @attrs.define
-class Pending:
+class PendingChanges:
     """Changes that nobody has acted on. They are joined, so it never grows."""
 
     _changes: Changes | None = None
@@ -65,7 +65,7 @@ class Pending:
         return changes
 
 
-async def run_watch(root: Path, pending: Pending) -> None:
+async def run_watch(root: Path, pending: PendingChanges) -> None:
     """Report changes in the project folder ``root`` until cancelled."""
     ignored = await trio.to_thread.run_sync(Ignored, root)
     async for changed in awatch(

@@ -15,7 +15,7 @@ from pathlib import Path
 from fxtrio.cli.trial.attempts import Attempts
 from fxtrio.cli.trial.code import try_files
 from fxtrio.cli.trial.order import Findings, Order, SettingProblem, findings_line, step_line
-from fxtrio.cli.trial.settings import try_settings
+from fxtrio.cli.trial.plugin_settings import try_settings
 from fxtrio.compile.problems import Problem
 from fxtrio.config import read_config
 from fxtrio.supervise.importer import AppNotFound, load_application

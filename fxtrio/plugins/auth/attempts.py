@@ -27,7 +27,7 @@ PATIENCE = 10.0
 
 
 @attrs.define(eq=False)
-class Attempts:
+class LimitedAttempts:
     """The limits of one app. ``clock`` returns seconds since 1970."""
 
     settings: AuthSettings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
 
 import click
 import trio
@@ -12,16 +12,15 @@ from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.service import AuthService
 
-if TYPE_CHECKING:
-    from fxtrio.plugins.auth.plugin import AuthPlugin
+OpenService = Callable[[], AbstractAsyncContextManager[AuthService]]
 
 
-def make_commands(plugin: AuthPlugin) -> click.Group:
-    """Return the group of commands for one project."""
+def make_commands(open_service: OpenService) -> click.Group:
+    """Return the group of commands for one project, whose database ``open_service`` opens."""
 
     def run(work: Callable[[AuthService], Awaitable[str]]) -> None:
         async def main() -> str:
-            async with plugin.open_service() as service:
+            async with open_service() as service:
                 return await work(service)
 
         try:

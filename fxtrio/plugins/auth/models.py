@@ -52,7 +52,7 @@ class Session:
 
 
 @attrs.frozen(kw_only=True)
-class Pending:
+class PendingRegistration:
     """A registration whose address has not answered yet, as it is stored."""
 
     key: bytes = attrs.field(repr=False)

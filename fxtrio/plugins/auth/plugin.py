@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from fxtrio.config import Config
 from fxtrio.errors import AppNotRunning
-from fxtrio.plugins.auth.attempts import Attempts
+from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.endpoints import Endpoints
 from fxtrio.plugins.auth.failures import AuthMailMissing, SecretKeyMissing
 from fxtrio.plugins.auth.mail import Email
@@ -33,7 +33,7 @@ from fxtrio.plugins.protocol import Plugin
 if TYPE_CHECKING:
     import click
 
-    from fxtrio.context import App
+    from fxtrio.running_app import App
 
 
 class AuthPlugin(Plugin[AuthSettings]):
@@ -83,7 +83,7 @@ class AuthPlugin(Plugin[AuthSettings]):
             settings.argon2, threads=settings.hashing_threads, waiting=settings.hashing_queue
         )
         async with open_sqlite(self._database) as storage:
-            attempts = Attempts(settings, storage, self._now)
+            attempts = LimitedAttempts(settings, storage, self._now)
             registration = None
             if post is not None:
                 registration = Registration(
@@ -140,7 +140,7 @@ class AuthPlugin(Plugin[AuthSettings]):
         """Return ``fx auth``."""
         from fxtrio.plugins.auth.commands import make_commands
 
-        return (make_commands(self),)
+        return (make_commands(self.open_service),)
 
     def csrf_binding(self, connection: HTTPConnection) -> str | None:
         """Return what ties CSRF tokens to a session; asks nobody, so it never waits."""

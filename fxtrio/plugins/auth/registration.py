@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import attrs
 
-from fxtrio.plugins.auth.attempts import Attempts
+from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.mail import Email, taken, verification
-from fxtrio.plugins.auth.models import Pending, Refusal, User
+from fxtrio.plugins.auth.models import PendingRegistration, Refusal, User
 from fxtrio.plugins.auth.passwords import PasswordHasher
 from fxtrio.plugins.auth.settings import HOUR, AuthSettings
 from fxtrio.plugins.auth.storage import AuthStorage
@@ -36,7 +36,7 @@ class Registration:
     settings: AuthSettings
     storage: AuthStorage
     hasher: PasswordHasher
-    attempts: Attempts
+    attempts: LimitedAttempts
     clock: Callable[[], float]
     site: str
     """Where the app is, with the base URL: ``https://example.org/app``."""
@@ -47,7 +47,7 @@ class Registration:
         """Keep what was chosen, and send a mail. Known and unknown addresses cost the same."""
         token = new_token()
         expires_at = self.clock() + self.settings.verify_timeout
-        pending = Pending(
+        pending = PendingRegistration(
             key=key_of(token), email=address, password_hash=password_hash, expires_at=expires_at
         )
         is_taken = await self.storage.find_account(address) is not None

@@ -13,9 +13,8 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from fxtrio.context import get_app
 from fxtrio.errors import TaskQueueFull
-from fxtrio.plugins.auth.attempts import Attempts
+from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
@@ -27,6 +26,7 @@ from fxtrio.plugins.auth.storage import AuthStorage
 from fxtrio.plugins.auth.throttle import Bucket
 from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, key_of, new_token
 from fxtrio.plugins.auth.unwritten import UnwrittenEnds
+from fxtrio.running_app import get_app
 
 log = logging.getLogger("fx.auth")
 
@@ -55,7 +55,7 @@ class AuthService:
     signer: CookieSigner
     rules: CookieRules
     clock: Clock
-    attempts: Attempts
+    attempts: LimitedAttempts
     sockets: SessionSockets
     unwritten: UnwrittenEnds
     registration: Registration | None = None

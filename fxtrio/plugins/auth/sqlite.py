@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import trio
 
 from fxtrio.plugins.auth.failures import AuthDatabaseUnusable, AuthStorageUnavailable
-from fxtrio.plugins.auth.models import Account, Pending, Session, User
+from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.throttle import Marks
 
@@ -186,7 +186,7 @@ class SqliteStorage:
 
         return await self._write(move)
 
-    async def add_pending(self, pending: Pending, now: float) -> None:
+    async def add_pending(self, pending: PendingRegistration, now: float) -> None:
         """Keep a registration."""
         row = (pending.key, pending.email, pending.password_hash, pending.expires_at)
 
@@ -196,7 +196,7 @@ class SqliteStorage:
 
         await self._write(add)
 
-    async def find_pending(self, key: bytes, now: float) -> Pending | None:
+    async def find_pending(self, key: bytes, now: float) -> PendingRegistration | None:
         """Return a registration that is not over."""
         row = await self._read_one(
             "SELECT email, password_hash, expires_at FROM pending WHERE key = ? AND expires_at > ?",
@@ -204,9 +204,9 @@ class SqliteStorage:
         )
         if row is None:
             return None
-        return Pending(key=key, email=row[0], password_hash=row[1], expires_at=row[2])
+        return PendingRegistration(key=key, email=row[0], password_hash=row[1], expires_at=row[2])
 
-    async def confirm(self, pending: Pending, user: User) -> bool:
+    async def confirm(self, pending: PendingRegistration, user: User) -> bool:
         """Turn a registration into a user."""
         row = (user.id, user.email, pending.password_hash, user.created_at)
 

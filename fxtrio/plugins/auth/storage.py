@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import attrs
 
-from fxtrio.plugins.auth.models import Account, Pending, Session, User
+from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
 from fxtrio.plugins.auth.throttle import Marks
 
 Answer = TypeVar("Answer")
@@ -81,13 +81,13 @@ class AuthStorage(Protocol):
         mean nothing: they are not handed in, and are dropped. ``change`` must be pure.
         """
 
-    async def add_pending(self, pending: Pending, now: float) -> None:
+    async def add_pending(self, pending: PendingRegistration, now: float) -> None:
         """Keep a registration, and drop those that were over at ``now``."""
 
-    async def find_pending(self, key: bytes, now: float) -> Pending | None:
+    async def find_pending(self, key: bytes, now: float) -> PendingRegistration | None:
         """Return a registration that is not over at ``now``."""
 
-    async def confirm(self, pending: Pending, user: User) -> bool:
+    async def confirm(self, pending: PendingRegistration, user: User) -> bool:
         """Turn a registration into a user, and drop all others of the address.
 
         False, and nothing else, when it is not kept any more or the email is taken.

@@ -226,7 +226,7 @@ class ActionEvent:
         if model is None:
             return ()
         # Heavy, and loaded by now, since there is a model.
-        from fxtrio.serve.actions.validate import ROOT, invalid
+        from fxtrio.serve.request.validate import ROOT, invalid
 
         if not request.has_body:
             if model.optional:

@@ -8,7 +8,7 @@ from fxtrio.errors import Redirect
 from fxtrio.serve.pages.failure import log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
-from fxtrio.serve.pages.payload import Content, Problem
+from fxtrio.serve.pages.payload import Content, PageProblem
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.reply import Answer, redirected
 from fxtrio.ssr.failures import SsrBusy
@@ -30,7 +30,7 @@ async def show_failure(
 
 
 async def stand_in(
-    page: PageEvent, source: str, problem: Problem, values: Values, *, admitted: bool
+    page: PageEvent, source: str, problem: PageProblem, values: Values, *, admitted: bool
 ) -> Answer:
     """Show ``problem`` as `show_failure` does, without a word in the log."""
     for boundary in boundaries(page, problem.status):
@@ -43,7 +43,7 @@ async def stand_in(
 
 
 async def show_boundary(
-    page: PageEvent, boundary: ViewPlan, values: Values, problem: Problem
+    page: PageEvent, boundary: ViewPlan, values: Values, problem: PageProblem
 ) -> Answer | None:
     """Show one boundary with the data of its layouts; None when it fails too."""
     missing = [loader for loader in boundary.loaders if loader.source not in values]

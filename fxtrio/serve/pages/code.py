@@ -17,7 +17,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.manifest import PageModule
 
 if TYPE_CHECKING:
-    from fxtrio.serve.actions.validate import BodyModel
+    from fxtrio.serve.request.validate import BodyModel
 
 
 class PageCodeInvalid(FxtrioError):
@@ -131,7 +131,7 @@ def _typed_body(function: Any, place: str) -> BodyModel | None:
     if not parameters:
         return None
     # Heavy, and many apps have no typed actions.
-    from fxtrio.serve.actions.validate import body_model
+    from fxtrio.serve.request.validate import body_model
 
     parameter = parameters[0]
     try:

@@ -8,7 +8,7 @@ import traceback
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import LoaderError, ValueRefused
 from fxtrio.serve.pages.document import error_document
-from fxtrio.serve.pages.payload import Problem
+from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
@@ -19,15 +19,15 @@ from fxtrio.tracebacks import trimmed
 log = logging.getLogger("fx.serve")
 
 UNEXPECTED = "An unexpected error occurred."
-NOT_FOUND = Problem("This page could not be found.", 404, "NotFound")
+NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
 
 
-def twice(name: bytes) -> Problem:
+def twice(name: bytes) -> PageProblem:
     """Return what a client is told that sends two of a header by which it is trusted."""
-    return Problem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
+    return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
 
 
-def problem_of(error: BaseException, *, development: bool) -> Problem:
+def problem_of(error: BaseException, *, development: bool) -> PageProblem:
     """Return what the client may know of ``error``: in production only what was meant for it.
 
     A LoaderError whose ``data`` is no JSON is a defect like any other, and logged here.
@@ -38,20 +38,22 @@ def problem_of(error: BaseException, *, development: bool) -> Problem:
         except NotSerializable as defect:
             log.error("%s", defect)
             return problem_of(defect, development=development)
-        return Problem(error.message, error.status_code, "LoaderError", error.data)
+        return PageProblem(error.message, error.status_code, "LoaderError", error.data)
     if isinstance(error, (DeadlinePassed, RenderTimeout)):
         shown = str(error) if development else "The page took too long to load."
-        return Problem(shown, 504, "Timeout")
+        return PageProblem(shown, 504, "Timeout")
     if isinstance(error, SsrBusy):
-        return Problem("The server is busy. Try again in a moment.", 503, "Busy")
+        return PageProblem("The server is busy. Try again in a moment.", 503, "Busy")
     if not development:
-        return Problem(UNEXPECTED, 500, "ServerError")
+        return PageProblem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
-        return Problem(error.message, 500, error.name, {"stack": error.stack})
+        return PageProblem(error.message, 500, error.name, {"stack": error.stack})
     if isinstance(error, ValueRefused):
-        return Problem(str(error), 500, type(error).__name__)
+        return PageProblem(str(error), 500, type(error).__name__)
     stack = "".join(traceback.format_exception(trimmed(error)))
-    return Problem(str(error) or type(error).__name__, 500, type(error).__name__, {"stack": stack})
+    return PageProblem(
+        str(error) or type(error).__name__, 500, type(error).__name__, {"stack": stack}
+    )
 
 
 def log_failure(error: BaseException, place: str) -> None:
@@ -66,7 +68,7 @@ def log_failure(error: BaseException, place: str) -> None:
         log.error("%s failed", place, exc_info=trimmed(error))
 
 
-def plain_problem(site: Site, event: RequestEvent, problem: Problem) -> Reply:
+def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Reply:
     """Return a failure without any of the app's own pages."""
     headers: list[Header] = [NO_STORE]
     if problem.status == 503:

@@ -38,7 +38,7 @@ class HeadResultInvalid(ValueRefused):
 
 
 @attrs.frozen
-class Problem:
+class PageProblem:
     """Why an error or not-found view is shown."""
 
     message: str
@@ -53,7 +53,7 @@ class Content:
 
     values: Values
     status: int
-    problem: Problem | None = None
+    problem: PageProblem | None = None
     """Why an error or not-found view is shown."""
 
     action_data: Mapping[str, Any] | None = None
@@ -201,7 +201,7 @@ def _layout_values(plan: ViewPlan, values: Values) -> tuple[bytes, bytes]:
     return b"[%b]" % b",".join(encoded), encode_for_html(merged, _place(own[-1]))
 
 
-def _opening_of_problem(problem: Problem, boundary: str) -> bytes:
+def _opening_of_problem(problem: PageProblem, boundary: str) -> bytes:
     shown: dict[str, Any] = {
         "ok": False,
         "statusCode": problem.status,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import attrs
 
-from fxtrio.context import App
+from fxtrio.running_app import App
 from fxtrio.serve.request.background import Background
 from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import Watchdog

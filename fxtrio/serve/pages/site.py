@@ -103,16 +103,8 @@ def make_site(
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
     plans = tuple(plan_view(view, codes, name=config.name) for view in manifest.views)
-    markdown = None
-    if config.llms.enabled:
-        markdown = SiteMarkdown(
-            manifest,
-            plans,
-            root=root,
-            pages_dir=config.pages_dir,
-            auto_convert=config.llms.auto_convert,
-            llms=llms,
-        )
+    markdown = _markdown(config, manifest, plans, root=root, llms=llms)
+    keys = tuple(key.encode() for key in config.secret_keys)
     return Site(
         config=config,
         manifest=manifest,
@@ -131,12 +123,7 @@ def make_site(
         standard=standard_headers(
             csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
         ),
-        proof=Proof(
-            config.csrf,
-            CsrfTokens(tuple(key.encode() for key in config.secret_keys)),
-            session_of,
-            entropy,
-        ),
+        proof=Proof(config.csrf, CsrfTokens(keys), session_of, entropy),
         markdown=markdown,
         llms_link=(b"link", llms_link(config.base_url).encode()) if markdown is not None else None,
         encoder=PayloadEncoder(),
@@ -146,6 +133,27 @@ def make_site(
         entropy=entropy,
         one_visitor=OneVisitor(entropy, bool(nonce)),
         nonce=nonce,
+    )
+
+
+def _markdown(
+    config: Config,
+    manifest: Manifest,
+    plans: tuple[ViewPlan, ...],
+    *,
+    root: Path,
+    llms: Mapping[str, Mapping[str, Any]],
+) -> SiteMarkdown | None:
+    """Return the Markdown side, if there is one."""
+    if not config.llms.enabled:
+        return None
+    return SiteMarkdown(
+        manifest,
+        plans,
+        root=root,
+        pages_dir=config.pages_dir,
+        auto_convert=config.llms.auto_convert,
+        llms=llms,
     )
 
 

@@ -22,7 +22,12 @@ from fxtrio.serve.pages.nonces import NonceWriter
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.running import RenderParts
-from fxtrio.serve.pages.stream_end import Ending, failure_ending, redirect_ending, whole_ending
+from fxtrio.serve.pages.stream_end import (
+    StreamEnding,
+    failure_ending,
+    redirect_ending,
+    whole_ending,
+)
 from fxtrio.serve.request.reply import HTML, NOTHING, Answer, complete_headers, redirected
 from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
@@ -158,7 +163,7 @@ class _PageStream:
         await self._send(self._frame.rest(ending.payload, ending.script, ending.plain))
         await self._page.event.send({"type": "http.response.body", "body": b""})
 
-    async def _ending(self) -> Ending:
+    async def _ending(self) -> StreamEnding:
         page, outcome = self._page, self._outcome
         if isinstance(outcome, Redirect):
             return redirect_ending(outcome.url)
@@ -174,7 +179,7 @@ class _PageStream:
                 return await failure_ending(
                     page, boundary, Content(values, problem.status, problem)
                 )
-        return Ending(b"{}")
+        return StreamEnding(b"{}")
 
     def _tell_what_came_late(self, late: LateLoader) -> None:
         """Log what the loader has set after status and headers were on their way."""

@@ -24,7 +24,7 @@ _HIDE_ROOT = b"<style>#fx-root{display:none}</style>"
 
 
 @attrs.frozen
-class Ending:
+class StreamEnding:
     """What follows the last part of a stream."""
 
     payload: bytes
@@ -35,19 +35,19 @@ class Ending:
     """For browsers without JavaScript."""
 
 
-def whole_ending(payload: bytes, *, late: bool) -> Ending:
+def whole_ending(payload: bytes, *, late: bool) -> StreamEnding:
     """Return the end of a page that has all of its data; some of it may have come ``late``."""
-    return Ending(payload, plain=_SHOW_LATE_PARTS if late else b"")
+    return StreamEnding(payload, plain=_SHOW_LATE_PARTS if late else b"")
 
 
-def redirect_ending(url: str) -> Ending:
+def redirect_ending(url: str) -> StreamEnding:
     """Return the end of a page whose loader redirects when it is too late for a status."""
     script = b"location.replace(%b)" % escape_for_html(msgspec.json.encode(url))
     plain = f'<meta http-equiv="refresh" content="0;url={escape(url)}">'
-    return Ending(b"{}", script, plain.encode())
+    return StreamEnding(b"{}", script, plain.encode())
 
 
-async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) -> Ending:
+async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) -> StreamEnding:
     """Return the end of a page whose loader failed when it is too late for a status.
 
     The browser renders the boundary in place of all that was sent. For those without
@@ -60,4 +60,4 @@ async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) 
         plain = b"" if b"</noscript" in html.lower() else _HIDE_ROOT + html
     except Exception as error:  # an error page is application code too
         log_failure(unwrap(error), boundary.view.module)
-    return Ending(payload, _EMPTY_ROOT, plain)
+    return StreamEnding(payload, _EMPTY_ROOT, plain)

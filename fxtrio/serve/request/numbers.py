@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from fxtrio.serve.actions.bounded import expected
+from fxtrio.serve.request.bounded import expected
 
 _LONGEST = 308
 """Digits of a decimal number, and the greatest power of ten, as of a float (count)."""

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import cattrs
 
-from fxtrio.serve.actions.bounded import expected
+from fxtrio.serve.request.bounded import expected
 
 
 def refused_fields(

@@ -24,7 +24,7 @@ from cattrs.gen import make_dict_structure_fn
 from cattrs.preconf.json import make_converter
 
 from fxtrio.errors import ValidationActionError
-from fxtrio.serve.actions.bounded import (
+from fxtrio.serve.request.bounded import (
     MOST,
     expected,
     is_items,
@@ -32,8 +32,8 @@ from fxtrio.serve.actions.bounded import (
     items_factory,
     object_factory,
 )
-from fxtrio.serve.actions.numbers import decimal, finite, odd_numbers
-from fxtrio.serve.actions.validators import refused_fields
+from fxtrio.serve.request.numbers import decimal, finite, odd_numbers
+from fxtrio.serve.request.validators import refused_fields
 
 ROOT = "__root__"
 """The field path of a problem with the body as a whole."""

@@ -1,0 +1,87 @@
+"""The running app: the handle that the lifespan makes once everything it names is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+from starlette.datastructures import State
+
+from fxtrio.cache import Cache
+from fxtrio.config import Config
+from fxtrio.context import current_app
+from fxtrio.errors import FxtrioError
+from fxtrio.portal import AsyncioPortal
+from fxtrio.realtime import Authenticator, Broker
+from fxtrio.tasks import TaskQueue
+
+
+class AuthenticatorTaken(FxtrioError):
+    """Two plugins want to say who connections belong to."""
+
+    def __init__(self, kept: object, other: object) -> None:
+        super().__init__(
+            f"plugins: {type(other).__qualname__} and {type(kept).__qualname__} both say who is "
+            "signed in. Take one of them out of 'plugins'."
+        )
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class App:
+    """A running app. Valid until the lifespan that made it ends."""
+
+    config: Config
+    """The settings the app was started with."""
+
+    tasks: TaskQueue
+    """Background jobs, also at ``app.state.fx_tasks``."""
+
+    broker: Broker
+    """The default broker of channels, also at ``app.state.fx_broker``."""
+
+    state: State
+    """``app.state`` of the ASGI application."""
+
+    cache: Cache | None = None
+    """Kept responses of pages with ``CACHE``; None in development."""
+
+    portal: AsyncioPortal | None = None
+    """The asyncio loop for libraries that know no other; see `fx.asyncio`."""
+
+    plugins: dict[str, Any] = attrs.field(factory=dict)
+    """What each open plugin yielded, by plugin name, in the order they opened.
+
+    The lifespan adds to it, so a plugin sees the ones opened before it.
+    """
+
+    resolve: Callable[[str], Any] | None = None
+    """Returns what a dotted name in the settings stands for, ``module:attribute``."""
+
+    _authenticators: list[Authenticator] = attrs.field(init=False, factory=list)
+
+    @property
+    def authenticator(self) -> Authenticator | None:
+        """Who knows the users of connections; None without such a plugin."""
+        return self._authenticators[-1] if self._authenticators else None
+
+    @contextmanager
+    def authenticated_by(self, service: Authenticator) -> Iterator[None]:
+        """Let ``service`` say who connections belong to, for as long as the block lasts.
+
+        A plugin calls it in its `open`. Raises AuthenticatorTaken when another one has.
+        """
+        if self._authenticators:
+            raise AuthenticatorTaken(self._authenticators[-1], service)
+        self._authenticators.append(service)
+        try:
+            yield
+        finally:
+            self._authenticators.remove(service)
+
+
+def get_app() -> App | None:
+    """Return the app the running code belongs to, or None outside a running app."""
+    app = current_app()
+    return app if isinstance(app, App) else None

@@ -1,0 +1,187 @@
+"""Imports point down: between parts, between the rooms of `serve`, and without circles."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from tests.source_tree import (
+    ALL_IMPORTS,
+    FRAMEWORK_IMPORTS,
+    MODULES,
+    PACKAGE,
+    imports,
+    part_of,
+    python_files,
+)
+
+LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"errors", "tracebacks"}),
+    frozenset({"config", "manifest", "runtime", "node", "secret"}),
+    frozenset({"asgi", "head", "encode", "routes", "context", "origin", "repeats"}),
+    frozenset({"cache", "http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"http2", "portal"}),
+    frozenset({"running_app"}),
+    frozenset({"serve", "compile"}),
+    frozenset({"hypercorn_guard", "plugins", "imports"}),
+    frozenset({"app"}),
+    frozenset({"supervise"}),
+    frozenset({"cli", "testing"}),
+    frozenset({"__main__", "__init__"}),
+)
+"""Parts of the package, from the ground up. A part imports from the layers below its own."""
+
+SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
+"""All that `compile` may know of the rest."""
+
+MAY_COMPILE = {"compile", "cli", "testing"}
+
+ROOMS = (
+    frozenset({"dispatch"}),
+    frozenset({"lifetime", "endpoints", "sockets", "files", "csp_report"}),
+    frozenset({"actions"}),
+    frozenset({"respond"}),
+    frozenset({"cache"}),
+    frozenset({"pages"}),
+    frozenset({"request"}),
+)
+"""Rooms of `fxtrio.serve`, from the entry down. A room imports from those below its own."""
+
+ONE_CLASS_IN_TWO_FILES: Mapping[frozenset[str], str] = {}
+"""Modules that may import each other, and why."""
+
+HYPERCORN_ADAPTERS = {"http1/hypercorn.py", "http2/hypercorn.py"}
+"""Files that know the objects of Hypercorn, besides the whole of `hypercorn_guard`."""
+
+
+def rank(name: str, floors: tuple[frozenset[str], ...]) -> int:
+    for number, floor in enumerate(floors):
+        if name in floor:
+            return number
+    raise AssertionError(f"{name} has no floor yet. Add it to LAYERS or ROOMS.")
+
+
+def test_imports_point_to_lower_layers_only() -> None:
+    upward = [
+        str(found)
+        for found in FRAMEWORK_IMPORTS
+        if found.part
+        and found.part != part_of(found.file)
+        and rank(found.part, LAYERS) >= rank(part_of(found.file), LAYERS)
+    ]
+
+    assert upward == []
+
+
+def test_rooms_of_serve_import_from_the_rooms_below_only() -> None:
+    upward = []
+    for found in FRAMEWORK_IMPORTS:
+        names = found.module.split(".")
+        if part_of(found.file) != "serve" or names[1:2] != ["serve"] or len(names) < 3:
+            continue
+        here, there = found.file.parts[2].removesuffix(".py"), names[2]
+        if here != "__init__" and here != there and rank(there, ROOMS) <= rank(here, ROOMS):
+            upward.append(str(found))
+
+    assert upward == []
+
+
+def circles(arrows: Mapping[str, set[str]]) -> Iterator[frozenset[str]]:
+    """Yield the largest groups of modules that all import each other (Tarjan's algorithm)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(module: str) -> Iterator[frozenset[str]]:
+        number[module] = lowest[module] = len(number)
+        stack.append(module)
+        for other in sorted(arrows[module]):
+            if other not in number:
+                yield from visit(other)
+                lowest[module] = min(lowest[module], lowest[other])
+            elif other in stack:
+                lowest[module] = min(lowest[module], number[other])
+        if lowest[module] == number[module]:
+            group = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(group) > 1:
+                yield frozenset(group)
+
+    for module in arrows:
+        if module not in number:
+            yield from visit(module)
+
+
+def test_a_circle_is_found() -> None:
+    arrows = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": set[str]()}
+
+    assert list(circles(arrows)) == [frozenset("abc")]
+
+
+def test_no_modules_import_each_other() -> None:
+    arrows = {
+        module: {found.module for found in imports(file) if found.module in MODULES} - {module}
+        for module, file in MODULES.items()
+    }
+    found = [sorted(circle) for circle in circles(arrows) if circle not in ONE_CLASS_IN_TWO_FILES]
+
+    assert found == []
+
+
+def test_only_the_adapters_ask_objects_of_hypercorn_what_they_are() -> None:
+    """Others get what they need handed to them."""
+    wrong = []
+    for file in python_files():
+        inside = file.relative_to(PACKAGE).as_posix() if file.is_relative_to(PACKAGE) else ""
+        if not inside or inside in HYPERCORN_ADAPTERS or inside.startswith("hypercorn_guard/"):
+            continue
+        text = file.read_text(encoding="utf-8")
+        if "hypercorn" in text:
+            wrong += [f"{inside}:{line}: {asked}" for line, asked in questions(ast.parse(text))]
+
+    assert wrong == []
+
+
+def questions(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield where a file asks, or sets, attributes of Hypercorn's objects by their names."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        asked = ast.unparse(node.args[0]) if node.args else ""
+        of_hypercorn = {"context", "config", "log", "worker_context", "tcp_server"}
+        if node.func.id in {"getattr", "hasattr", "setattr"} and of_hypercorn & set(
+            asked.replace("self._", "").replace("self.", "").split(".")
+        ):
+            yield node.lineno, ast.unparse(node)
+
+
+def test_compile_knows_only_what_it_shares() -> None:
+    wrong = [
+        str(found)
+        for found in FRAMEWORK_IMPORTS
+        if part_of(found.file) == "compile"
+        and found.part
+        and found.part not in SHARED_BY_COMPILE | {"compile"}
+    ]
+
+    assert wrong == []
+
+
+def test_what_serves_never_imports_the_compiler() -> None:
+    wrong = [
+        str(found)
+        for found in ALL_IMPORTS
+        if found.part == "compile" and part_of(found.file) not in MAY_COMPILE
+    ]
+
+    assert wrong == []
+
+
+def test_every_part_has_a_layer_and_every_layer_a_part() -> None:
+    parts = {
+        entry.stem
+        for entry in PACKAGE.iterdir()
+        if entry.suffix == ".py" or (entry / "__init__.py").exists()
+    }
+
+    assert parts == set().union(*LAYERS)
