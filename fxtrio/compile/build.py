@@ -1,13 +1,15 @@
 """A project in, a build folder out: generated Python, bundles, the manifest.
 
 The folder is made beside the old one and takes its place at the end, so a build
-that fails leaves the previous one as it was.
+that fails leaves the previous one as it was. What that one's visitors and servers may still
+need is in the new one, too (`former`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +17,7 @@ import attrs
 import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
+from fxtrio.compile.former import take_over
 from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.swap import make_staging, put_in_place, remove
@@ -80,6 +83,9 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
+        if mode == "production":  # nobody stays on a build of `fx dev`
+            take = partial(take_over, target, staging, build_id=manifest.build_id)
+            await trio.to_thread.run_sync(take)
         await trio.to_thread.run_sync(put_in_place, staging, target)
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
@@ -174,7 +180,13 @@ def _finish(
     assets = Assets(base=f"{config.base_url}/_fx/")
     if result is not None:
         entry = result.entry
-        assets = attrs.evolve(assets, entry=entry.module, preload=entry.preload, css=entry.css)
+        assets = attrs.evolve(
+            assets,
+            entry=entry.module,
+            preload=entry.preload,
+            css=entry.css,
+            server=_name_renderer(folder, result.build_id),
+        )
     manifest = Manifest(
         build_id=_digest(folder) if result is None else result.build_id,
         mode=mode,
@@ -190,6 +202,16 @@ def _finish(
     )
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest
+
+
+def _name_renderer(folder: Path, build_id: str) -> str:
+    """Give the SSR bundle a folder of its build's own, and return its path in ``folder``.
+
+    So a server that was started on one build never renders with the bundle of another.
+    """
+    name = f"ssr-{build_id}"
+    (folder / "ssr").rename(folder / name)
+    return f"{name}/server.mjs"
 
 
 def _view(view: PlannedView, suspending: set[str], result: BundleResult | None) -> View:

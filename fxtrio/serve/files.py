@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -29,6 +30,7 @@ class Folder:
         """``listed`` reads the names once, so that a URL that is no file costs no system call."""
         self._path = path
         self._files = StaticFiles(directory=path, check_dir=False)
+        self._immutable = immutable
         self._cache = _IMMUTABLE if immutable else _REVALIDATE
         self._names: frozenset[str] | None = None
         if listed:
@@ -41,8 +43,12 @@ class Folder:
     def may_have(self, name: str) -> bool:
         """Whether a file of that name, with its leading slash, may exist."""
         if self._names is not None:
-            return name in self._names
-        return name != "/" and "\0" not in name and (self._path / name[1:]).is_file()
+            if name in self._names:
+                return True
+            if not self._immutable or name.endswith(".map"):
+                return False
+            # Of a build: one of the next build, which another process may serve already.
+        return name != "/" and os.path.isfile(f"{self._path}{name}")  # noqa: PTH113  # never raises
 
     async def answer(self, event: RequestEvent, name: str) -> Response | None:
         """Return the file, 304 or a range of it; None when there is no such file."""

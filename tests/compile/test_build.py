@@ -65,7 +65,9 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[BundlePlan]:
 
     async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
         seen.append(plan)
-        (plan.staging / "client").mkdir()
+        for folder in ("client", "ssr"):
+            (plan.staging / folder).mkdir()
+        (plan.staging / "ssr/server.mjs").write_text("")
         (plan.staging / "client/entry.js").write_text(f"build {len(seen)}")
         return BundleResult(
             build_id=f"id-{len(seen)}",
