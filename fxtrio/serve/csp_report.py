@@ -181,7 +181,7 @@ async def answer_csp_report(reports: CspReports, event: RequestEvent, now: float
         return refusal_reply(Refused(error.message, error.status_code))
     except ClientDisconnect:
         return NOTHING
-    except (msgspec.DecodeError, UnicodeDecodeError):  # a ValidationError is one
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # not UTF-8 is a ValueError
         return refusal_reply(Refused("This is no report of a Content-Security-Policy", 400))
     for problem in problems:
         for line in reports.add(problem, now):

@@ -140,7 +140,8 @@ async def test_a_flood_of_reports_is_one_line(
 async def test_what_is_no_report_is_refused_and_not_shown(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for body in (b'{"csp-report":{}}\r\nforged', b"forged", b"", b"[1]", b"\xff\xfe"):
+    deep = b'[{"type":"csp-violation","body":' + b"[" * 20_000 + b"]" * 20_000 + b"}]"
+    for body in (b'{"csp-report":{}}\r\nforged', b"forged", b"", b"[1]", b"\xff\xfe", deep):
         assert (await client.post(REPORT, content=body)).status == 400, body
     assert (await client.post(REPORT, content=b"x" * 70_000)).status == 413
     assert (await client.get(REPORT)).status == 405
