@@ -16,6 +16,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.datastructures import FormData, Headers, UploadFile
 
 from fxtrio.errors import BadBody, CharsetRefused
+from fxtrio.serve.request.part_files import PartFiles
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -158,6 +159,8 @@ def _multipart(
         if isinstance(error, FormParserError):
             raise BadBody(f"The form could not be parsed: {error}") from error
         raise
+    finally:
+        parts.disk.close()
     return parts.items
 
 
@@ -174,6 +177,8 @@ class _Parts:
         self._name = ""
         self._data = bytearray()
         self._file: UploadFile | None = None
+        self._on_disk = False
+        self.disk = PartFiles()
 
     def callbacks(self) -> MultipartCallbacks:
         return {
@@ -193,6 +198,7 @@ class _Parts:
 
     def _begin(self) -> None:
         self._headers, self._name, self._data, self._file = [], "", bytearray(), None
+        self._on_disk = False
 
     def _end_header(self) -> None:
         name, value = self._header
@@ -228,13 +234,24 @@ class _Parts:
             self._limits.check(size=len(self._data) + end - start)
             self._data += data[start:end]
         else:
-            self._file.file.write(data[start:end])
             self._file.size = (self._file.size or 0) + end - start
+            if not self._on_disk and self._file.size > IN_MEMORY:
+                self._move_to_disk(self._file)
+            (self.disk if self._on_disk else self._file.file).write(data[start:end])
+
+    def _move_to_disk(self, upload: UploadFile) -> None:
+        self.disk.begin()
+        self._on_disk = True
+        upload.file.seek(0)
+        self.disk.write(upload.file.read())
 
     def _end(self) -> None:
         if self._file is None:
             self.items.append((self._name, _text(self._data)))
         else:
+            if self._on_disk:
+                self._file.file.close()
+                self._file.file = self.disk.end()
             self._file.file.seek(0)
             self.items.append((self._name, self._file))
             self._file = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any, TypeVar, TypeVarTuple
 
 import trio
@@ -142,10 +143,14 @@ class Body:
     async def form(self, content_type: str, **limits: Any) -> FormData:
         """Return the fields and files of the body that was read; the same each time.
 
-        The files are deleted when the body is closed. Errors are those of `parse_form`.
+        The files are deleted when the body is closed. Errors are those of `parse_form`, and
+        BodiesFull when the disk has no room for the files.
         """
         if self._form is None:
-            self._form = await self.work(lambda: parse_form(self._chunks(), content_type, **limits))
+            with _disk_of_bodies():
+                self._form = await self.work(
+                    lambda: parse_form(self._chunks(), content_type, **limits)
+                )
         return self._form
 
     async def value(self, parse: Callable[[bytes], T]) -> T:
@@ -193,11 +198,8 @@ class Body:
         """Write what is kept to the disk when it is more than ``most``."""
         if self._bodies is None or self._in_memory <= most:
             return
-        try:
+        with _disk_of_bodies():
             await trio.to_thread.run_sync(self._write)
-        except OSError as error:
-            log.error("a request's body could not be kept on disk: %s. Make room.", error)
-            raise BodiesFull from error
 
     def _write(self) -> None:
         if self._file is None:
@@ -225,3 +227,13 @@ class Body:
         while chunk := self._read_at(at):
             at += len(chunk)
             yield chunk
+
+
+@contextmanager
+def _disk_of_bodies() -> Iterator[None]:
+    """Say in words that the disk, or the number of open files, has no room for a body."""
+    try:
+        yield
+    except OSError as error:
+        log.error("a request's body could not be kept on disk: %s. Make room.", error)
+        raise BodiesFull from error
