@@ -16,11 +16,12 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.context import RequestContext, current
-from fxtrio.errors import ActionError, AppNotRunning
+from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
-from fxtrio.serve.actions.call import ActionEvent, Refused, refusal_reply, refused
+from fxtrio.serve.actions.call import ActionEvent
 from fxtrio.serve.actions.find import PREFIX
+from fxtrio.serve.actions.outcome import Refused, refusal_reply, refused
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
@@ -38,6 +39,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import (
     JSON,
     NO_STORE,
@@ -47,6 +49,7 @@ from fxtrio.serve.request.reply import (
     Reply,
     completing,
     keep_private,
+    redirected,
     send_reply,
     send_response,
 )
@@ -318,21 +321,16 @@ class Dispatcher:
             try:
                 require_plain(event.scope["headers"])
                 await route.handle(event.scope, body.receive, complete)
-            except ActionError as error:
-                await self._send(event, refusal_reply(refused(error)))
             except MultiPartException as error:
                 await self._send(event, refusal_reply(Refused(error.message, 400)))
-            except HTTPException as error:  # of a broken form, or the route's own
-                await self._send(event, _raised(error))
+            except (ActionError, LoaderError, HTTPException) as error:
+                known = unwrap(error, event.draft)
+                if isinstance(known, Redirect):
+                    await self._send(event, redirected(known, navigation=False))
+                else:
+                    await self._send(event, refusal_reply(refused(known)))
             return True
         return False
-
-
-def _raised(error: HTTPException) -> Reply:
-    reply = refusal_reply(Refused(error.detail, error.status_code))
-    given = (error.headers or {}).items()
-    reply.headers.extend((name.lower().encode(), value.encode("latin-1")) for name, value in given)
-    return reply
 
 
 def _background_tasks(event: RequestEvent) -> list[BackgroundTask]:

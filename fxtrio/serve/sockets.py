@@ -23,6 +23,7 @@ from fxtrio.serve.request.connection import PageSocket
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.hooks import run_hooks
+from fxtrio.serve.request.raised import unwrap
 
 Handler = Callable[[Any], Awaitable[None]]
 
@@ -67,17 +68,23 @@ async def _serve_page(site: Site, event: RequestEvent, socket: WebSocket) -> Non
     hooks = (*site.hooks.pages, *site.hooks.websockets)
     try:
         answer = await run_hooks(hooks, socket, event.audience)
-    except LoaderError as error:
-        answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
     except Exception as error:  # application code
-        log_failure(error, f"{place}: a route hook")
-        answer = JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
+        answer = _hook_failed(unwrap(error, event.draft), f"{place}: a route hook")
     if isinstance(answer, Redirect):
         answer = Response(status_code=answer.status, headers={"location": answer.url})
     if answer is not None:
         await _refuse(socket, answer)
         return
     await serve_websocket(handler, socket, place=place)
+
+
+def _hook_failed(error: Exception, place: str) -> Response | Redirect:
+    if isinstance(error, Redirect):
+        return error
+    if isinstance(error, LoaderError):
+        return JSONResponse({"ok": False, "error": error.message}, error.status_code)
+    log_failure(error, place)
+    return JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
 
 
 def _find(site: Site, event: RequestEvent) -> tuple[Handler, str] | None:
@@ -89,7 +96,7 @@ def _find(site: Site, event: RequestEvent) -> tuple[Handler, str] | None:
     event.scope["path_params"] = params
     event.scope[SCOPE_KEY] = site.matched["websocket", route.pattern]
     if isinstance(route, ApiRoute):
-        handler = site.endpoints[route.source].get("websocket")
+        handler = site.endpoints[route.source].websocket
         return None if handler is None else (handler, f"{route.source}: websocket()")
     code = site.plans[route.view].inner
     if code.websocket is None:

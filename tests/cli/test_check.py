@@ -260,6 +260,10 @@ async def test_a_plugin_that_raises_is_reported_where_it_does(root: Path) -> Non
         ("def users(request): ...", "it answers no request. Write 'async def get(request)'."),
         ("def get(): ...", "'get' cannot be called with the request alone. Write"),
         ("class endpoint: ...", "'endpoint' is a class that is no HTTPEndpoint. Derive it"),
+        (
+            "from starlette.endpoints import HTTPEndpoint as E\nclass A(E): ...\nclass B(E): ...",
+            "more than one thing answers here: 'A', 'B'. Keep one HTTPEndpoint class",
+        ),
     ],
 )
 async def test_an_endpoint_must_be_able_to_answer(root: Path, code: str, problem: str) -> None:

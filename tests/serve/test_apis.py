@@ -12,6 +12,7 @@ from starlette.routing import Route
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
+from fxtrio.serve.pages.code import PageCodeInvalid
 from tests.trees import write_tree
 
 
@@ -52,6 +53,18 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
                             yield b"a"
                             yield b"b"
                         return StreamingResponse(chunks())
+                """,
+            "pages/api/named.py": """
+                from http import HTTPMethod
+                from starlette.endpoints import HTTPEndpoint
+                from starlette.responses import PlainTextResponse
+
+                class _Base(HTTPEndpoint):
+                    async def get(self, request):
+                        return PlainTextResponse(f"{self.word} {request.method}")
+
+                class Users(_Base):
+                    word = "users"
                 """,
         },
     )
@@ -96,6 +109,33 @@ async def test_an_endpoint_class_answers_with_its_methods(client: Client) -> Non
     assert (await client.get("/api/cls")).text == "got"
     assert (await client.post("/api/cls")).text == "ab"
     assert (await client.request("DELETE", "/api/cls")).status == 405
+
+
+async def test_an_endpoint_class_may_have_any_name(client: Client) -> None:
+    assert (await client.get("/api/named")).text == "users GET"
+    assert (await client.request("HEAD", "/api/named")).status == 200
+    refused = await client.post("/api/named", json={})
+    assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    asked = await client.request("OPTIONS", "/api/named")
+    assert (asked.status, asked.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
+
+
+@pytest.mark.parametrize(
+    ("second", "shown"),
+    [
+        ("class B(HTTPEndpoint): ...", "'A', 'B'"),
+        ("async def get(request): ...", "'get', 'A'"),
+        ("async def endpoint(request): ...", "'endpoint', 'A'"),
+    ],
+)
+async def test_a_file_with_two_things_that_answer_is_refused_by_name(
+    tmp_path: Path, second: str, shown: str
+) -> None:
+    text = f"from starlette.endpoints import HTTPEndpoint\nclass A(HTTPEndpoint): ...\n{second}\n"
+    write_tree(tmp_path, {"pages/api/two.py": text})
+    with pytest.raises(PageCodeInvalid, match=f"two.py: more than one .* {shown}. Keep one"):
+        async with open_app(tmp_path):
+            pass
 
 
 FAILING = """

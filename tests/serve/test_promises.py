@@ -9,7 +9,7 @@ import pytest
 import trio
 from starlette.background import BackgroundTask
 from starlette.types import Message
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, SocketClosed, open_app
 from fxtrio.serve.request.background import open_background
@@ -28,6 +28,36 @@ PAGE = """
     @action
     async def sent(request):
         return {"background": [job, "sent"]}
+
+    def promise(request):
+        request.state.background.add_task(job, request.url.path.rpartition("/")[2])
+
+    @action
+    async def crashed(request):
+        promise(request)
+        raise ValueError("a bug")
+
+    @action
+    async def refused(request):
+        promise(request)
+        raise ActionError("no", 409)
+
+    @action
+    async def late(request):
+        import trio
+        promise(request)
+        await trio.sleep_forever()
+
+    @action
+    async def mistaken(request):
+        promise(request)
+        return ["no", "dict"]
+
+    @action
+    async def left(request):
+        from fx.runtime import redirect
+        promise(request)
+        raise redirect("/kinds")
 
     @action
     async def told(request):
@@ -102,6 +132,32 @@ async def done(client: Client) -> list[str]:
 async def test_background_work_is_done_when_the_result_cannot_be_sent(client: Client) -> None:
     assert (await client.action("/", "unsendable")).status == 500
     assert await done(client) == ["unsendable"]
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "accept"),
+    [
+        ("crashed", 500, "application/json"),
+        ("crashed", 500, "text/html"),
+        ("refused", 409, "application/json"),
+        ("refused", 409, "text/html"),
+        ("mistaken", 500, "application/json"),
+        ("late", 504, "application/json"),
+    ],
+)
+async def test_what_an_action_that_failed_had_promised_is_not_done(
+    client: Client, autojump_clock: MockClock, name: str, status: int, accept: str
+) -> None:
+    headers = {"accept": accept}
+    response = await client.post(f"{ACTIONS}{name}", data={"a": "1"}, headers=headers)
+    assert response.status == status
+    assert await done(client) == []
+
+
+async def test_an_action_that_leads_elsewhere_has_not_failed(client: Client) -> None:
+    response = await client.post(f"{ACTIONS}left", json={})
+    assert response.json() == {"ok": True, "redirect": "/kinds"}
+    assert await done(client) == ["left"]
 
 
 @pytest.mark.parametrize("referer", ["http://[", "http://a:b:c/", "\u00ff", "http://[::1/?x"])

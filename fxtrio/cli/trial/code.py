@@ -6,7 +6,6 @@ import ast
 import inspect
 from collections.abc import Mapping
 from functools import partial
-from http import HTTPMethod
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
 from fxtrio.imports import Imports
 from fxtrio.serve.pages.code import PageCodeInvalid, page_code
-
-_METHODS = tuple(method.value.lower() for method in HTTPMethod)
+from fxtrio.serve.pages.endpoint_code import METHODS, endpoint_code
 
 
 def try_files(order: Order, attempts: Attempts) -> list[Problem]:
@@ -75,12 +73,17 @@ def _at_body(page: Page, action: str, message: str, remedy: str) -> Problem:
 
 def _endpoint_problems(source: str, names: Mapping[str, Any]) -> list[Problem]:
     """Return what keeps a file of an `api` folder from answering."""
-    handlers = [name for name in (*_METHODS, "endpoint") if callable(names.get(name))]
-    if not handlers and not callable(names.get("websocket")):
-        written = next((name for name in names if name.lower() in (*_METHODS, "endpoint")), "")
+    try:
+        code = endpoint_code(source, names)
+    except PageCodeInvalid as error:
+        message, _, remedy = error.cause.partition(". ")
+        return [Problem(source, 1, 1, message, remedy)]
+    if not code.functions and not callable(code.websocket):
+        written = next((name for name in names if name.lower() in (*METHODS, "endpoint")), "")
         remedy = f"Write 'async def {written.lower() or 'get'}(request)'"
         in_place = f", in place of {written!r}" if written else ""
         return [Problem(source, 1, 1, "it answers no request", f"{remedy}{in_place}")]
+    handlers = [name for name in (*METHODS, "endpoint") if callable(names.get(name))]
     return [
         problem for name in handlers for problem in _handler_problems(source, name, names[name])
     ]

@@ -15,13 +15,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import ActionError, BadBody, BodiesFull, LoaderError, Redirect
+from fxtrio.errors import ActionError, BadBody, LoaderError, Redirect
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
+from fxtrio.serve.actions.outcome import Refused, Result, Succeeded, refusal_reply, refused
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
-from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.show import FormOutcome, load_and_show
@@ -30,57 +30,11 @@ from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import JSON, NO_STORE, NOTHING, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 log = logging.getLogger("fx.serve")
-
-
-@attrs.frozen
-class Succeeded:
-    """The action returned; ``result`` has neither sentinel nor background shorthand."""
-
-    result: dict[str, Any]
-    invalidated: list[str]
-
-
-@attrs.frozen
-class Refused:
-    """The action was not run, or raised something meant for the client."""
-
-    message: str
-    status: int
-    data: Mapping[str, Any] = attrs.field(factory=dict)
-    fields: Mapping[str, list[str]] = attrs.field(factory=dict)
-    retry_after: int | None = None
-    """When the client may try again (seconds)."""
-
-
-Result = Succeeded | Refused | Redirect | Response
-
-
-def refused(error: ActionError | LoaderError) -> Refused:
-    """Return what the client learns of an error that was raised for it."""
-    fields = error.fields if isinstance(error, ActionError) else {}
-    later = error.retry_after if isinstance(error, BodiesFull) else None
-    return Refused(error.message, error.status_code, error.data, fields, later)
-
-
-def refusal_reply(refusal: Refused) -> Reply:
-    """Return ``{ok: false, error}`` with ``data`` and ``fields`` where there are any."""
-    shown: dict[str, Any] = {"ok": False, "error": refusal.message}
-    if refusal.data:
-        shown["data"] = refusal.data
-    if refusal.fields:
-        shown["fields"] = refusal.fields
-    headers: list[Header] = [NO_STORE]
-    if refusal.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % refusal.retry_after))
-    try:
-        return Reply(refusal.status, encode(shown, place="the error"), JSON, headers)
-    except NotSerializable as error:
-        log.error("%s", error)
-        return refusal_reply(Refused(UNEXPECTED, 500))
 
 
 def _forbidden(verdict: str) -> Reply:
@@ -114,8 +68,8 @@ class ActionEvent:
         if isinstance(performed, Reply):
             return performed
         request, result = performed
-        # Before anything can fail: what the action has promised is done all the same.
-        self.event.background_tasks[:0] = background.tasks
+        if not isinstance(result, Refused):  # before anything can fail: it is a promise
+            self.event.background_tasks[:0] = background.tasks
         if self.running.app.cache is not None:
             self.running.app.cache.drop(*_invalidated(result))
         return await self._present(result, found, request)
@@ -206,7 +160,7 @@ class ActionEvent:
         except ClientDisconnect:  # a hook has read the body
             raise
         except (Exception, SystemExit) as error:  # application code
-            failed = self._failed(found.action, unwrap(error))
+            failed = self._failed(found.action, unwrap(error, self.event.draft))
             return refusal_reply(failed) if isinstance(failed, Refused) else failed
 
     async def _run(
@@ -218,7 +172,7 @@ class ActionEvent:
             value = await action.function(request, *arguments)
             return self._checked(action, value, background)
         except (Exception, SystemExit) as error:  # application code
-            return self._failed(action, unwrap(error))
+            return self._failed(action, unwrap(error, self.event.draft))
 
     async def _arguments(self, action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
         """Return the typed body, if the action takes one. Raises ValidationActionError."""

@@ -19,13 +19,14 @@ from fxtrio.markdown import (
 )
 from fxtrio.markdown.paths import page_path
 from fxtrio.serve.pages.failure import log_failure, problem_of
-from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load, unwrap
+from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
@@ -85,9 +86,10 @@ class MarkdownForm:
 
     async def fail(self, page: PageEvent, error: Exception) -> Answer:
         """Return the failure as text; a redirect as a redirect."""
-        if isinstance(error, Redirect):
-            return Response(status_code=error.status, headers={"location": error.url})
-        return failed(page.site, unwrap(error), page.place)
+        known = unwrap(error, page.event.draft)
+        if isinstance(known, Redirect):
+            return Response(status_code=known.status, headers={"location": known.url})
+        return failed(page.site, known, page.place)
 
     async def late(
         self, page: PageEvent, error: DeadlinePassed, source: str, *, admitted: bool

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from fxtrio.errors import Redirect
 from fxtrio.serve.pages.boundaries import show_failure
-from fxtrio.serve.pages.loaders import Failed, Loaded, load, unwrap
+from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import HTML, Answer, Reply, redirected
 
 
@@ -24,7 +25,7 @@ async def buffer_page(page: PageEvent) -> Answer:
     try:
         body = await _render(page, outcome)
     except Exception as error:  # HEAD functions, encoders and renders run application code
-        return await show_failure(page, "", unwrap(error), outcome.values)
+        return await show_failure(page, "", unwrap(error, page.event.draft), outcome.values)
     return Reply(outcome.status, body, HTML, page.html_headers(page.site.nonce))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PageCodeInvalid(FxtrioError):
-    """The server half of a page file cannot be used as it stands."""
+    """The server half of a page file, or an endpoint, cannot be used as it stands."""
 
     def __init__(self, place: str, cause: str) -> None:
         super().__init__(f"{place}: {cause}.")

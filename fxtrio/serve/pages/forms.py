@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import trio
 
-from fxtrio.errors import LoaderError
+from fxtrio.errors import LoaderError, Redirect
 from fxtrio.serve.pages.boundaries import show_boundary, show_failure, stand_in
 from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
-from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.show import load_and_show
 from fxtrio.serve.request.hooks import RouteHookMistaken, run_hooks
-from fxtrio.serve.request.reply import Answer, redirected
+from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.reply import Answer, ResponseDraft, redirected
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 
@@ -37,8 +37,11 @@ class PageForm:
 
     async def fail(self, page: PageEvent, error: Exception) -> Answer:
         """Show what a hook raised for the visitor; anything else is raised again."""
-        if isinstance(error, (LoaderError, RouteHookMistaken)):
-            return await show_failure(page, "", error, {}, admitted=False)
+        known = unwrap(error, page.event.draft)
+        if isinstance(known, Redirect):
+            return redirected(known, navigation=page.event.navigation)
+        if isinstance(known, (LoaderError, RouteHookMistaken)):
+            return await show_failure(page, "", known, {}, admitted=False)
         raise error
 
     async def late(
@@ -70,7 +73,7 @@ class NotFoundForm:
             if await run_hooks(hooks, page.request, audience) is None:
                 return None
         except Exception as error:  # application code
-            log_failure(unwrap(error), page.place)
+            log_failure(unwrap(error, ResponseDraft()), page.place)
         return await stand_in(page, "", NOT_FOUND, {}, admitted=False)
 
     async def make(self, page: PageEvent, watched: Watched) -> Answer | None:

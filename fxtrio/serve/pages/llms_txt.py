@@ -13,12 +13,12 @@ from fxtrio.markdown import LlmsPageInfo, render_llms_txt
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.as_markdown import failed, match_page
 from fxtrio.serve.pages.failure import log_failure
-from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import PagePath
 from fxtrio.serve.request.hooks import run_page_hooks
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import NO_STORE, Answer, Reply, ResponseDraft
 from fxtrio.serve.request.watchdog import DeadlinePassed
 
@@ -44,7 +44,7 @@ async def answer_llms_txt(site: Site, markdown: SiteMarkdown, request: Request) 
                 hook=markdown.llms_txt,
             )
         except Exception as error:  # application code
-            return failed(site, unwrap(error), "llms_txt()")
+            return failed(site, unwrap(error, request.state.response), "llms_txt()")
         return Reply(200, text.encode(), _PLAIN, [NO_STORE])
     return failed(site, DeadlinePassed("/llms.txt", limit), "llms_txt()")
 
@@ -73,7 +73,7 @@ async def _open_pages(
                 site.one_visitor,
             )
         except Exception as error:  # application code
-            if not isinstance(unwrap(error), LoaderError):
+            if not isinstance(unwrap(error, state["response"]), LoaderError):
                 log_failure(error, f"a route hook, asked for {page.path}")
             continue
         if refusal is None:

@@ -13,8 +13,9 @@ import attrs
 import trio
 from starlette.requests import Request
 
-from fxtrio.errors import ActionError, LoaderError, Redirect, ValueRefused, forgotten_await
+from fxtrio.errors import Redirect, ValueRefused, forgotten_await
 from fxtrio.serve.pages.code import LoaderCode
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 Values = dict[str, dict[str, Any]]
@@ -105,7 +106,7 @@ async def _call(loader: LoaderCode, request: Request) -> _Result:
     try:
         value = await loader.function(request)
     except (Exception, SystemExit) as error:  # application code
-        known: _Result = unwrap(error)
+        known: _Result = unwrap(error, request.state.response)
         return known
     return _checked(loader, value)
 
@@ -137,16 +138,3 @@ def _collect(results: Sequence[tuple[str, _Result]], page: str) -> Outcome:
         if isinstance(result, BaseException):
             return Failed(source, result, values)
     return Loaded(values, status)
-
-
-def unwrap(error: Any) -> Any:
-    """Return the one expected error inside a nursery's group, or ``error`` itself.
-
-    A loader that opens a nursery and raises LoaderError in it means LoaderError.
-    """
-    inner = error
-    while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
-        inner = inner.exceptions[0]
-    if isinstance(inner, (LoaderError, ActionError, Redirect)):
-        return inner
-    return error

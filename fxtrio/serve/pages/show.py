@@ -10,10 +10,11 @@ import attrs
 from fxtrio.errors import Redirect
 from fxtrio.serve.pages.boundaries import show_failure
 from fxtrio.serve.pages.buffered import buffer_page
-from fxtrio.serve.pages.loaders import Failed, load, unwrap
+from fxtrio.serve.pages.loaders import Failed, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.pages.stream import stream_page
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import Answer, redirected
 from fxtrio.serve.request.watchdog import Watched
 
@@ -49,4 +50,4 @@ async def load_and_show(
     try:
         return await page.show(plan, content)
     except Exception as error:  # HEAD functions, encoders and renders run application code
-        return await show_failure(page, "", unwrap(error), outcome.values)
+        return await show_failure(page, "", unwrap(error, page.event.draft), outcome.values)

@@ -15,6 +15,7 @@ from fxtrio.markdown.paths import llms_link
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
+from fxtrio.serve.pages.endpoint_code import EndpointCode, endpoint_code
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
@@ -54,8 +55,8 @@ class Site:
     not_found: Router[int]
     """Innermost folder of a URL to its not-found view."""
 
-    endpoints: Mapping[str, Any]
-    """Source of a Python endpoint to its module's names."""
+    endpoints: Mapping[str, EndpointCode]
+    """By source."""
 
     hooks: Hooks
     standard: StandardHeaders
@@ -88,7 +89,7 @@ def make_site(
     config: Config,
     manifest: Manifest,
     codes: Mapping[str, PageCode],
-    endpoints: Mapping[str, Any],
+    endpoints: Mapping[str, Mapping[str, Any]],
     hooks: Hooks,
     *,
     root: Path,
@@ -97,7 +98,8 @@ def make_site(
 ) -> Site:
     """Put a site together from what was built and imported.
 
-    ``root`` is the project folder, ``llms`` the names of each `llms.py`, by its source.
+    ``root`` is the project folder; ``endpoints`` and ``llms`` are the names of each Python
+    endpoint and each `llms.py`, by its source. Raises PageCodeInvalid.
     """
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
@@ -118,7 +120,7 @@ def make_site(
         matched=_matched(manifest),
         router=Router((route.pattern, route) for route in routes),
         not_found=folder_router(manifest.not_found),
-        endpoints=endpoints,
+        endpoints={source: endpoint_code(source, names) for source, names in endpoints.items()},
         hooks=hooks,
         standard=standard_headers(
             csp=config.csp, base_url=config.base_url, build_id=manifest.build_id

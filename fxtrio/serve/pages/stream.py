@@ -17,7 +17,7 @@ from fxtrio.errors import Redirect
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
 from fxtrio.serve.pages.failure import log_failure, problem_of
 from fxtrio.serve.pages.late import LateLoader, late_loader
-from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load, unwrap
+from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
 from fxtrio.serve.pages.nonces import NonceWriter
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
@@ -28,6 +28,7 @@ from fxtrio.serve.pages.stream_end import (
     redirect_ending,
     whole_ending,
 )
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import HTML, NOTHING, Answer, complete_headers, redirected
 from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
@@ -118,7 +119,7 @@ class _PageStream:
                 log_failure(error, plan.view.module)
                 failure = None if self.begun else error
             except Exception as error:  # the render runs application code
-                failure = unwrap(error)
+                failure = unwrap(error, page.event.draft)
             if failure is not None:
                 nursery.cancel_scope.cancel("the render failed")
         if failure is None:

@@ -9,10 +9,11 @@ import msgspec
 
 from fxtrio.encode import escape_for_html
 from fxtrio.serve.pages.failure import log_failure
-from fxtrio.serve.pages.loaders import unwrap
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.pages.plan import ViewPlan
+from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.reply import ResponseDraft
 
 _EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
 """An empty root element is rendered anew by the browser, from the payload that follows."""
@@ -59,5 +60,5 @@ async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) 
         html = (await page.render(boundary, payload)).html
         plain = b"" if b"</noscript" in html.lower() else _HIDE_ROOT + html
     except Exception as error:  # an error page is application code too
-        log_failure(unwrap(error), boundary.view.module)
+        log_failure(unwrap(error, ResponseDraft()), boundary.view.module)
     return StreamEnding(payload, _EMPTY_ROOT, plain)

@@ -1,0 +1,100 @@
+"""Python endpoints as the runtime sees them: a function for each method, found once.
+
+`endpoint_code` takes the names of an imported file of an `api` folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPMethod
+from typing import Any, TypeGuard
+
+import attrs
+from starlette.endpoints import HTTPEndpoint
+from starlette.requests import Request
+from starlette.types import Message
+
+from fxtrio.serve.pages.code import PageCodeInvalid
+
+METHODS = tuple(method.value.lower() for method in HTTPMethod)
+
+Function = Callable[[Request], Any]
+
+
+@attrs.frozen(eq=False)
+class EndpointCode:
+    """What answers the requests to one endpoint."""
+
+    functions: Mapping[str, Function]
+    """By method in lower case; ``*`` answers all others."""
+
+    websocket: Callable[[Any], Awaitable[None]] | None
+
+    @property
+    def allowed(self) -> str:
+        """The value of the header ``Allow``."""
+        implied = {"OPTIONS", "HEAD"} if "get" in self.functions else {"OPTIONS"}
+        return ", ".join(sorted({name.upper() for name in self.functions} | implied))
+
+    def function(self, method: str) -> Function | None:
+        """Return what answers a method; None when nothing does."""
+        functions = self.functions
+        found = functions.get(method.lower()) or functions.get("*")
+        return functions.get("get") if found is None and method == "HEAD" else found
+
+
+def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
+    """Return the functions of an endpoint.
+
+    Those are ``endpoint``, which answers every method, functions named after methods, or an
+    HTTPEndpoint class of any name. Raises PageCodeInvalid when it is not clear which.
+    """
+    endpoint = names.get("endpoint")
+    if _is_endpoint_class(endpoint):
+        return EndpointCode(_of_class(endpoint), names.get("websocket"))
+    functions = {name: names[name] for name in METHODS if callable(names.get(name))}
+    if callable(endpoint):
+        functions["*"] = endpoint
+    classes = _own_classes(names)
+    rivals = [*(name for name in (*METHODS, "endpoint") if callable(names.get(name))), *classes]
+    if classes and len(rivals) > 1:
+        shown = ", ".join(map(repr, rivals))
+        raise PageCodeInvalid(
+            source,
+            f"more than one thing answers here: {shown}. Keep one HTTPEndpoint class, give the "
+            "others files of their own, or begin the name of a base class with '_'",
+        )
+    if classes:
+        functions = _of_class(next(iter(classes.values())))
+    return EndpointCode(functions, names.get("websocket"))
+
+
+def _is_endpoint_class(value: object) -> TypeGuard[type[HTTPEndpoint]]:
+    return isinstance(value, type) and issubclass(value, HTTPEndpoint)
+
+
+def _own_classes(names: Mapping[str, Any]) -> dict[str, type[HTTPEndpoint]]:
+    """Return the public HTTPEndpoint classes that the file defines, by name."""
+    return {
+        name: value
+        for name, value in names.items()
+        if not name.startswith("_")
+        and _is_endpoint_class(value)
+        and value.__module__ == names["__name__"]
+    }
+
+
+def _of_class(endpoint: type[HTTPEndpoint]) -> dict[str, Function]:
+    """Return functions that answer with the methods of a class, each on an instance of its own."""
+    return {name: _method(endpoint, name) for name in METHODS if hasattr(endpoint, name)}
+
+
+def _method(endpoint: type[HTTPEndpoint], name: str) -> Function:
+    def call(request: Request) -> Any:
+        return getattr(endpoint(request.scope, request.receive, _never), name)(request)
+
+    return call
+
+
+async def _never(message: Message) -> None:
+    raise RuntimeError("an endpoint's answer is sent by the runtime")
