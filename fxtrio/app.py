@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.asgi import OWN_SERVER
+from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
@@ -39,6 +40,7 @@ from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
+from fxtrio.serve.request import csrf
 from fxtrio.serve.request.background import open_background
 from fxtrio.serve.request.foreign import PlainOnly
 from fxtrio.serve.request.hooks import Hook, Hooks
@@ -109,7 +111,8 @@ class Application(Starlette):
         app = wrap_in_middleware(self.plugins, app)
         for cls, args, kwargs in reversed(self.user_middleware):
             app = cls(app, *args, **kwargs)
-        return _LifespanApart(app if app is dispatcher else PlainOnly(app), self.router)
+        compression = _compression(site.config)
+        return _Outermost(app if app is dispatcher else PlainOnly(app), self.router, compression)
 
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:
@@ -170,20 +173,34 @@ class Application(Starlette):
         self.lifetime.ready = False
 
 
-class _LifespanApart:
-    """Sends the lifespan to Starlette's router and everything else to the app."""
+class _Outermost:
+    """Sends the lifespan to Starlette's router, and everything else to the app.
 
-    def __init__(self, app: ASGIApp, router: ASGIApp) -> None:
+    What the app answers is compressed on its way out.
+    """
+
+    def __init__(self, app: ASGIApp, router: ASGIApp, compression: Compression | None) -> None:
         self._app = app
         self._router = router
+        self._compression = compression
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
+            if self._compression is not None and scope["type"] == "http":
+                send = self._compression.sending(scope, send)
             await self._app(scope, receive, send)
             return
         if OWN_SERVER not in scope.get("extensions", {}):
             install_guard()  # Hypercorn's own worker is not safe without it
         await self._router(scope, receive, send)
+
+
+def _compression(config: Config) -> Compression | None:
+    mode = config.compression
+    if mode == "off":
+        return None
+    tokens = frozenset({csrf.COOKIE.encode(), csrf.SECURE_COOKIE.encode()})
+    return Compression(mode, common_cookies=tokens)
 
 
 def create_app(root: str | Path, **overrides: Any) -> Application:

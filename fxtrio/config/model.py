@@ -274,6 +274,9 @@ class Config:
     csp: Literal["report-only", "enforce", "off"] = "report-only"
     """What browsers do about breaches of the Content-Security-Policy."""
 
+    compression: Literal["safe", "all", "off"] = "safe"
+    """Which responses are compressed: what cannot tell a visitor's secret by its size, or all."""
+
     csrf: CsrfConfig = attrs.field(factory=CsrfConfig)
     """Protection of unsafe requests."""
 

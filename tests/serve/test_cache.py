@@ -155,7 +155,7 @@ async def test_shared_caches_may_keep_html_that_has_nothing_of_a_visitor(
     assert ("set-cookie" in html.headers) is policy.startswith("private")
     assert payload.headers["cache-control"] == "private, no-cache"
     assert "set-cookie" not in payload.headers
-    assert payload.headers["vary"] == html.headers["vary"] == "x-fx-navigation"
+    assert payload.headers["vary"] == html.headers["vary"] == "x-fx-navigation, accept-encoding"
 
 
 async def test_the_navigation_payload_counts_down_for_how_long_it_may_be_used(
@@ -202,7 +202,11 @@ async def test_html_payload_and_markdown_are_kept_apart(tmp_path: Path) -> None:
         "text/markdown",
     ]
     assert [r.text.strip() for r in answers[6:]] == ["# 3", "# 4"]
-    assert answers[4].headers["vary"] == answers[6].headers["vary"] == "x-fx-navigation, accept"
+    assert (
+        answers[4].headers["vary"]
+        == answers[6].headers["vary"]
+        == "x-fx-navigation, accept, accept-encoding"
+    )
 
 
 async def test_head_is_answered_from_what_get_has_kept(tmp_path: Path) -> None:

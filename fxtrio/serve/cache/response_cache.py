@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import trio
 from starlette.types import ASGIApp, Scope
 
+from fxtrio.compression.threads import Threads
 from fxtrio.config import Config
 from fxtrio.markdown.paths import page_path
 from fxtrio.serve.cache.everyone import Everyone
@@ -50,6 +51,8 @@ class ResponseCache:
         self._base_url = config.base_url
         self._stale = config.cache.stale
         self._limit = config.timeouts.request + config.timeouts.render
+        self._compress = config.compression != "off"
+        self._threads = Threads()
         self._shareable = config.csrf.mode != "strict"
         self._store = ResponseStore(config.cache.bytes)
         self._under_way: dict[Key, Revalidation] = {}
@@ -198,6 +201,9 @@ class ResponseCache:
         deadline = revalidation.audience.terms.since + self._limit
         try:
             await revalidation.request(app, scope, deadline=deadline)
+            response = revalidation.audience.response
+            if response is not None and self._compress:
+                await response.compress(self._threads)
         finally:
             self._refreshes -= revalidation.background
             # One that was forgotten loaded what is out of date by now, or nobody wants it.

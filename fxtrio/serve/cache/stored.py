@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from fxtrio.compression.rule import LEAST
+from fxtrio.compression.splice import KEPT, KeptBody, deflate_pieces
+from fxtrio.compression.threads import Threads
 from fxtrio.serve.request.reply import HTML, JSON, Header, Reply, ResponseDraft
 
 if TYPE_CHECKING:
@@ -93,6 +96,9 @@ class StoredResponse:
     size: int = 0
     """Bytes of its body and headers."""
 
+    deflated: tuple[bytes, ...] = ()
+    """The segments, compressed once for all; empty when they are not."""
+
     @property
     def page(self) -> str:
         """The path of its page, without the base URL."""
@@ -102,6 +108,13 @@ class StoredResponse:
     def route(self) -> bytes:
         """The route pattern as JSON."""
         return self.terms.route
+
+    async def compress(self, threads: Threads) -> None:
+        """Compress what is kept, unless it is too small to gain by it."""
+        if not self.etag or sum(map(len, self.segments)) < LEAST:
+            return
+        self.deflated = await threads.run(self.size, deflate_pieces, self.segments)
+        self.size += sum(map(len, self.deflated))
 
     def reply(self, site: Site, event: RequestEvent, now: float, state: Header) -> Reply:
         """Return it for one visitor; 304 without a body for who has it already."""
@@ -125,9 +138,12 @@ class StoredResponse:
         if self.policy is not None:
             name, parts = self.policy
             headers.append((name, nonce.join(parts)))
-        body = nonce.join(self.segments)
+        body, tail = nonce.join(self.segments), b""
         if self.counts_down:
-            body += b"%d}" % max(0, math.ceil(self.terms.since + self.terms.revalidate - now))
+            tail = b"%d}" % max(0, math.ceil(self.terms.since + self.terms.revalidate - now))
+            body += tail
+        if self.deflated:
+            event.scope[KEPT] = KeptBody(body, self.deflated, nonce, tail)
         return Reply(self.status, body, self.media, headers)
 
 

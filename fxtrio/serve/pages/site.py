@@ -26,9 +26,6 @@ from fxtrio.serve.request.hooks import Hooks
 from fxtrio.serve.request.proof import Proof
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
 
-VARY: Header = (b"vary", b"x-fx-navigation")
-VARY_WITH_MARKDOWN: Header = (b"vary", b"x-fx-navigation, accept")
-
 
 @attrs.frozen(eq=False)
 class Site:
@@ -64,6 +61,9 @@ class Site:
     markdown: SiteMarkdown | None
     """The Markdown side; None when `llms` is off."""
 
+    vary: Header
+    """What the form of a page depends on, besides its URL."""
+
     llms_link: Header | None
     """Leads agents from pages to `/llms.txt`; None when `llms` is off."""
 
@@ -73,11 +73,6 @@ class Site:
     one_visitor: OneVisitor
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
-
-    @property
-    def vary(self) -> Header:
-        """What the form of a page depends on, besides its URL."""
-        return VARY_WITH_MARKDOWN if self.config.llms.enabled else VARY
 
     @property
     def development(self) -> bool:
@@ -127,6 +122,7 @@ def make_site(
         ),
         proof=Proof(config.csrf, CsrfTokens(keys), session_of, entropy),
         markdown=markdown,
+        vary=_vary(config),
         llms_link=(b"link", llms_link(config.base_url).encode()) if markdown is not None else None,
         encoder=PayloadEncoder(),
         render_cache=RenderCache(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
@@ -157,6 +153,15 @@ def _markdown(
         auto_convert=config.llms.auto_convert,
         llms=llms,
     )
+
+
+def _vary(config: Config) -> Header:
+    forms = ["x-fx-navigation"]
+    if config.llms.enabled:
+        forms.append("accept")
+    if config.compression != "off":
+        forms.append("accept-encoding")
+    return b"vary", ", ".join(forms).encode()
 
 
 def _matched(manifest: Manifest) -> dict[tuple[RouteKind, str], MatchedRoute]:

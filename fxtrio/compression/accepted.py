@@ -1,0 +1,70 @@
+"""`Accept-Encoding` → which codings a client takes (RFC 9110, section 12.5.3). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
+
+import attrs
+
+Coding = Literal["zstd", "br", "gzip"]
+
+_ALIASES = {"x-gzip": "gzip"}
+_WEIGHT = re.compile(r"(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
+
+_LONGEST_KEPT = 200
+"""Longer headers are no browser's, and are read each time (bytes)."""
+
+
+@attrs.frozen
+class Accepted:
+    """What one `Accept-Encoding` says."""
+
+    weights: Mapping[str, float]
+    """By lower-case name, from 0 (refused) to 1. ``*`` stands for those not named."""
+
+    def weight(self, coding: str) -> float:
+        """Return how much ``coding`` is wanted; 0 when it is not acceptable."""
+        return self.weights.get(coding, self.weights.get("*", 0.0))
+
+    @property
+    def refuses_identity(self) -> bool:
+        """Whether a body that is not encoded is unwelcome."""
+        return self.weights.get("identity", self.weights.get("*", 1.0)) == 0
+
+    def best(self, offered: Sequence[Coding]) -> Coding | None:
+        """Return the coding that is wanted most; of equals the first of ``offered``.
+
+        None when there is none, or when the client would rather have the body as it is.
+        """
+        if not offered:
+            return None
+        found = max(offered, key=self.weight)
+        weight = self.weight(found)
+        return found if weight > 0 and weight >= self.weights.get("identity", 0.0) else None
+
+
+def read_accepted(header: bytes) -> Accepted:
+    """Return what an `Accept-Encoding` says. What is no coding in it is passed over."""
+    return _read_kept(header) if len(header) <= _LONGEST_KEPT else _read(header)
+
+
+def _read(header: bytes) -> Accepted:
+    weights: dict[str, float] = {}
+    for part in header.decode("latin-1").lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        if not name:
+            continue
+        weight = 1.0
+        for parameter in parameters:
+            key, _, value = parameter.partition("=")
+            if key.strip() == "q":
+                value = value.strip()
+                weight = float(value) if _WEIGHT.fullmatch(value) else 0.0
+        weights[_ALIASES.get(name, name)] = weight
+    return Accepted(weights)
+
+
+_read_kept = lru_cache(maxsize=256)(_read)

@@ -1,0 +1,28 @@
+"""Where bodies are encoded: large ones in threads, so that nobody waits for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar, TypeVarTuple, Unpack
+
+import trio
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+_AT_ONCE = 64 * 1024
+"""Smaller bodies hold the event loop for 3 ms at most (bytes)."""
+
+
+class Threads:
+    """Runs what encodes. At most one thread for each core."""
+
+    def __init__(self) -> None:
+        self._limiter = trio.CapacityLimiter(os.cpu_count() or 1)
+
+    async def run(self, size: int, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        """Return ``function(*args)``, which has to do with ``size`` bytes."""
+        if size <= _AT_ONCE:
+            return function(*args)
+        return await trio.to_thread.run_sync(function, *args, limiter=self._limiter)
