@@ -56,11 +56,13 @@ class Launch:
         ``threads`` tells whether the process may have some.
         """
         options = [f"--max-old-space-size={self.heap_mb}"]
+        # Without links: Node resolves them by looking into folders that it may not read.
+        worker, bundle = WORKER.resolve(), self.bundle.resolve()
         version = node_version(self.node)
         if version is not None:  # else it does not start anyway
-            folders = WORKER.parent, self.bundle.parent
+            folders = worker.parent, bundle.parent
             options += choose_permissions(version, folders, threads=threads)
-        return [self.node, *options, str(WORKER), str(self.bundle), *map(str, arguments)]
+        return [self.node, *options, str(worker), str(bundle), *map(str, arguments)]
 
 
 def choose_launch(build: Path, manifest: Manifest, config: Config) -> Launch:
