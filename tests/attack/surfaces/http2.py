@@ -30,6 +30,7 @@ from ..cases import Case
 from ..mutate import mutate
 from ..seeds import ACTIONS, ENDPOINTS, GUARDED_PAGES, PAGES
 from ..seeds import HEADERS as FIELDS
+from .websocket import make_message
 
 _OPENING = (
     PREFACE
@@ -51,7 +52,9 @@ def make(dice: random.Random) -> Case:
     """Return a connection with a few requests and what does not belong there."""
     data = b""
     for number in range(1, 2 * dice.randint(1, 6), 2):
-        data += dice.choice((_request, _request, _strange, _post, _bomb, _control))(number, dice)
+        data += dice.choice((_request, _request, _strange, _post, _bomb, _control, _socket))(
+            number, dice
+        )
     if dice.random() < 0.7:
         data = mutate(data, dice, _TOKENS)
     return Case("http2", (_OPENING, data), "http2")
@@ -95,6 +98,18 @@ def _bomb(stream: int, dice: random.Random) -> bytes:
         return frame(HEADERS, END_HEADERS | END_STREAM, stream, block)
     begin = frame(HEADERS, END_STREAM, stream, block[:100])
     return begin + frame(CONTINUATION, END_HEADERS, stream, block[100:])
+
+
+def _socket(stream: int, dice: random.Random) -> bytes:
+    """Return a WebSocket within a stream, and frames of its own in pieces of any size."""
+    path = dice.choice((b"/rooms/a", b"/docs/x", b"/typed", *GUARDED_PAGES)).decode()
+    opening = [(":method", "CONNECT"), (":protocol", "websocket"), *ask(path)[1:]]
+    data = b"".join(make_message(dice)[:20_000] for _ in range(dice.randint(1, 4)))
+    size = dice.choice((1, 100, 16_000)) if len(data) < 500 else 16_000
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    frames = [frame(DATA, 0, stream, piece) for piece in pieces]
+    begin = head([*opening, ("sec-websocket-version", "13")], stream, end=False)
+    return begin + b"".join(frames) + dice.choice((b"", frame(DATA, END_STREAM, stream)))
 
 
 def _control(stream: int, dice: random.Random) -> bytes:

@@ -40,7 +40,7 @@ def make(dice: random.Random) -> Case:
     head = upgrade(path, *dice.sample(_FIELDS, dice.choice((0, 0, 0, 1, 2))))
     if dice.random() < 0.1:
         head = mutate(head, dice, _TOKENS)
-    frames = b"".join(_message(dice) for _ in range(dice.randint(1, 6)))
+    frames = b"".join(make_message(dice) for _ in range(dice.randint(1, 6)))
     if dice.random() < 0.25:
         frames = mutate(frames, dice, _TOKENS)
     if dice.random() < 0.2:  # otherwise it stays for a while, and so does its handler
@@ -48,7 +48,8 @@ def make(dice: random.Random) -> Case:
     return Case("websocket", (head, frames), "websocket")
 
 
-def _message(dice: random.Random) -> bytes:
+def make_message(dice: random.Random) -> bytes:
+    """Return one message, or what might be taken for one."""
     text = mutate(dice.choice(_TEXTS), dice, _TOKENS)
     if dice.random() < 0.2:
         text = repeat(
