@@ -11,7 +11,7 @@ from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
 from hypercorn.config import Config
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
-from hypercorn.protocol.ws_stream import WSStream
+from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
 from hypercorn.typing import TaskGroup, WorkerContext
 from wsproto.events import Ping
 
@@ -23,6 +23,7 @@ from fxtrio.http2.outgoing import Outgoing
 _CLIENT_LEFT = 499
 _WINDOW = 65_535  # bytes that a client may send on a stream unasked (RFC 9113, 6.9.2)
 _PONG = 256  # bytes in which one fits
+_DENIED = (ASGIWebsocketState.RESPONSE, ASGIWebsocketState.HTTPCLOSED)
 _BEGUN = (ASGIHTTPState.RESPONSE, ASGIHTTPState.TRAILERS)
 
 
@@ -133,6 +134,11 @@ class Call:
         with trio.CancelScope() as scope:
             self._beside.append(scope)
             await function(*args)
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether it is a WebSocket whose handshake has been answered with a refusal."""
+        return isinstance(self.stream, WSStream) and self.stream.state in _DENIED
 
     async def note_cut_off(self) -> None:
         """Put a request into the access log whose answer is not complete, and will not be."""

@@ -207,7 +207,7 @@ class GuardedProtocol(H2Protocol):
                 return
             if event.data:
                 await call.stream.handle(events.Body(stream_id=number, data=event.data))
-        else:
+        elif not call.is_denied:
             await call.stream.handle(events.Data(stream_id=number, data=event.data))
             if call.stream.closed:
                 await self._finish(number)

@@ -181,6 +181,12 @@ async def _silent(scope: Any, receive: Any, send: Any) -> None:
     _told.append(f"closed {message['code']}")
 
 
+async def _refusing(scope: Any, receive: Any, send: Any) -> None:
+    await receive()
+    await send({"type": "websocket.http.response.start", "status": 401, "headers": []})
+    await send({"type": "websocket.http.response.body", "body": b"no"})
+
+
 PATHS: dict[str, Callable[[Any, Any, Any], Awaitable[None]]] = {
     "/": _fine,
     "/state": _state,
@@ -202,4 +208,5 @@ PATHS: dict[str, Callable[[Any, Any, Any], Awaitable[None]]] = {
     "/echo": _echo,
     "/talks": _talks,
     "/silent": _silent,
+    "/refusing": _refusing,
 }

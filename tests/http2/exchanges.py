@@ -228,7 +228,7 @@ async def failing_applications(server: Target) -> None:
         assert (await client.get()).body == b"fine"
 
 
-async def open_websocket(client: Http2, path: str) -> int:
+async def open_websocket(client: Http2, path: str, *, status: int = 200) -> int:
     stream = client.h2.get_next_available_stream_id()
     headers = [
         (":method", "CONNECT"),
@@ -241,7 +241,7 @@ async def open_websocket(client: Http2, path: str) -> int:
     with trio.fail_after(PATIENCE):
         while not (client.answers.get(stream) and client.answers[stream].status):
             await client.read()
-    assert client.answers[stream].status == 200
+    assert client.answers[stream].status == status
     return stream
 
 
@@ -263,6 +263,19 @@ async def websockets(server: Target) -> list[str]:
         assert struct.pack("!H", 4003) in answer.body
         assert (await client.get()).body == b"fine"
     return ["closed 4003"]
+
+
+async def messages_behind_a_refusal(server: Target) -> None:
+    """A WebSocket that is refused, with words for which its client gives no room."""
+    async with await server.http2() as client:
+        await client.begin(window=0)
+        stream = await open_websocket(client, "/refusing", status=401)
+        for _ in range(3):
+            client.h2.send_data(stream, websocket.frame(websocket.TEXT, b"x"))
+            await client.flush()
+        client.h2.increment_flow_control_window(100, stream)
+        await client.flush()
+        assert (await client.answer(stream)).body == b"no"
 
 
 async def websockets_left(server: Target) -> list[str]:
