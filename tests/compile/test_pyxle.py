@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from importlib.metadata import metadata
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +33,9 @@ def test_packages_of_extras_are_installed_with_them() -> None:
 def test_a_module_of_pyxle_that_another_module_imports_is_known() -> None:
     missing = ModuleNotFoundError("no", name="pyxle.tasks")
     assert explain(missing)[1] == "Write 'from fx.tasks import …'"
+
+
+def test_the_guide_lists_every_name() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/from-pyxle.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`([A-Za-z_]+)`", guide))
+    assert set(NAMES) <= listed
