@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.asgi import OWN_SERVER
+from fxtrio.compression.files import Compressed, find_assets, find_public
 from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
 from fxtrio.errors import FxtrioError
@@ -98,11 +99,17 @@ class Application(Starlette):
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
         site = self.site
         listed = not site.development  # in development files come and go
+        client = self._build / site.manifest.assets.client
+        public = self._root / site.config.public_dir
+        of_client: Compressed = {}
+        of_public: Compressed = {}
+        if listed and site.config.compression != "off":
+            of_client, of_public = find_assets(client), find_public(self._build, public)
         dispatcher = Dispatcher(
             site,
             self.lifetime,
-            assets=Folder(self._build / site.manifest.assets.client, immutable=True, listed=listed),
-            public=Folder(self._root / site.config.public_dir, immutable=False, listed=listed),
+            assets=Folder(client, immutable=True, listed=listed, compressed=of_client),
+            public=Folder(public, immutable=False, listed=listed, compressed=of_public),
             routes=self.router.routes,
         )
         app: ASGIApp = dispatcher

@@ -16,6 +16,7 @@ from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
 from fxtrio.cli.words import counted
 from fxtrio.config import load_config, load_env_files
 from fxtrio.errors import shown_path
+from fxtrio.manifest import Manifest
 
 
 @click.command
@@ -32,6 +33,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
     import trio
 
     from fxtrio.compile.build import build_project
+    from fxtrio.compression.files import compress_build
 
     load_env_files(root)
     out = console(stderr=True)
@@ -43,7 +45,14 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
                 out.print(line)
 
         config = load_config(root)
-        build = trio.run(partial(build_project, root, config, mode="production", report=report))
+        building = partial(build_project, root, config, mode="production", report=report)
+
+        def finish(folder: Path, manifest: Manifest) -> None:
+            report("Compressing")
+            compress_build(folder, manifest.assets.client, root / config.public_dir)
+
+        compressed = config.compression != "off"
+        build = trio.run(partial(building, finish=finish if compressed else None))
     for warning in build.warnings:
         label = Text("warning ", style="bold yellow")
         out.print(label, Text(str(warning)), sep="", soft_wrap=True)

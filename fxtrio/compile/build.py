@@ -38,6 +38,7 @@ from fxtrio.manifest import (
 
 Mode = Literal["production", "development"]
 Report = Callable[[str], None]
+Finish = Callable[[Path, Manifest], None]
 
 FOLDERS: dict[Mode, Path] = {"production": Path(".fx/build"), "development": Path(".fx/dev")}
 """Build folders, relative to the project folder."""
@@ -54,10 +55,13 @@ class Build:
     """Mistakes in UI code for which pages fail unless there is more to it."""
 
 
-async def build_project(root: Path, config: Config, *, mode: Mode, report: Report) -> Build:
+async def build_project(
+    root: Path, config: Config, *, mode: Mode, report: Report, finish: Finish | None = None
+) -> Build:
     """Build the project in ``root`` into its build folder.
 
-    ``report`` gets a line for each step. Raises CompileFailed with every problem of
+    ``report`` gets a line for each step. ``finish`` is called in a thread with the folder,
+    before it is put in place, and its manifest. Raises CompileFailed with every problem of
     every file, BundleFailed, ToolchainFailed and NodeMissing.
     """
     root = await trio.to_thread.run_sync(root.resolve)
@@ -83,6 +87,8 @@ async def build_project(root: Path, config: Config, *, mode: Mode, report: Repor
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
+        if finish is not None:
+            await trio.to_thread.run_sync(finish, staging, manifest)
         if mode == "production":  # nobody stays on a build of `fx dev`
             take = partial(take_over, target, staging, build_id=manifest.build_id)
             await trio.to_thread.run_sync(take)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from mimetypes import guess_type
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
 from fxtrio.asgi import SAME_FOR_ALL
+from fxtrio.compression.accepted import read_accepted
+from fxtrio.compression.files import Compressed, CompressedFile
 from fxtrio.serve.request.event import RequestEvent
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
@@ -26,8 +30,14 @@ class Folder:
     Of a listed build the source maps stay here: they hold the code of the pages.
     """
 
-    def __init__(self, path: Path, *, immutable: bool, listed: bool) -> None:
-        """``listed`` reads the names once, so that a URL that is no file costs no system call."""
+    def __init__(
+        self, path: Path, *, immutable: bool, listed: bool, compressed: Compressed
+    ) -> None:
+        """``listed`` reads the names once, so that a URL that is no file costs no system call.
+
+        ``compressed`` are the files of which there are compressed forms.
+        """
+        self._compressed = compressed
         self._path = path
         self._files = StaticFiles(directory=path, check_dir=False)
         self._immutable = immutable
@@ -56,14 +66,44 @@ class Folder:
             return None
         if b"range" in event.headers:
             _drop_long_range(event.scope)
+        file = self._compressed.get(name)
+        response = None if file is None else self._answer_compressed(event, name, file)
         try:
-            response = await self._files.get_response(name[1:], event.scope)
+            response = response or await self._files.get_response(name[1:], event.scope)
         except HTTPException as error:
             if error.status_code == 405:
                 return Response(status_code=405, headers={"allow": "GET, HEAD"})
             return None
+        if file is not None:
+            response.headers["vary"] = "accept-encoding"
         response.headers.setdefault("cache-control", self._cache)
         event.scope[SAME_FOR_ALL] = True
+        return response
+
+    def _answer_compressed(
+        self, event: RequestEvent, name: str, file: CompressedFile
+    ) -> Response | None:
+        """Return a file in the coding that is wanted; None when it is wanted as it is.
+
+        Each form has its own entity tag, so that ranges of one are not joined to another's.
+        """
+        asked = event.headers.get(b"accept-encoding")
+        if asked is None or event.scope["method"] not in ("GET", "HEAD"):
+            return None
+        coding = read_accepted(asked).best(tuple(file.forms))
+        form = None if coding is None else file.find(coding)
+        if coding is None or form is None:
+            return None
+        try:
+            state = os.stat(form)  # noqa: PTH116  # twice as fast
+        except OSError:  # of a build that has gone
+            return None
+        media = guess_type(name)[0] or "text/plain"
+        response = FileResponse(form, media_type=media, stat_result=state)
+        response.headers["etag"] = f'{response.headers["etag"][:-1]}-{coding}"'
+        if self._files.is_not_modified(response.headers, Headers(scope=event.scope)):
+            return NotModifiedResponse(response.headers)
+        response.headers["content-encoding"] = coding
         return response
 
 

@@ -236,8 +236,8 @@ async def test_html_varies_by_the_navigation_header_and_payloads_are_not_stored(
 
 def test_source_maps_of_a_build_are_for_development(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.js": "", "a.js.map": "{}"})
-    production = Folder(tmp_path, immutable=True, listed=True)
-    development = Folder(tmp_path, immutable=True, listed=False)
+    production = Folder(tmp_path, immutable=True, listed=True, compressed={})
+    development = Folder(tmp_path, immutable=True, listed=False, compressed={})
     assert production.may_have("/a.js")
     assert not production.may_have("/a.js.map")
     assert development.may_have("/a.js.map")
