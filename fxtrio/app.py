@@ -22,6 +22,7 @@ from fxtrio.asgi import OWN_SERVER
 from fxtrio.compression.files import Compressed, find_assets, find_public
 from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
+from fxtrio.db import Database, open_database
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
@@ -135,6 +136,7 @@ class Application(Starlette):
                 await enter(open_log_limit())
             portal = await enter(open_portal())  # outlives whatever may call into it
             renderer = await enter(self._open_renderer())
+            database = await enter(self._open_database())
             state.fx_broker = await enter(open_broker(config.realtime))
             state.fx_tasks = await enter(
                 open_task_queue(
@@ -150,6 +152,7 @@ class Application(Starlette):
                 broker=state.fx_broker,
                 state=state,
                 cache=cache,
+                database=database,
                 portal=portal,
                 resolve=resolve,
             )
@@ -174,6 +177,17 @@ class Application(Starlette):
                     nursery.start_soon(state.fx_tasks.drain, limit)
                     nursery.start_soon(background.drain, limit)
                 lifetime.running = lifetime.cache = None
+
+    @asynccontextmanager
+    async def _open_database(self) -> AsyncIterator[Database | None]:
+        """Keep the database open; None without one."""
+        settings = self.site.config.database
+        if not settings.url:
+            yield None
+            return
+        development = self.site.development
+        async with open_database(settings, self._root, development=development) as database:
+            yield database
 
     def begin_shutdown(self) -> None:
         """Let `/readyz` answer 503 from now on. The server calls it before it stops intake."""

@@ -26,6 +26,16 @@ class FxtrioError(Exception):
     """The base of all errors below; the command line prints it without a traceback."""
 
 
+class Busy(FxtrioError):
+    """Something has as much to do as it can: the answer is a 503 with `Retry-After`."""
+
+    message = "The server is busy. Try again in a moment."
+    """What clients are told."""
+
+    retry_after: float = 1
+    """When they may try again (seconds)."""
+
+
 class LoaderError(Exception):
     """Raised in a loader: the nearest `error.fxl` shows ``message``.
 

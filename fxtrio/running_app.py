@@ -12,6 +12,7 @@ from starlette.datastructures import State
 from fxtrio.cache import Cache
 from fxtrio.config import Config
 from fxtrio.context import current_app
+from fxtrio.db import Database
 from fxtrio.errors import FxtrioError
 from fxtrio.portal import AsyncioPortal
 from fxtrio.realtime import Authenticator, Broker
@@ -46,6 +47,9 @@ class App:
 
     cache: Cache | None = None
     """Kept responses of pages with ``CACHE``; None in development."""
+
+    database: Database | None = None
+    """What `fx.db` speaks to; None where the settings name no database."""
 
     portal: AsyncioPortal | None = None
     """The asyncio loop for libraries that know no other; see `fx.asyncio`."""

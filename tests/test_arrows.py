@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "tracebacks"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset({"asgi", "head", "encode", "routes", "context", "origin", "repeats"}),
-    frozenset({"cache", "compression", "http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"http2", "portal"}),
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),

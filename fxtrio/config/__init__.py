@@ -9,6 +9,7 @@ from fxtrio.config.load import CONFIG_FILE, join, load_config, locate, read_conf
 from fxtrio.config.model import (
     Config,
     CsrfConfig,
+    DatabaseConfig,
     DevConfig,
     LimitsConfig,
     LlmsConfig,
@@ -25,6 +26,7 @@ __all__ = [
     "CONFIG_FILE",
     "Config",
     "CsrfConfig",
+    "DatabaseConfig",
     "DevConfig",
     "LimitsConfig",
     "LlmsConfig",

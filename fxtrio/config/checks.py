@@ -134,6 +134,13 @@ def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
         raise ValueError(f"must be 'memory' or a URL such as 'redis://localhost', not {value!r}")
 
 
+def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse what is neither empty nor the URL of a database. Never quotes a password."""
+    if value and not re.fullmatch(r"sqlite://(/[^?#]*)?", value):
+        shown = urlsplit(value)._replace(netloc="…").geturl() if "@" in value else value
+        raise ValueError(f"must be empty or a URL such as 'sqlite:///data/app.db', not {shown!r}")
+
+
 def secrets(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse keys that are too short to sign with. Never quotes them."""
     if any(len(key) < 16 for key in value):

@@ -189,6 +189,20 @@ class TasksConfig:
 
 
 @attrs.frozen(kw_only=True)
+class DatabaseConfig:
+    """The ``database`` section: what `fx.db` speaks to."""
+
+    url: str = attrs.field(default="", repr=False, validator=checks.database)
+    """``sqlite:///data/app.db`` (a file of the project); empty for none."""
+
+    pool: int = attrs.field(default=10, validator=checks.at_least(1))
+    """Connections for each server process; those that read, in SQLite (count)."""
+
+    waiters: int = attrs.field(default=100, validator=checks.at_least(1))
+    """How many may wait for a connection; one more raises DatabaseBusy (count)."""
+
+
+@attrs.frozen(kw_only=True)
 class RealtimeConfig:
     """The ``realtime`` section: channels and WebSockets."""
 
@@ -294,6 +308,9 @@ class Config:
 
     tasks: TasksConfig = attrs.field(factory=TasksConfig)
     """Background work."""
+
+    database: DatabaseConfig = attrs.field(factory=DatabaseConfig)
+    """The application's own data."""
 
     realtime: RealtimeConfig = attrs.field(factory=RealtimeConfig)
     """Channels and WebSockets."""

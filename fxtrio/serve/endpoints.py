@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from fxtrio.encode import encode
-from fxtrio.errors import ActionError, LoaderError, Redirect
-from fxtrio.serve.actions.outcome import Refused, refusal_reply, refused
+from fxtrio.errors import ActionError, Busy, LoaderError, Redirect
+from fxtrio.serve.actions.outcome import Refused, busy, refusal_reply, refused
 from fxtrio.serve.pages.endpoint_code import EndpointCode
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.running import Running
@@ -65,6 +65,8 @@ def _failed(site: Site, source: str, error: BaseException) -> Answer:
     if isinstance(error, ClientDisconnect):
         return NOTHING
     log_failure(error, source)
+    if isinstance(error, Busy):
+        return refusal_reply(busy(error))
     shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
     return refusal_reply(Refused(shown, 500))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import Busy, FxtrioError
 
 
 class FrameRefused(FxtrioError):
@@ -61,7 +61,7 @@ class RenderCrashed(RenderError):
         self.cause = cause
 
 
-class SsrBusy(RenderError):
+class SsrBusy(RenderError, Busy):
     """`ssr.maxPending` renders are waiting or under way.
 
     ``retry_after`` is the time after which a new attempt makes sense (seconds, at least 1).

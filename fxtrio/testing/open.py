@@ -13,7 +13,7 @@ import attrs
 
 from fxtrio.app import BUILD, assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
-from fxtrio.config import PluginConfig, env_files, join, load_config
+from fxtrio.config import Config, PluginConfig, env_files, join, load_config
 from fxtrio.context import entered
 from fxtrio.manifest import load_manifest
 from fxtrio.running_app import App
@@ -73,6 +73,7 @@ def open_app(
     and rendered in Node. A mock clock that jumps by itself waits for both, and for worker
     threads (`fxtrio.testing.clock`).
 
+    The database of the settings is replaced by an empty one in memory, the test's own.
     Plugins keep their files in the folder ``data``; by default in an empty one, which is
     gone after the block, so that tests leave the project's own data alone. The block's
     code belongs to the app: `get_auth`, `enqueue` and `get_app` work there. The variables
@@ -106,7 +107,7 @@ async def _open(
         held_clock() as held,
         tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder,
     ):
-        config = load_config(root, **with_plugins(root, settings))
+        config = with_own_database(load_config(root, **with_plugins(root, settings)))
         build = Path(folder)
         if mode is None:
             with nullcontext() if held is None else held.hold():
@@ -129,6 +130,13 @@ async def _open(
 def calls_of(app: App) -> int:
     """Return how many calls run on the app's asyncio loop."""
     return 0 if app.portal is None else app.portal.calls
+
+
+def with_own_database(config: Config) -> Config:
+    """Return the settings with a database of the test's own, in memory, if the app has one."""
+    if not config.database.url:
+        return config
+    return attrs.evolve(config, database=attrs.evolve(config.database, url="sqlite://"))
 
 
 def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:

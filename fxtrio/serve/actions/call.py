@@ -15,11 +15,11 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import ActionError, BadBody, LoaderError, Redirect
+from fxtrio.errors import ActionError, BadBody, Busy, LoaderError, Redirect
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
-from fxtrio.serve.actions.outcome import Refused, Result, Succeeded, refusal_reply, refused
+from fxtrio.serve.actions.outcome import Refused, Result, Succeeded, busy, refusal_reply, refused
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
 from fxtrio.serve.pages.page import PageEvent, Target
@@ -204,6 +204,8 @@ class ActionEvent:
         if isinstance(error, Redirect):
             return error
         log_failure(error, action.place)
+        if isinstance(error, Busy):
+            return busy(error)
         shown = f"{type(error).__name__}: {error}" if self.site.development else UNEXPECTED
         return Refused(shown, 500)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 import attrs
 from starlette.responses import Response
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import ActionError, BodiesFull, LoaderError, Redirect
+from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError, Redirect
 from fxtrio.serve.pages.failure import UNEXPECTED
 from fxtrio.serve.request.reply import JSON, NO_STORE, Header, Reply
 
@@ -45,6 +46,11 @@ def refused(error: ActionError | LoaderError) -> Refused:
     fields = error.fields if isinstance(error, ActionError) else {}
     later = error.retry_after if isinstance(error, BodiesFull) else None
     return Refused(error.message, error.status_code, error.data, fields, later)
+
+
+def busy(error: Busy) -> Refused:
+    """Return what the client learns when something has as much to do as it can."""
+    return Refused(error.message, 503, retry_after=ceil(error.retry_after))
 
 
 def refusal_reply(refusal: Refused) -> Reply:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fxtrio.errors import Redirect
+from fxtrio.errors import Busy, Redirect
 from fxtrio.serve.pages.failure import log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, PageProblem
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.reply import Answer, redirected
-from fxtrio.ssr.failures import SsrBusy
 
 
 async def show_failure(
@@ -24,7 +23,7 @@ async def show_failure(
     """
     log_failure(error, source or page.place)
     problem = problem_of(error, development=page.site.development)
-    if isinstance(error, SsrBusy):
+    if isinstance(error, Busy):
         return plain_problem(page.site, page.event, problem)
     return await stand_in(page, source, problem, values, admitted=admitted)
 

@@ -6,14 +6,14 @@ import logging
 import traceback
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import LoaderError, ValueRefused
+from fxtrio.errors import Busy, LoaderError, ValueRefused
 from fxtrio.serve.pages.document import error_document
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.serve.request.watchdog import DeadlinePassed
-from fxtrio.ssr.failures import RenderFailed, RenderTimeout, SsrBusy
+from fxtrio.ssr.failures import RenderFailed, RenderTimeout
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
@@ -42,8 +42,8 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
     if isinstance(error, (DeadlinePassed, RenderTimeout)):
         shown = str(error) if development else "The page took too long to load."
         return PageProblem(shown, 504, "Timeout")
-    if isinstance(error, SsrBusy):
-        return PageProblem("The server is busy. Try again in a moment.", 503, "Busy")
+    if isinstance(error, Busy):
+        return PageProblem(error.message, 503, "Busy")
     if not development:
         return PageProblem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
@@ -62,7 +62,7 @@ def log_failure(error: BaseException, place: str) -> None:
         log.info("%s: %r (%d)", place, error.message, error.status_code)
     elif isinstance(error, RenderFailed):
         log.error("%s: the render failed\n%s", place, error.stack)
-    elif isinstance(error, (DeadlinePassed, RenderTimeout, SsrBusy, ValueRefused)):
+    elif isinstance(error, (DeadlinePassed, RenderTimeout, Busy, ValueRefused)):
         log.error("%s", error)
     else:
         log.error("%s failed", place, exc_info=trimmed(error))

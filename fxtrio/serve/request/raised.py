@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
-from fxtrio.errors import REDIRECT_STATUS, ActionError, LoaderError, Redirect
+from fxtrio.errors import REDIRECT_STATUS, ActionError, Busy, LoaderError, Redirect
 from fxtrio.serve.request.reply import ResponseDraft
 
 _OF_THE_ANSWER = frozenset({"content-length", "content-type", "transfer-encoding"})
@@ -25,7 +25,7 @@ def unwrap(error: Any, draft: ResponseDraft) -> Any:
         inner = inner.exceptions[0]
     if isinstance(inner, HTTPException):
         return _of_starlette(inner, draft)
-    return inner if isinstance(inner, (LoaderError, ActionError, Redirect)) else error
+    return inner if isinstance(inner, (LoaderError, ActionError, Redirect, Busy)) else error
 
 
 def _of_starlette(error: HTTPException, draft: ResponseDraft) -> LoaderError | Redirect:

@@ -1,0 +1,252 @@
+"""What loaders, actions and jobs use: queries, streams and transactions of one database.
+
+A transaction is found by a context variable, so that code below an action needs no argument.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from math import inf
+from typing import Any, Literal, TypeVar
+
+import trio
+
+from fxtrio.db.engine import Cursor, Engine, Result, Rows
+from fxtrio.db.rows import Make, row_maker
+from fxtrio.db.sqlite import reads_only
+from fxtrio.db.transaction import Transaction
+
+Row = TypeVar("Row")
+
+log = logging.getLogger("fx.db")
+
+_current: ContextVar[Transaction | None] = ContextVar("fx-db", default=None)
+_OWN = (__file__, __file__.replace("database.py", "current.py"))
+
+
+class Database:
+    """The database of an app. Made by `open_database`; valid until its block ends.
+
+    ``$1``, ``$2`` … in a statement stand for its arguments, on every engine. What the
+    engine raises about a statement (``sqlite3.Error``, ``psycopg.Error``) comes through.
+    Outside of a transaction each statement is one of its own, and the connection goes back
+    at once. Raises DatabaseBusy when too many wait for one.
+    """
+
+    def __init__(self, engine: Engine, *, tell_after: float = inf) -> None:
+        self._engine = engine
+        self._tell_after = tell_after
+        """A transaction that lasts longer is named in the log (seconds)."""
+
+    @property
+    def dialect(self) -> Literal["sqlite", "postgresql"]:
+        """Which SQL it speaks."""
+        return self._engine.name
+
+    async def all(self, row: type[Row], sql: str, *args: Any) -> list[Row]:
+        """Return all rows: dicts, or objects of an attrs class, dataclass or pydantic model.
+
+        Columns go to the attributes of their names. Raises RowMismatch when one is missing.
+        """
+        result = await self._run(sql, args)
+        make = row_maker(row, result.names)
+        return [make(values) for values in result.rows]
+
+    async def one(self, row: type[Row], sql: str, *args: Any) -> Row | None:
+        """Return the first row like `all`, or None."""
+        result = await self._run(sql, args)
+        if not result.rows:
+            return None
+        found: Row = row_maker(row, result.names)(result.rows[0])
+        return found
+
+    async def value(self, sql: str, *args: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        result = await self._run(sql, args)
+        return result.rows[0][0] if result.rows else None
+
+    async def execute(self, sql: str, *args: Any) -> int:
+        """Run a statement and return how many rows it changed."""
+        return (await self._run(sql, args)).count
+
+    async def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Run a statement for each of ``rows``, all or none; return how many it changed."""
+        listed = list(rows)
+        transaction = self._current()
+        if transaction is not None:
+            return await transaction.run_many(sql, listed)
+        async with self.transaction():
+            return await self.executemany(sql, listed)
+
+    async def run_script(self, text: str) -> None:
+        """Run several statements without arguments, in the transaction around."""
+        transaction = self._current()
+        if transaction is not None:
+            await transaction.run_script(text)
+            return
+        async with self.transaction():
+            await self.run_script(text)
+
+    @asynccontextmanager
+    async def stream(self, row: type[Row], sql: str, *args: Any) -> AsyncIterator[Stream[Row]]:
+        """Give the rows of a query as they come, some hundred in memory at a time.
+
+        The block holds a connection. ``async for`` over what it gives; leaving the block
+        early forgets the rest.
+        """
+        transaction = self._current()
+        if transaction is not None:
+            async with transaction.stream(sql, args) as cursor:
+                yield Stream(cursor, row_maker(row, cursor.names))
+        elif self.dialect == "sqlite":
+            async with self._reading(sql, args) as found:
+                yield Stream(found, row_maker(row, found.names))
+        else:  # whose cursors live in transactions
+            own = Transaction(self._engine)
+            try:
+                async with own.stream(sql, args) as cursor:
+                    yield Stream(cursor, row_maker(row, cursor.names))
+            except BaseException as error:
+                await own.end(error)
+                raise
+            await own.end(None)
+
+    @asynccontextmanager
+    async def _reading(self, sql: str, args: Sequence[Any]) -> AsyncIterator[Cursor]:
+        connection = await self._engine.acquire(reads=reads_only(sql))
+        try:
+            cursor = await connection.open_cursor(sql, args)
+            if not cursor.detached:
+                try:
+                    yield cursor
+                finally:
+                    await cursor.close()
+        finally:
+            self._engine.release(connection)
+        if cursor.detached:
+            yield cursor
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        """Keep all that the block does, or nothing when it raises or is cancelled.
+
+        Inside of another one it is a savepoint. It begins, and takes a connection, at the
+        first statement. COMMIT and ROLLBACK are never cut in two. Raises TransactionAborted
+        when the block has caught an error after which nothing could be kept, and
+        CommitUnknown when the connection is lost during COMMIT.
+        """
+        outer = self._current()
+        if outer is not None:
+            async with outer.savepoint():
+                yield
+            return
+        transaction = Transaction(self._engine)
+        token = _current.set(transaction)
+        place = self._place()
+        try:
+            yield
+        except BaseException as error:
+            transaction.open = False
+            await transaction.end(error)
+            raise
+        else:
+            transaction.open = False
+            await transaction.end(None)
+        finally:
+            _current.reset(token)
+            self._tell_of_long(place, transaction.began)
+        _call_all(transaction)
+
+    def after_commit(self, func: Callable[..., object], *args: Any) -> None:
+        """Call ``func(*args)`` when the transaction around is committed; at once without one.
+
+        What it raises after a transaction is logged: the data is kept. Raises TypeError for
+        an async function: hand that to `enqueue`.
+        """
+        if inspect.iscoroutinefunction(func):
+            raise TypeError(
+                f"db.after_commit: {func.__qualname__} is async. Write "
+                f"db.after_commit(enqueue, {func.__name__}), with enqueue of fx.tasks."
+            )
+        transaction = self._current()
+        if transaction is None:
+            func(*args)
+        else:
+            transaction.after.append((func, args))
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether the running code is in a transaction."""
+        return self._current() is not None
+
+    def _current(self) -> Transaction | None:
+        transaction = _current.get()
+        if transaction is None or not transaction.open or transaction.engine is not self._engine:
+            return None
+        return transaction
+
+    async def _run(self, sql: str, args: Sequence[Any]) -> Result:
+        transaction = self._current()
+        if transaction is not None:
+            return await transaction.run(sql, args)
+        engine = self._engine
+        connection = await engine.acquire(reads=reads_only(sql))
+        try:
+            return await connection.run(sql, args)
+        finally:
+            engine.release(connection)
+
+    def _place(self) -> str:
+        """Return where the application opens a transaction, when it may be told."""
+        if self._tell_after == inf:
+            return ""
+        frame = sys._getframe(1)
+        while frame.f_back and (frame.f_code.co_filename in _OWN or _is_contextlib(frame)):
+            frame = frame.f_back
+        return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+    def _tell_of_long(self, place: str, began: float | None) -> None:
+        lasted = 0.0 if began is None else trio.current_time() - began
+        if lasted > self._tell_after:
+            log.warning(
+                "%s: a transaction lasted %.1f s, and held a connection. Wait for other things "
+                "before it or after it.",
+                place,
+                lasted,
+            )
+
+
+def _is_contextlib(frame: Any) -> bool:
+    return bool(frame.f_code.co_filename == inspect.getsourcefile(asynccontextmanager))
+
+
+class Stream(AsyncIterator[Row]):
+    """Rows that come in parts. Valid until its block ends."""
+
+    def __init__(self, cursor: Rows, make: Make) -> None:
+        self._cursor = cursor
+        self._make = make
+        self._rows: list[Sequence[Any]] = []
+
+    async def __anext__(self) -> Row:
+        """Return the next row."""
+        if not self._rows:
+            self._rows = list(reversed(await self._cursor.fetch()))
+            if not self._rows:
+                raise StopAsyncIteration
+        row: Row = self._make(self._rows.pop())
+        return row
+
+
+def _call_all(transaction: Transaction) -> None:
+    """Call what waited for the commit, each whatever became of the others."""
+    for func, args in transaction.after:
+        try:
+            func(*args)
+        except Exception:  # application code
+            log.exception("db.after_commit: %r failed; the transaction is kept", func)

@@ -1,0 +1,99 @@
+"""What an engine is to `fxtrio.db.database`: it lends connections, and they run statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import attrs
+
+State = Literal["idle", "open", "failed", "gone"]
+"""No transaction; in one; in one that can only be rolled back; the connection is lost."""
+
+
+@attrs.frozen
+class Result:
+    """What a statement gave."""
+
+    names: tuple[str, ...]
+    """Of the columns; empty for a statement that gives no rows."""
+
+    rows: Sequence[Sequence[Any]]
+
+    count: int
+    """Rows that were changed or found."""
+
+
+class Rows(Protocol):
+    """Rows that come in parts."""
+
+    names: tuple[str, ...]
+
+    async def fetch(self) -> Sequence[Sequence[Any]]:
+        """Return the next rows; none at the end."""
+        ...
+
+
+class Cursor(Rows, Protocol):
+    """Rows that come in parts, and are somewhere until it is closed."""
+
+    detached: bool
+    """Whether its rows have all been read: it needs its connection no more."""
+
+    async def close(self) -> None:
+        """Forget the rest."""
+        ...
+
+
+class DatabaseConnection(Protocol):
+    """One connection. Who has borrowed it runs one statement at a time."""
+
+    @property
+    def state(self) -> State:
+        """Whether it is in a transaction. Known without asking the server."""
+        ...
+
+    async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
+        """Run one statement. A cancellation ends it on the server, too."""
+        ...
+
+    async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Run one statement for each of ``rows``; return how many rows it changed."""
+        ...
+
+    async def run_script(self, text: str) -> None:
+        """Run several statements, without arguments."""
+        ...
+
+    async def open_cursor(self, sql: str, args: Sequence[Any]) -> Cursor:
+        """Run a query whose rows are fetched in parts, in the transaction that is open."""
+        ...
+
+    def finish(self) -> None:
+        """Close it at once, without a farewell to the server."""
+        ...
+
+
+class Engine(Protocol):
+    """Lends connections. Its pool has a bound, and so has the queue before it."""
+
+    @property
+    def name(self) -> Literal["sqlite", "postgresql"]:
+        """Which SQL it speaks."""
+        ...
+
+    @property
+    def begin(self) -> str:
+        """The statement that begins a transaction."""
+        ...
+
+    async def acquire(self, *, reads: bool) -> DatabaseConnection:
+        """Wait for a connection; ``reads`` when it is for one query that changes nothing.
+
+        Raises DatabaseBusy when too many wait already.
+        """
+        ...
+
+    def release(self, connection: DatabaseConnection) -> None:
+        """Take a connection back, and close it unless it is idle."""
+        ...

@@ -1,0 +1,78 @@
+"""Errors of the database. What the engine itself raises (``sqlite3.Error``, ``psycopg.Error``)
+about a statement is left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fxtrio.errors import Busy, FxtrioError
+
+
+class DatabaseError(FxtrioError):
+    """The base of all errors of `fx.db`."""
+
+
+class DatabaseNotConfigured(DatabaseError):
+    """Code asks for the database of an app that has none, or outside a running app."""
+
+    def __init__(self, *, running: bool) -> None:
+        super().__init__(
+            "fx.db: the settings name no database. Set 'database.url', for example to "
+            "'sqlite:///data/app.db'."
+            if running
+            else "fx.db: no app is running here. Use the database in loaders, actions, "
+            "WebSocket handlers, jobs, and inside of 'open_app'."
+        )
+
+
+class DatabaseUnusable(DatabaseError):
+    """The database of the settings cannot be opened."""
+
+    def __init__(self, shown: str, cause: str) -> None:
+        super().__init__(f"database.url: {shown!r} cannot be opened: {cause}")
+        self.cause = cause
+
+
+class DatabaseBusy(DatabaseError, Busy):
+    """Too many wait for the database already, or another process holds it for too long.
+
+    Becomes an answer with status 503 and `Retry-After`.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"fx.db: {cause}. Try again in a second.")
+        self.cause = cause
+
+
+class TransactionAborted(DatabaseError):
+    """Nothing of a transaction was kept, and its block has not noticed.
+
+    A statement failed, its error was caught, and the engine had taken everything back.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(
+            f"db.transaction: {cause}, so nothing of it was kept. Let the error leave the "
+            "block, or put what may fail into a nested 'db.transaction()'."
+        )
+
+
+class CommitUnknown(DatabaseError):
+    """The connection was lost while a transaction was committed: it may be kept, or not."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(
+            f"db.transaction: the connection was lost during COMMIT ({cause}), so the "
+            "transaction may have been kept, or not. Look before you repeat it."
+        )
+
+
+class RowMismatch(DatabaseError):
+    """A row has no column for an attribute that the class of the result needs."""
+
+    def __init__(self, row: type, missing: Sequence[str], columns: Sequence[str]) -> None:
+        super().__init__(
+            f"{row.__qualname__}: the query gives no {', '.join(map(repr, missing))}. Its "
+            f"columns are {', '.join(map(repr, columns))}: name them with 'as'."
+        )
+        self.missing = tuple(missing)

@@ -1,0 +1,135 @@
+"""Rows become what the caller asks for: dicts, attrs classes, dataclasses, pydantic models."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import attrs
+import cattrs
+
+from fxtrio.db.faults import RowMismatch
+
+Make = Callable[[Sequence[Any]], Any]
+"""Makes one row's object of its values, which are in the order of the columns."""
+
+
+def row_maker(row: Any, names: tuple[str, ...]) -> Make:
+    """Return what makes a ``row`` of the values of the columns ``names``.
+
+    Values that have their attribute's type already are taken as they are, the others are
+    converted by cattrs. Columns that the class does not have are left out. Raises
+    RowMismatch when one is missing, and TypeError for what is no such class.
+    """
+    return _row_maker(row, names)
+
+
+@lru_cache(maxsize=1000)
+def _row_maker(row: Any, names: tuple[str, ...]) -> Make:
+    if row is dict:
+        return lambda values: dict(zip(names, values, strict=True))
+    if hasattr(row, "model_validate"):
+        validate = row.model_validate
+        return lambda values: validate(dict(zip(names, values, strict=True)))
+    if attrs.has(row):
+        known = {
+            field.name: (field.alias or field.name, field.default is attrs.NOTHING)
+            for field in attrs.fields(row)
+            if field.init
+        }
+    elif dataclasses.is_dataclass(row):
+        nothing = dataclasses.MISSING
+        known = {
+            field.name: (field.name, field.default is nothing and field.default_factory is nothing)
+            for field in dataclasses.fields(row)
+            if field.init
+        }
+    else:
+        raise TypeError(
+            f"fx.db: {row!r} is no class for rows. Give dict, an attrs class, a dataclass or "
+            "a pydantic model."
+        )
+    missing = [name for name, (_, needed) in known.items() if needed and name not in names]
+    if missing:
+        raise RowMismatch(row, missing, names)
+    types = get_type_hints(row)
+    taken = [
+        (place, known[name][0], _conversion(types.get(name, Any)))
+        for place, name in enumerate(names)
+        if name in known
+    ]
+
+    def make(values: Sequence[Any]) -> Any:
+        return row(
+            **{
+                argument: values[place] if convert is None else convert(values[place])
+                for place, argument, convert in taken
+            }
+        )
+
+    return make
+
+
+def _conversion(target: Any) -> Callable[[Any], Any] | None:
+    """Return what makes a ``target`` of a column's value; None where nothing is to be done."""
+    if target in (Any, object, str, int, float, bytes, type(None)):
+        return None
+    parts = get_args(target)
+    optional = type(None) in parts
+    wanted = tuple(part for part in parts if part is not type(None)) if optional else (target,)
+    plain = wanted[0] if len(wanted) == 1 else None
+    if optional and plain is not None and _conversion(plain) is None:
+        return None
+    hook = _CONVERTER.get_structure_hook(target)
+    known = plain if isinstance(plain, type) and get_origin(plain) is None else None
+
+    def convert(value: Any) -> Any:
+        if known is not None and type(value) is known:
+            return value
+        return hook(value, target)
+
+    return convert
+
+
+def _make_converter() -> cattrs.Converter:
+    converter = cattrs.Converter()
+    for kind, read in (
+        (datetime, datetime.fromisoformat),
+        (date, date.fromisoformat),
+        (time, time.fromisoformat),
+        (UUID, UUID),
+        (Decimal, Decimal),
+    ):
+        converter.register_structure_hook(kind, _reader(kind, read))
+    converter.register_structure_hook_factory(_is_json, _from_json)
+    return converter
+
+
+def _reader(kind: Any, read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda value, _: value if isinstance(value, kind) else read(value)
+
+
+def _is_json(kind: Any) -> bool:
+    """Tell whether a type is kept as JSON: a list, a dict, an attrs class…"""
+    origin: Any = get_origin(kind)
+    return kind in _NESTED or origin in _NESTED or attrs.has(kind)
+
+
+def _from_json(kind: Any) -> Callable[[Any, Any], Any]:
+    """Return what reads a column of JSON: text in SQLite, parsed by PostgreSQL's driver."""
+    inner = cattrs.Converter()
+
+    def read(value: Any, _: Any) -> Any:
+        return inner.structure(json.loads(value) if isinstance(value, str) else value, kind)
+
+    return read
+
+
+_NESTED: tuple[Any, ...] = (list, tuple, dict)
+_CONVERTER = _make_converter()

@@ -1,0 +1,189 @@
+"""One transaction: begun at its first statement, ended as a whole, never cut in two."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.db.engine import DatabaseConnection, Engine, Result
+from fxtrio.db.faults import CommitUnknown, TransactionAborted
+
+LIMIT = 5.0
+"""How long the server has for a COMMIT or a ROLLBACK (seconds)."""
+
+log = logging.getLogger("fx.db")
+
+After = tuple[Callable[..., object], tuple[Any, ...]]
+
+
+@attrs.define(eq=False)
+class Transaction:
+    """A transaction and the connection that it has from its first statement on.
+
+    Tasks that were started in its block share it and take turns.
+    """
+
+    engine: Engine
+    open: bool = True
+    """False once it has ended: a job may have inherited it with its context."""
+
+    after: list[After] = attrs.field(factory=list)
+    """What is called when it is committed."""
+
+    began: float | None = None
+    """When it took its connection, on trio's clock (seconds)."""
+
+    _connection: DatabaseConnection | None = None
+    _turn: trio.Lock = attrs.field(factory=trio.Lock)
+    _savepoints: list[str] = attrs.field(factory=list)
+    _made: int = 0
+    _spoiled: str = ""
+    """Why it cannot be committed."""
+
+    async def run(self, sql: str, args: Sequence[Any]) -> Result:
+        """Run one statement in it."""
+        async with self._turn:
+            return await (await self._begun()).run(sql, args)
+
+    async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Run one statement for each of ``rows`` in it."""
+        async with self._turn:
+            return await (await self._begun()).run_many(sql, rows)
+
+    async def run_script(self, text: str) -> None:
+        """Run the statements of a script in it."""
+        async with self._turn:
+            await (await self._begun()).run_script(text)
+
+    @asynccontextmanager
+    async def stream(self, sql: str, args: Sequence[Any]) -> AsyncIterator[TurningCursor]:
+        """Run a query in it whose rows are fetched in parts."""
+        async with self._turn:
+            cursor = await (await self._begun()).open_cursor(sql, args)
+        try:
+            yield TurningCursor(cursor.names, cursor.fetch, self._turn)
+        finally:
+            with trio.CancelScope(shield=True), trio.move_on_after(LIMIT):
+                await cursor.close()
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        """Undo what the block has done, and nothing else, when it raises."""
+        self._made += 1
+        name = f"fx_{self._made}"
+        async with self._turn:
+            await (await self._begun()).run(f"savepoint {name}")
+            self._savepoints.append(name)
+        known = len(self.after)
+        try:
+            yield
+            async with self._turn:
+                self._check_order(name)
+                if self._state() == "failed":
+                    raise TransactionAborted("a statement failed and its error was caught")
+                await (await self._begun()).run(f"release savepoint {name}")
+        except BaseException:
+            del self.after[known:]
+            with trio.CancelScope(shield=True), trio.move_on_after(LIMIT):
+                if self._state() in ("open", "failed") and not self._spoiled:
+                    assert self._connection is not None
+                    await self._connection.run(f"rollback to savepoint {name}")
+                    await self._connection.run(f"release savepoint {name}")
+            raise
+        finally:
+            if name in self._savepoints:
+                self._savepoints.remove(name)
+
+    def _check_order(self, name: str) -> None:
+        if self._savepoints[-1] != name:
+            self._spoiled = "nested transactions of two tasks overlapped"
+            raise TransactionAborted(self._spoiled)
+
+    def _state(self) -> str:
+        return "gone" if self._connection is None else self._connection.state
+
+    async def _begun(self) -> DatabaseConnection:
+        """Return the connection, in a transaction."""
+        if self._connection is None:
+            self._connection = await self.engine.acquire(reads=False)
+            self.began = trio.current_time()
+            await self._connection.run(self.engine.begin)
+        elif self._connection.state in ("idle", "gone"):
+            self._spoiled = self._spoiled or "the database has ended it after an error"
+            raise TransactionAborted(self._spoiled)
+        return self._connection
+
+    async def end(self, error: BaseException | None) -> None:
+        """Commit it, or roll it back because of ``error``.
+
+        A cancellation that comes before the COMMIT rolls back, too; one that comes later is
+        late. Raises TransactionAborted and CommitUnknown.
+        """
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            if error is None:
+                await trio.lowlevel.checkpoint_if_cancelled()
+                self._check(connection)
+                await self._commit(connection)
+        finally:
+            # After a COMMIT it is idle, and there is nothing to roll back.
+            await self._roll_back(connection)
+            self.engine.release(connection)
+
+    def _check(self, connection: DatabaseConnection) -> None:
+        if self._spoiled:
+            raise TransactionAborted(self._spoiled)
+        if connection.state == "failed":
+            raise TransactionAborted("a statement failed and its error was caught")
+        if connection.state != "open":
+            raise TransactionAborted("the database has ended it after an error")
+
+    async def _commit(self, connection: DatabaseConnection) -> None:
+        with trio.CancelScope(shield=True):
+            try:
+                with trio.fail_after(LIMIT):
+                    await connection.run("commit")
+            except trio.TooSlowError as error:
+                connection.finish()
+                raise CommitUnknown(f"no answer for {LIMIT:g} s") from error
+            except Exception as error:
+                if connection.state == "gone":
+                    raise CommitUnknown(str(error).strip()) from error
+                raise
+
+    async def _roll_back(self, connection: DatabaseConnection) -> None:
+        """Undo it. A connection that does not answer is closed, which does the same."""
+        if self._state() not in ("open", "failed"):
+            return
+        with trio.CancelScope(shield=True):
+            with trio.move_on_after(LIMIT):
+                try:
+                    await connection.run("rollback")
+                except Exception as error:
+                    log.warning(
+                        "db.transaction: ROLLBACK failed, closing the connection: %s", error
+                    )
+            if self._state() != "idle":
+                connection.finish()
+
+
+@attrs.define(eq=False)
+class TurningCursor:
+    """Fetches in turn with the other statements of a transaction."""
+
+    names: tuple[str, ...]
+    _fetch: Callable[[], Any]
+    _turn: trio.Lock
+
+    async def fetch(self) -> Sequence[Sequence[Any]]:
+        """Return the next rows."""
+        async with self._turn:
+            rows: Sequence[Sequence[Any]] = await self._fetch()
+            return rows
