@@ -138,8 +138,10 @@ class Dispatcher:
             return
         if isinstance(answer, Reply):
             if event.navigation or event.negotiated:
-                keep_private(answer.headers)
-                keep_private(event.draft.raw_headers)
+                if NO_STORE not in answer.headers:
+                    keep_private(answer.headers)
+                if event.draft.raw_headers:
+                    keep_private(event.draft.raw_headers)
             await send_reply(
                 answer,
                 event.send,

@@ -21,7 +21,7 @@ class Form(Protocol):
         ...
 
     async def ask(self, page: PageEvent) -> Answer | None:
-        """Run the route hooks and return what they answer in their refusal, if they do."""
+        """Run the route hooks, where there are any, and return how they refuse; None lets pass."""
         ...
 
     async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
@@ -49,9 +49,10 @@ async def respond(page: PageEvent, form: Form, *, cache: ResponseCache | None) -
     limit = page.site.config.timeouts.request
     with page.running.watchdog.watch(page.event.receive, limit=limit) as watched:
         try:
-            refusal = await form.ask(page)
-            if refusal is not None:
-                return refusal
+            if page.site.hooks.pages:
+                refusal = await form.ask(page)
+                if refusal is not None:
+                    return refusal
             admitted = True
             page.event.audience.admit(page.event.draft)
             stored = None if cache is None else await cache.obtain(page, form.stored_as(page))

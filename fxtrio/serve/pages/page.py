@@ -70,7 +70,7 @@ class PageEvent:
             audience.leave_to_browser()
             if content.action_data is not None:  # nobody has seen which fields are passwords
                 data = {**content.action_data, "values": {}}
-                payload = self.payload(plan, attrs.evolve(content, action_data=data))
+                payload = self.payload(plan, content._replace(action_data=data))
         body = site.frames[plan.view.id].whole(rendered, payload, nonce)
         return Reply(content.status, body, HTML, self.html_headers(nonce))
 
@@ -110,7 +110,7 @@ class PageEvent:
         data = without(content.action_data or {}, password_fields(rendered.html))
         if data is None:
             return rendered, payload
-        payload = self.payload(plan, attrs.evolve(content, action_data=data))
+        payload = self.payload(plan, content._replace(action_data=data))
         return await render(plan.view.id, payload), payload
 
     async def render(self, plan: ViewPlan, payload: bytes) -> Rendered:

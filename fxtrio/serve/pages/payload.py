@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -47,8 +47,7 @@ class PageProblem:
     data: Mapping[str, Any] = attrs.field(factory=dict)
 
 
-@attrs.frozen
-class Content:
+class Content(NamedTuple):
     """What a view shows."""
 
     values: Values
@@ -63,8 +62,7 @@ class Content:
     """Whether the page's own data follows in a stream."""
 
 
-@attrs.frozen
-class Location:
+class Location(NamedTuple):
     """How the URL of a page names it, as JSON that is safe in HTML."""
 
     route: bytes

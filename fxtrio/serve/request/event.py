@@ -61,6 +61,9 @@ class RequestEvent:
     request_id: bytes | None
     draft: ResponseDraft
     audience: Audience
+    navigation: bool
+    """Whether the client router asks for the payload instead of the page."""
+
     background_tasks: list[BackgroundTask] = attrs.field(factory=list)
     """Work that begins once the response is sent."""
 
@@ -92,11 +95,6 @@ class RequestEvent:
         """A header by which requests are trusted, and that is there twice; None when none is."""
         fields = self.scope["headers"]
         return None if len(fields) == len(self.headers) else repeated(fields)
-
-    @property
-    def navigation(self) -> bool:
-        """Whether the client router asks for the payload instead of the page."""
-        return self.headers.get(NAVIGATION) == b"1"
 
     @property
     def raw_path(self) -> bytes | None:
@@ -171,5 +169,13 @@ def open_event(
             request_id = entropy.hex().encode()
         state["request_id"] = request_id.decode()
     return RequestEvent(
-        scope, receive, send, headers, path, request_id, draft, scope.get(AUDIENCE, audience)
+        scope,
+        receive,
+        send,
+        headers,
+        path,
+        request_id,
+        draft,
+        scope.get(AUDIENCE, audience),
+        headers.get(NAVIGATION) == b"1",
     )
