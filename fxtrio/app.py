@@ -23,6 +23,7 @@ from fxtrio.compression.files import Compressed, find_assets, find_public
 from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
 from fxtrio.db import Database, open_database
+from fxtrio.db.migrating import migrate, require_migrated
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
@@ -187,6 +188,10 @@ class Application(Starlette):
             return
         development = self.site.development
         async with open_database(settings, self._root, development=development) as database:
+            if development or settings.migrate == "run":
+                await migrate(database, self._root)
+            else:
+                await require_migrated(database, self._root)
             yield database
 
     def begin_shutdown(self) -> None:

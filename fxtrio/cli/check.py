@@ -80,6 +80,7 @@ async def check(
     """
     import trio
 
+    from fxtrio.cli.trial.migrations import migration_problems
     from fxtrio.cli.trial.process import order_of, try_application
     from fxtrio.compile.problems import config_problems, placed
     from fxtrio.compile.project import check_project, check_python
@@ -96,7 +97,8 @@ async def check(
     module = f"{app.partition(':')[0].replace('.', '/')}.py"
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
     around = await trio.to_thread.run_sync(surrounding_problems, root, config)
-    problems = [*project.problems, *broken, *around]
+    migrations = await migration_problems(root, config)
+    problems = [*project.problems, *broken, *around, *migrations]
     settings = unusable.copy()
 
     async def look_at_ui() -> None:

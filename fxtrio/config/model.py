@@ -198,6 +198,9 @@ class DatabaseConfig:
     pool: int = attrs.field(default=10, validator=checks.at_least(1))
     """Connections for each server process; those that read, in SQLite (count)."""
 
+    migrate: Literal["refuse", "run"] = "refuse"
+    """What a server does about migrations that have not been run; `fx dev` runs them."""
+
     waiters: int = attrs.field(default=100, validator=checks.at_least(1))
     """How many may wait for a connection; one more raises DatabaseBusy (count)."""
 

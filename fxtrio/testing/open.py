@@ -73,7 +73,8 @@ def open_app(
     and rendered in Node. A mock clock that jumps by itself waits for both, and for worker
     threads (`fxtrio.testing.clock`).
 
-    The database of the settings is replaced by an empty one in memory, the test's own.
+    The database of the settings is replaced by one in memory, the test's
+    own, in which the migrations have been run.
     Plugins keep their files in the folder ``data``; by default in an empty one, which is
     gone after the block, so that tests leave the project's own data alone. The block's
     code belongs to the app: `get_auth`, `enqueue` and `get_app` work there. The variables
@@ -136,7 +137,8 @@ def with_own_database(config: Config) -> Config:
     """Return the settings with a database of the test's own, in memory, if the app has one."""
     if not config.database.url:
         return config
-    return attrs.evolve(config, database=attrs.evolve(config.database, url="sqlite://"))
+    own = attrs.evolve(config.database, url="sqlite://", migrate="run")
+    return attrs.evolve(config, database=own)
 
 
 def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,13 @@ ENGINES = ("memory", "file")
 
 
 @asynccontextmanager
-async def opened(kind: str, root: Path, **settings: Any) -> AsyncIterator[Database]:
-    """Open an empty database of a kind; the tests' files are below ``root``."""
+async def opened(
+    kind: str, root: Path, *, fresh: bool = True, **settings: Any
+) -> AsyncIterator[Database]:
+    """Open a database of a kind; the tests' files are below ``root``.
+
+    It is empty when it is ``fresh``, or the first of the test.
+    """
     url = {"memory": "sqlite://", "file": "sqlite:///data/app.db"}[kind]
     async with open_database(DatabaseConfig(url=url, **settings), root) as database:
         yield database

@@ -23,9 +23,11 @@ def section(command: str) -> str:
 def test_every_command_is_documented_with_its_options(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     assert command is not None
+    commands = [command, *getattr(command, "commands", {}).values()]
     options = {
         option
-        for parameter in command.params
+        for part in commands
+        for parameter in part.params
         if isinstance(parameter, click.Option)
         for option in parameter.opts
         if option.startswith("--")

@@ -1,0 +1,47 @@
+"""`fx db`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fxtrio.cli import main
+from tests.trees import write_tree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    config = '{"database": {"url": "sqlite:///data/app.db"}}'
+    return write_tree(tmp_path, {"fx.config.json": config})
+
+
+def run(root: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, ["db", *words, "--root", str(root)])
+
+
+def test_a_migration_from_new_to_changed(root: Path) -> None:
+    assert run(root, "new", "add notes").exit_code == 0
+    file = root / "migrations/0001_add_notes.sql"
+    file.write_text("create table notes (text text);")
+
+    refused = run(root, "check")
+    assert refused.exit_code == 1 and "0001_add_notes.sql has not been run" in refused.output
+    assert "1 migration run" in run(root, "up").output
+    assert "Nothing to run" in run(root, "up").output
+    assert run(root, "check").exit_code == 0
+    shown = json.loads(run(root, "status", "--json").output)
+    assert shown["problems"] == [] and shown["migrations"][0]["applied"].startswith("20")
+
+    file.write_text("create table other (text text);")
+    for command in ("up", "status", "check"):
+        result = run(root, command)
+        assert result.exit_code == 1 and "has changed since it was run" in result.output
+
+
+def test_without_a_database_the_setting_is_named(tmp_path: Path) -> None:
+    result = run(tmp_path, "up")
+
+    assert result.exit_code == 1 and "Set 'database.url'" in result.output

@@ -1,0 +1,172 @@
+"""Migrations: read, compared, run once."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import trio
+
+from fx.db import db as current
+from fx.testing import open_app
+from fxtrio.cli.trial.migrations import migration_problems
+from fxtrio.config import load_config
+from fxtrio.db import Database
+from fxtrio.db.migrating import migrate, require_migrated, runs
+from fxtrio.db.migrations import (
+    MigrationFailed,
+    MigrationsInvalid,
+    MigrationsPending,
+    new_migration,
+    read_migrations,
+)
+from tests.db.engines import opened
+from tests.trees import PAGE, write_tree
+
+BOOKS = "create table books (id integer primary key);\ninsert into books values (1);\n"
+MORE = "insert into books values (2); -- the second; and last\n"
+FILES = {"migrations/0001_books.sql": BOOKS, "migrations/0002_more.sql": MORE}
+
+
+async def test_each_is_run_once_and_in_order(db: Database, tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+
+    first = [one.file for one in await migrate(db, tmp_path)]
+    assert first == ["0001_books.sql", "0002_more.sql"]
+    assert await migrate(db, tmp_path) == []
+    assert await db.value("select count(*) from books") == 2
+    assert [run.name for run in (await runs(db)).values()] == ["books", "more"]
+
+
+async def test_the_one_for_the_engine_wins(db: Database, tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+    own, other = ("sqlite", "postgresql")[:: 1 if db.dialect == "sqlite" else -1]
+    write_tree(
+        tmp_path,
+        {
+            f"migrations/0003_x.{own}.sql": "insert into books values (3);",
+            f"migrations/0003_x.{other}.sql": "nonsense",
+        },
+    )
+    await migrate(db, tmp_path)
+
+    assert await db.value("select count(*) from books") == 3
+
+
+async def test_one_that_fails_is_undone_and_those_before_it_are_kept(
+    db: Database, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, FILES)
+    write_tree(tmp_path, {"migrations/0002_more.sql": MORE + "insert into nowhere values (1);"})
+
+    with pytest.raises(MigrationFailed, match=r"^migrations/0002_more\.sql: .*nowhere"):
+        await migrate(db, tmp_path)
+
+    assert await db.value("select count(*) from books") == 1
+    write_tree(tmp_path, FILES)
+    assert len(await migrate(db, tmp_path)) == 1
+
+
+async def test_what_has_changed_or_gone_is_named_before_anything_runs(
+    db: Database, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, FILES)
+    await migrate(db, tmp_path)
+    write_tree(tmp_path, {"migrations/0001_books.sql": BOOKS.replace("\n", "  \r\n")})
+    await require_migrated(db, tmp_path)  # the end of a line is no change
+
+    write_tree(tmp_path, {"migrations/0001_books.sql": BOOKS + "--", "migrations/0003_x.sql": ";"})
+    (tmp_path / "migrations/0002_more.sql").unlink()
+    with pytest.raises(MigrationsInvalid) as caught:
+        await migrate(db, tmp_path)
+
+    assert [problem.file for problem in caught.value.problems] == [
+        "0001_books.sql",
+        "0002_more.sql",
+    ]
+    assert "has changed since it was run" in str(caught.value)
+    assert len(await runs(db)) == 2
+
+
+async def test_several_processes_run_each_once(engine: str, tmp_path: Path) -> None:
+    if engine == "memory":  # which no other process sees
+        engine = "file"
+    write_tree(tmp_path, FILES)
+    done: list[str] = []
+
+    async def one() -> None:
+        async with opened(engine, tmp_path) as database:
+            done.extend(migration.file for migration in await migrate(database, tmp_path))
+
+    with trio.fail_after(60):
+        async with opened(engine, tmp_path) as database, trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(one)
+        async with opened(engine, tmp_path, fresh=False) as database:
+            assert await database.value("select count(*) from books") == 2
+
+    assert sorted(done) == ["0001_books.sql", "0002_more.sql"]
+
+
+def test_files_that_make_no_order_are_refused_together(tmp_path: Path) -> None:
+    names = ("1_short.sql", "0001_a.sql", "0001_b.sql", "0002_c.postgresql.sql")
+    write_tree(tmp_path, {f"migrations/{name}": ";" for name in names})
+
+    with pytest.raises(MigrationsInvalid) as caught:
+        read_migrations(tmp_path, "sqlite")
+
+    assert str(caught.value).splitlines() == [
+        "migrations/1_short.sql: its name is not of the form 0001_what_it_does.sql. Rename it.",
+        "migrations/0001_b.sql: 0001_a.sql and 0001_b.sql have one number. "
+        "Give one of them the next number.",
+        "migrations/0002_c.postgresql.sql: there is no such file for sqlite. "
+        "Write 0002_c.sqlite.sql.",
+    ]
+
+
+def test_a_new_one_has_the_next_number(tmp_path: Path) -> None:
+    first = new_migration(tmp_path, "Add notes!")
+    second = new_migration(tmp_path, "search", ("sqlite", "postgresql"))
+
+    assert [path.name for path in first + second] == [
+        "0001_add_notes.sql",
+        "0002_search.sqlite.sql",
+        "0002_search.postgresql.sql",
+    ]
+    with pytest.raises(ValueError, match="no letters"):
+        new_migration(tmp_path, "!")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    config = '{"database": {"url": "sqlite:///data/app.db"}}'
+    return write_tree(tmp_path, FILES | {"fx.config.json": config, "pages/index.fxl": PAGE})
+
+
+async def test_tests_find_them_run(project: Path) -> None:
+    async with open_app(project):
+        assert await current.value("select count(*) from books") == 2
+
+
+async def test_fx_check_finds_a_file_that_has_changed(project: Path) -> None:
+    config = load_config(project, environ={})
+    assert await migration_problems(project, config) == []
+    assert not (project / "data").exists()
+    async with opened("file", project) as database:
+        await migrate(database, project)
+    write_tree(project, {"migrations/0002_more.sql": "insert into books values (4);"})
+
+    found = await migration_problems(project, config)
+
+    assert [problem.path for problem in found] == ["migrations/0002_more.sql"]
+    assert "has changed since it was run as 0002_more" in str(found[0])
+
+
+async def test_a_server_refuses_to_start_without_them(project: Path) -> None:
+    async with opened("file", project) as database:
+        with pytest.raises(MigrationsPending, match=r"0001_books\.sql, 0002_more\.sql have not"):
+            await require_migrated(database, project)
+    raw = sqlite3.connect(project / "data/app.db")
+    assert raw.execute("select count(*) from sqlite_master").fetchone() == (0,)
+    raw.close()
