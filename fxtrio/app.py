@@ -27,7 +27,7 @@ from fxtrio.db.migrating import migrate, require_migrated
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
-from fxtrio.manifest import Manifest, load_manifest
+from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
@@ -54,9 +54,6 @@ from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.tasks import open_task_queue
 
 log = logging.getLogger("fx.app")
-
-BUILD = Path(".fx/build")
-DEVELOPMENT_BUILD = Path(".fx/dev")
 
 
 class TrioMissing(FxtrioError):
@@ -242,7 +239,7 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     mode = overrides.pop("mode", None) or os.environ.get("FX_MODE", "production")
     root = Path(root).resolve()
     config = load_config(root, **overrides)
-    build = root / (DEVELOPMENT_BUILD if mode == "development" else BUILD)
+    build = root / FOLDERS["development" if mode == "development" else "production"]
     checking = mode == "check"
     manifest = Manifest(build_id="", mode="development") if checking else load_manifest(build)
 

@@ -19,11 +19,8 @@ from typing import Any
 from fxtrio import runtime
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
-from fxtrio.manifest import Manifest, PageModule
+from fxtrio.manifest import MODULE_PREFIX, Manifest, PageModule
 from fxtrio.serve.pages.code import PageCode, page_code
-
-PREFIX = "fxpages_"
-"""What the module names of page files begin with."""
 
 
 class Imports:
@@ -34,7 +31,7 @@ class Imports:
         root = root.resolve()
         self._root = root
         self._build = build
-        self._prefix = PREFIX + hashlib.sha256(str(root).encode()).hexdigest()[:12]
+        self._prefix = MODULE_PREFIX + hashlib.sha256(str(root).encode()).hexdigest()[:12]
         if str(root) not in sys.path:
             sys.path.insert(0, str(root))
 

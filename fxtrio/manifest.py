@@ -8,6 +8,7 @@ folder, for example ``pages/blog/[id].fxl``.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,14 @@ from fxtrio.errors import FxtrioError, shown_path
 
 VERSION = 1
 FILE_NAME = "manifest.json"
+
+Mode = Literal["production", "development"]
+
+FOLDERS: Mapping[Mode, Path] = {"production": Path(".fx/build"), "development": Path(".fx/dev")}
+"""Build folders, relative to the project folder."""
+
+MODULE_PREFIX = "fxpages_"
+"""What the names begin with under which page files are imported; then hexadecimal digits."""
 
 ViewKind = Literal["page", "error", "not-found"]
 HeadNode = list[Any]

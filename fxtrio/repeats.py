@@ -76,6 +76,20 @@ class Repeats(Generic[K]):
         """Count ``key`` without having told it: one of a few that stand for all others."""
         self._counts.setdefault(key, _Count(now)).more += 1
 
+    def again(self, key: K, now: float) -> int | None:
+        """Return whether to tell of ``key`` now: how often it has come untold, or None.
+
+        For those who have no task that asks `take_due`: the count waits for the next time.
+        """
+        known = self._counts.get(key)
+        if known is not None and now - known.since < self.period:
+            known.more += 1
+            return None
+        self._counts.pop(key, None)
+        if not self.add(key, now):
+            return None
+        return known.more if known is not None else 0
+
     def has_more(self) -> bool:
         """Return whether something has come again that `take_due` has not returned."""
         return any(count.more for count in self._counts.values())
@@ -98,6 +112,16 @@ class Repeats(Generic[K]):
         for key, count in tuple(self._counts.items()):
             if not count.more and now - count.since >= self.period:
                 del self._counts[key]
+
+
+def lines_of_clients() -> Repeats[str]:
+    """Return what to ask before a line that clients can cause as often as they like."""
+    return Repeats(PERIOD, CAPACITY)
+
+
+def more_like_it(count: int) -> str:
+    """Return the end of a line that stands for ``count`` others, held back before it."""
+    return f" (and {count} more in the last minute)" if count else ""
 
 
 Place = tuple[str, int]

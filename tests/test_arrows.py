@@ -38,8 +38,7 @@ MAY_COMPILE = {"compile", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),
-    frozenset({"lifetime", "endpoints", "sockets", "files", "csp_report"}),
-    frozenset({"actions"}),
+    frozenset({"actions", "endpoints", "sockets", "files", "csp_report", "lifetime"}),
     frozenset({"respond"}),
     frozenset({"cache"}),
     frozenset({"pages"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
 
 import attrs
@@ -10,7 +11,16 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.repeats import CAPACITY, FROM_ONE_PLACE, PERIOD, LogLimit, Repeats, open_log_limit
+from fxtrio.repeats import (
+    CAPACITY,
+    FROM_ONE_PLACE,
+    PERIOD,
+    LogLimit,
+    Repeats,
+    lines_of_clients,
+    more_like_it,
+    open_log_limit,
+)
 
 log = logging.getLogger("fx.serve")
 
@@ -119,11 +129,31 @@ async def test_what_was_held_back_is_told_each_minute_and_at_the_end(
 ) -> None:
     async with open_log_limit(LogLimit(autojump_clock.current_time)):
         await trio.testing.wait_all_tasks_blocked()
+        autojump_clock.autojump_threshold = math.inf  # no time passes while a thread runs
         for _ in range(4):
             await trio.to_thread.run_sync(fail)
+        autojump_clock.autojump_threshold = 0
         await trio.sleep(PERIOD + 1)
         assert caplog.messages == ["/page failed", "3 more within 60 s like this: /page failed"]
         fail()
         fail()
     assert caplog.messages[2:] == ["2 more within 60 s like this: /page failed"]
     assert log.filters == []
+
+
+def test_a_line_of_clients_comes_once_a_minute_and_then_says_how_many_were_held_back() -> None:
+    repeats = lines_of_clients()
+
+    told = [repeats.again("handshake", now) for now in (0, 1, 59, 60, 119, 180, 400)]
+
+    assert told == [0, None, None, 2, None, 1, 0]
+    assert more_like_it(2) == " (and 2 more in the last minute)"
+    assert more_like_it(0) == ""
+
+
+def test_lines_of_clients_hold_each_other_back_only_when_there_are_too_many() -> None:
+    repeats = lines_of_clients()
+    told = [repeats.again(str(number), 0) for number in range(CAPACITY + 1)]
+
+    assert told == [0] * CAPACITY + [None]
+    assert repeats.again("another", PERIOD) == 0

@@ -17,7 +17,7 @@ from fxtrio.cli.descriptors import open_closed_descriptors
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError
-from fxtrio.manifest import Manifest, ManifestUnreadable, load_manifest
+from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
 from fxtrio.ssr.isolation import close_memory
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.prestart import prestart
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fxtrio.http1.limits import ServerLimits
     from fxtrio.supervise.options import ServeOptions
 
-BUILD_FOLDER = Path(".fx/build")
 _SHORTEST_GRACE = 1.0
 _ALL_PERMISSIONS = 0o777
 _CLOSING = 2.0
@@ -128,7 +127,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
         raise click.UsageError("--max-requests-jitter has no meaning without --max-requests.")
     load_env_files(root)
     config = load_config(root)
-    build = root / BUILD_FOLDER
+    build = root / FOLDERS["production"]
     manifest = None
     if app is None or build.exists():  # else it is any ASGI application
         manifest = _load_build(build, config)

@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import attrs
 import trio
@@ -28,20 +27,18 @@ from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import (
     FILE_NAME,
+    FOLDERS,
     ApiRoute,
     Assets,
     Manifest,
+    Mode,
     PageRoute,
     View,
     dump_manifest,
 )
 
-Mode = Literal["production", "development"]
 Report = Callable[[str], None]
 Finish = Callable[[Path, Manifest], None]
-
-FOLDERS: dict[Mode, Path] = {"production": Path(".fx/build"), "development": Path(".fx/dev")}
-"""Build folders, relative to the project folder."""
 
 
 @attrs.frozen

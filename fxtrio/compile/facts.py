@@ -17,13 +17,13 @@ from fxtrio.compile.constants import NotConstant
 from fxtrio.compile.functions import Definition, call_problems, is_generator, marked_inside
 from fxtrio.compile.marks import Mark, Marks
 from fxtrio.compile.problems import Problem
+from fxtrio.compile.signs import RESERVED
 from fxtrio.compile.source import SourceText
 from fxtrio.head import HeadRefused, parse_head
 from fxtrio.manifest import HeadNode
 
 Kind = Literal["page", "layout", "template", "error", "not-found", "loading"]
 
-_VALUES = frozenset({"HEAD", "CACHE", "MEMO", "STANDALONE"})
 _HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdown(ctx)"}
 _DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
 # Where a declaration has an effect; what is not here has one in every file.
@@ -118,7 +118,7 @@ class _Reader:
         elif name in _HOOKS:
             call = _HOOKS[name]
             self._report(node, f"{name!r} is a class", f"Write '{call}'")
-        elif name in _VALUES:
+        elif name in RESERVED:
             self._report(node, f"{name} is a class", f"Give {name} a literal value")
 
     def _read_function(self, function: Definition, *, nested: bool) -> None:
@@ -132,13 +132,13 @@ class _Reader:
             self._report(function, message, "Write two functions")
         elif marks:
             self._read_marked(function, marks[0], nested=nested)
-        elif (name in _VALUES or name in _HOOKS) and nested:
+        elif (name in RESERVED or name in _HOOKS) and nested:
             self._refuse_nested(function, f"{name!r}")
         elif name == "HEAD":
             self._read_head_function(function)
         elif name in _HOOKS:
             self._read_hook(function)
-        elif name in _VALUES:
+        elif name in RESERVED:
             self._report(function, f"{name} is a function", f"Give {name} a literal value")
 
     def _read_marked(self, function: Definition, mark: Mark, *, nested: bool) -> None:
@@ -209,13 +209,13 @@ class _Reader:
         for target in targets:
             if not isinstance(target, ast.Name):
                 self._bind_all(target)
-            elif isinstance(node, ast.AugAssign) and target.id in _VALUES:
+            elif isinstance(node, ast.AugAssign) and target.id in RESERVED:
                 self._report(node, f"{target.id} is changed", "Give it its whole value at once")
             else:
                 self._bind(target.id, node, value)
-                if target.id in _VALUES and nested:
+                if target.id in RESERVED and nested:
                     self._refuse_nested(node, target.id)
-                elif target.id in _VALUES:
+                elif target.id in RESERVED:
                     self._read_value(target.id, value)
 
     def _read_value(self, name: str, value: ast.expr) -> None:

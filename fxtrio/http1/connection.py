@@ -20,6 +20,7 @@ from fxtrio.http1.request import Request, RequestReader, RequestRefusal
 from fxtrio.http1.services import Services
 from fxtrio.http1.transport import ByteTransport
 from fxtrio.http1.upgrade import PREFACE, Handover, upgraded, wants_h2c
+from fxtrio.repeats import more_like_it
 
 _SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n%b\r\n"
 
@@ -52,9 +53,10 @@ class Connection(ClientConnection):
         try:
             peer = await open_peer(self._stream, services.handshake_time)
         except HandshakeFailed as error:
-            if services.seldom.passes("handshake"):
-                more = services.seldom.held_back("handshake")
-                await services.log.info("%s: the TLS handshake failed: %s%s", *error.args, more)
+            untold = services.repeats.again("handshake", trio.current_time())
+            if untold is not None:
+                line = "%s: the TLS handshake failed: %s" + more_like_it(untold)
+                await services.log.info(line, *error.args)
         if peer is None:
             return await trio.aclose_forcefully(self._stream)
         if peer.http2:

@@ -10,8 +10,8 @@ import attrs
 from fxtrio.http1.hub import Hub
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import Stream
-from fxtrio.http1.seldom import Seldom
 from fxtrio.http1.upgrade import Handover
+from fxtrio.repeats import Repeats, lines_of_clients
 
 Scope = MutableMapping[str, Any]
 Application = Callable[..., Awaitable[None]]
@@ -66,5 +66,5 @@ class Services:
     handshake_time: float = 10.0
     """Longest TLS handshake (seconds)."""
 
-    seldom: Seldom = attrs.field(factory=Seldom)
+    repeats: Repeats[str] = attrs.field(factory=lines_of_clients)
     """For lines that clients can cause as often as they like."""

@@ -19,9 +19,9 @@ from starlette.responses import Response
 
 from fxtrio.errors import BodyTooLarge
 from fxtrio.repeats import Repeats
-from fxtrio.serve.actions.outcome import Refused, refusal_reply
 from fxtrio.serve.request.body import read_body
 from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.refusal import Refused, refusal_reply
 from fxtrio.serve.request.reply import NOTHING, Answer
 
 log = logging.getLogger("fx.serve")

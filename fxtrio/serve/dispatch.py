@@ -20,15 +20,13 @@ from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionEvent
-from fxtrio.serve.actions.find import PREFIX
-from fxtrio.serve.actions.outcome import Refused, refusal_reply, refused
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
-from fxtrio.serve.pages.failure import NOT_FOUND, UNEXPECTED, plain_problem, twice
+from fxtrio.serve.pages.failure import NOT_FOUND, plain_problem, twice
 from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
@@ -37,9 +35,17 @@ from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
+from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.refusal import (
+    UNEXPECTED,
+    Refused,
+    forgery_reply,
+    refusal_reply,
+    refused,
+)
 from fxtrio.serve.request.reply import (
     JSON,
     NO_STORE,
@@ -254,7 +260,7 @@ class Dispatcher:
         self, path: str
     ) -> Callable[[Running, RequestEvent], Awaitable[Answer]] | None:
         """Return what answers a path under `/api/__…`; None when it is not the runtime's."""
-        if path.startswith(PREFIX):
+        if path.startswith(ACTIONS):
             return self._answer_action
         if path == "/api/__csrf":
             return self._answer_csrf
@@ -308,9 +314,7 @@ class Dispatcher:
             if event.scope["method"] not in csrf.SAFE_METHODS:
                 verdict = site.proof.refusal(event, event.request, {})
                 if verdict:
-                    await self._send(
-                        event, refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
-                    )
+                    await self._send(event, forgery_reply(verdict))
                     return True
             event.scope.update(child)
             complete = completing(

@@ -12,9 +12,8 @@ from starlette.responses import Response
 
 from fxtrio.encode import encode
 from fxtrio.errors import ActionError, Busy, LoaderError, Redirect
-from fxtrio.serve.actions.outcome import Refused, busy, refusal_reply, refused
 from fxtrio.serve.pages.endpoint_code import EndpointCode
-from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
+from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
@@ -22,6 +21,14 @@ from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.refusal import (
+    UNEXPECTED,
+    Refused,
+    busy,
+    forgery_reply,
+    refusal_reply,
+    refused,
+)
 from fxtrio.serve.request.reply import JSON, NOTHING, Answer, Reply, redirected
 from fxtrio.serve.request.watchdog import DeadlinePassed
 
@@ -39,7 +46,7 @@ async def answer_api(
     unsafe = scope["method"] not in csrf.SAFE_METHODS
     verdict = site.proof.refusal(event, event.request, {}) if unsafe else ""
     if verdict:
-        return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+        return forgery_reply(verdict)
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:

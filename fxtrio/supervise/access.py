@@ -22,7 +22,7 @@ from hypercorn.logging import Logger
 from hypercorn.trio.statsd import StatsdLogger
 
 from fxtrio.http1.opening import show_address
-from fxtrio.http1.seldom import Seldom
+from fxtrio.repeats import lines_of_clients
 
 Form = Literal["console", "json"]
 
@@ -65,7 +65,7 @@ class AccessLog:
         self._waiting: deque[_Request] = deque()
         self._lost = 0
         self._cut = False  # the last write ended within a line
-        self._seldom = Seldom()
+        self._failures = lines_of_clients()
         self._limiter = trio.CapacityLimiter(1)
 
     def note(self, scope: Any, status: int | None, sent: int | None, seconds: float) -> None:
@@ -146,7 +146,7 @@ class AccessLog:
         return 0
 
     def _tell(self, error: OSError) -> None:
-        if self._seldom.passes("failure"):
+        if self._failures.again("failure", time.monotonic()) is not None:
             _log.error("the access log cannot be written: %s; its lines are lost", error.strerror)
 
 

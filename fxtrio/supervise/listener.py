@@ -15,7 +15,7 @@ from ssl import SSLContext
 import trio
 
 from fxtrio.http1.opening import Stream
-from fxtrio.http1.seldom import Seldom
+from fxtrio.repeats import lines_of_clients, more_like_it
 from fxtrio.supervise.addresses import Addresses
 from fxtrio.supervise.open_files import OpenFiles
 
@@ -48,7 +48,7 @@ class Acceptor:
         self._serve = serve
         self._open = 0
         self._closed = trio.Event()
-        self._seldom = Seldom()
+        self._repeats = lines_of_clients()
 
     async def run(
         self, listening: socket.socket, tls: SSLContext | None, connections: trio.Nursery
@@ -115,5 +115,6 @@ class Acceptor:
             self._closed = trio.Event()
 
     def _tell(self, level: int, line: str, *values: object) -> None:
-        if self._seldom.passes(line):
-            _log.log(level, line + "%s", *values, self._seldom.held_back(line))
+        untold = self._repeats.again(line, trio.current_time())
+        if untold is not None:
+            _log.log(level, line + more_like_it(untold), *values)

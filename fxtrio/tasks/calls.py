@@ -10,7 +10,9 @@ from contextvars import Context
 from functools import partial
 from typing import Any
 
-_PAGES = re.compile(r"^fxpages_[0-9a-f]+\.")
+from fxtrio.manifest import MODULE_PREFIX
+
+_PAGES = re.compile(rf"^{MODULE_PREFIX}[0-9a-f]+\.")
 """What is in front of the name of a page file's module (`fxtrio.imports`)."""
 
 

@@ -16,6 +16,7 @@ from starlette.types import Message, Scope
 
 from fxtrio.app import Application
 from fxtrio.errors import FxtrioError
+from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.ungrouped import ungrouped
 
@@ -231,7 +232,7 @@ class Client:
 
         Raises AnswerUnreadable when ``url`` is no page's, or a route hook answers itself.
         """
-        response = await self.get(url, headers={**(headers or {}), "x-fx-navigation": "1"})
+        response = await self.get(url, headers={**(headers or {}), NAVIGATION.decode(): "1"})
         call = f"load_page({url!r})"
         payload = _envelope(response, call, "Name the URL of a page, or use get()")
         props = payload.get("props", {})
@@ -259,7 +260,7 @@ class Client:
         """
         path = page.strip("/") or "index"
         response = await self.post(
-            f"{self.base_url}/api/__actions/{path}/{name}", json=body or {}, headers=headers
+            f"{self.base_url}{ACTIONS}{path}/{name}", json=body or {}, headers=headers
         )
         payload = _envelope(response, f"action({page!r}, {name!r})", "Use post() with its URL")
         ok = payload.pop("ok")

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import attrs
 
-from fxtrio.app import BUILD, assemble, open_pool
+from fxtrio.app import assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import Config, PluginConfig, env_files, join, load_config
 from fxtrio.context import entered
-from fxtrio.manifest import load_manifest
+from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.running_app import App
 from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
@@ -113,7 +113,7 @@ async def _open(
         if mode is None:
             with nullcontext() if held is None else held.hold():
                 await build_project(root, config, mode="production", report=lambda line: None)
-            build = root / BUILD
+            build = root / FOLDERS["production"]
             manifest = load_manifest(build)
             open_renderer = partial(open_pool, build, manifest, config)
         else:

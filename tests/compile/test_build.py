@@ -12,14 +12,14 @@ import pytest
 import trio
 
 from fxtrio.compile import build
-from fxtrio.compile.build import FOLDERS, Mode, build_project, compile_server
+from fxtrio.compile.build import build_project, compile_server
 from fxtrio.compile.bundle import BundlePlan, BundleResult, FileAssets
 from fxtrio.compile.bundler import BundlerCrashed
 from fxtrio.compile.problems import CompileFailed, Problem
 from fxtrio.compile.ui import UiProblems
 from fxtrio.config import Config
 from fxtrio.imports import Imports
-from fxtrio.manifest import Manifest, load_manifest
+from fxtrio.manifest import FOLDERS, Manifest, Mode, load_manifest
 
 PAGE = '''"""A page whose loader fails in line 10."""
 import { x } from './x'

@@ -27,7 +27,7 @@ from fxtrio.compile.extras import install_remedy
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_bytes
 from fxtrio.errors import FxtrioError
-from fxtrio.imports import PREFIX
+from fxtrio.manifest import MODULE_PREFIX
 from fxtrio.tracebacks import is_application
 
 Result = TypeVar("Result")
@@ -132,7 +132,7 @@ def explain(error: BaseException) -> tuple[str, str]:
 
 
 def _no_module(name: str) -> tuple[str, str]:
-    if name.startswith(PREFIX):
+    if name.startswith(MODULE_PREFIX):
         cause = "a page has no package, so it can import nothing relative to it"
         return cause, "Write 'import name' for a module of the project folder"
     if name.partition(".")[0] == "fx":

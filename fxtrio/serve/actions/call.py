@@ -19,9 +19,9 @@ from fxtrio.errors import ActionError, BadBody, Busy, LoaderError, Redirect
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
-from fxtrio.serve.actions.outcome import Refused, Result, Succeeded, busy, refusal_reply, refused
+from fxtrio.serve.actions.outcome import Result, Succeeded
 from fxtrio.serve.pages.code import ActionCode
-from fxtrio.serve.pages.failure import UNEXPECTED, log_failure
+from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.show import FormOutcome, load_and_show
@@ -31,14 +31,18 @@ from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.refusal import (
+    UNEXPECTED,
+    Refused,
+    busy,
+    forgery_reply,
+    refusal_reply,
+    refused,
+)
 from fxtrio.serve.request.reply import JSON, NO_STORE, NOTHING, Answer, Header, Reply
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 log = logging.getLogger("fx.serve")
-
-
-def _forbidden(verdict: str) -> Reply:
-    return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
 
 
 @attrs.frozen(eq=False)
@@ -58,7 +62,7 @@ class ActionEvent:
             return refusal_reply(Refused("Action not found", 404, self._hint()))
         verdict = self.site.proof.refusal(self.event, self.event.request)
         if verdict:
-            return _forbidden(verdict)
+            return forgery_reply(verdict)
         self.event.scope["path_params"] = found.params
         self.event.scope[SCOPE_KEY] = found.matched
         background = self.event.scope["state"]["background"] = BackgroundTasks()
@@ -123,7 +127,7 @@ class ActionEvent:
             except ClientDisconnect:
                 return None
             if verdict:
-                return _forbidden(verdict)
+                return forgery_reply(verdict)
             begun = True
             scope.deadline = trio.current_time() + action.timeout
             watching: AbstractContextManager[Watched | None] = nullcontext()

@@ -15,9 +15,8 @@ from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes import MatchedRoute
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.event import PagePath, RequestEvent
-
-PREFIX = "/api/__actions/"
 
 
 class ActionResultInvalid(ValueRefused):
@@ -41,7 +40,7 @@ class NamedAction:
 
 
 def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
-    """Return what a URL, whose path begins with `PREFIX`, names; None when it is nothing."""
+    """Return what a URL, whose path begins with `ACTIONS`, names; None when it is nothing."""
     path, name = _split(event)
     match = None if path is None else site.router.match(path.path, path.raw)
     if path is None or match is None:
@@ -81,9 +80,9 @@ def say_missing(site: Site, event: RequestEvent) -> str:
 def _split(event: RequestEvent) -> tuple[PagePath | None, str]:
     """Return the path of the page, None without one, and the name of the action."""
     if event.raw_path is None:
-        page, _, name = event.path[len(PREFIX) :].rpartition("/")
+        page, _, name = event.path[len(ACTIONS) :].rpartition("/")
         return _path_of(PagePath.of(f"/{page}")), name
-    if not event.whole_path.startswith(PREFIX):
+    if not event.whole_path.startswith(ACTIONS):
         return None, ""
     segments = event.raw_path.decode("latin-1").split("/")
     raw = "/" + "/".join(segments[3:-1])

@@ -1,21 +1,14 @@
-"""What an action came to, and how a refusal is told in JSON."""
+"""What an action came to."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from math import ceil
 from typing import Any
 
 import attrs
 from starlette.responses import Response
 
-from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError, Redirect
-from fxtrio.serve.pages.failure import UNEXPECTED
-from fxtrio.serve.request.reply import JSON, NO_STORE, Header, Reply
-
-log = logging.getLogger("fx.serve")
+from fxtrio.errors import Redirect
+from fxtrio.serve.request.refusal import Refused
 
 
 @attrs.frozen
@@ -26,45 +19,4 @@ class Succeeded:
     invalidated: list[str]
 
 
-@attrs.frozen
-class Refused:
-    """The action was not run, or raised something meant for the client."""
-
-    message: str
-    status: int
-    data: Mapping[str, Any] = attrs.field(factory=dict)
-    fields: Mapping[str, list[str]] = attrs.field(factory=dict)
-    retry_after: int | None = None
-    """When the client may try again (seconds)."""
-
-
 Result = Succeeded | Refused | Redirect | Response
-
-
-def refused(error: ActionError | LoaderError) -> Refused:
-    """Return what the client learns of an error that was raised for it."""
-    fields = error.fields if isinstance(error, ActionError) else {}
-    later = error.retry_after if isinstance(error, BodiesFull) else None
-    return Refused(error.message, error.status_code, error.data, fields, later)
-
-
-def busy(error: Busy) -> Refused:
-    """Return what the client learns when something has as much to do as it can."""
-    return Refused(error.message, 503, retry_after=ceil(error.retry_after))
-
-
-def refusal_reply(refusal: Refused) -> Reply:
-    """Return ``{ok: false, error}`` with ``data`` and ``fields`` where there are any."""
-    shown: dict[str, Any] = {"ok": False, "error": refusal.message}
-    if refusal.data:
-        shown["data"] = refusal.data
-    if refusal.fields:
-        shown["fields"] = refusal.fields
-    headers: list[Header] = [NO_STORE]
-    if refusal.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % refusal.retry_after))
-    try:
-        return Reply(refusal.status, encode(shown, place="the error"), JSON, headers)
-    except NotSerializable as error:
-        log.error("%s", error)
-        return refusal_reply(Refused(UNEXPECTED, 500))

@@ -7,7 +7,8 @@ from urllib.parse import unquote_plus
 from starlette.types import Scope
 
 from fxtrio.serve.request.audience import AUDIENCE, Audience
-from fxtrio.serve.request.event import NAVIGATION, RequestEvent
+from fxtrio.serve.request.client_protocol import NAVIGATION
+from fxtrio.serve.request.event import RequestEvent
 
 Key = tuple[bytes, ...]
 """All that a stored response depends on: form, scheme, host, path and query."""

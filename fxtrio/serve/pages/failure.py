@@ -11,6 +11,7 @@ from fxtrio.serve.pages.document import error_document
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.refusal import UNEXPECTED
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.serve.request.watchdog import DeadlinePassed
 from fxtrio.ssr.failures import RenderFailed, RenderTimeout
@@ -18,7 +19,6 @@ from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
-UNEXPECTED = "An unexpected error occurred."
 NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
 
 

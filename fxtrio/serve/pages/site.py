@@ -21,6 +21,7 @@ from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.request.audience import OneVisitor
+from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
 from fxtrio.serve.request.hooks import Hooks
 from fxtrio.serve.request.proof import Proof
@@ -156,7 +157,7 @@ def _markdown(
 
 
 def _vary(config: Config) -> Header:
-    forms = ["x-fx-navigation"]
+    forms = [NAVIGATION.decode()]
     if config.llms.enabled:
         forms.append("accept")
     if config.compression != "off":

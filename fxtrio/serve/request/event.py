@@ -12,11 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.http1.fields import repeated
 from fxtrio.serve.request.audience import AUDIENCE, Audience
+from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.reply import Entropy, ResponseDraft
 from fxtrio.serve.request.spool import Bodies, Body
-
-NAVIGATION = b"x-fx-navigation"
-"""The header by which the client router asks for the payload instead of the page."""
 
 SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 """Characters that browsers do not encode in a path (RFC 3986, 3.3)."""

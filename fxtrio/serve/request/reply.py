@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from fxtrio.errors import Redirect
+from fxtrio.serve.request.client_protocol import BUILD_ID, NAVIGATION
 
 Header = tuple[bytes, bytes]
 
@@ -69,7 +70,7 @@ def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
         return answer
     if navigation:
         body = msgspec.json.encode({"ok": True, "redirect": answer.url})
-        return Reply(200, body, JSON, [NO_STORE, (b"vary", b"x-fx-navigation")])
+        return Reply(200, body, JSON, [NO_STORE, (b"vary", NAVIGATION)])
     return Response(status_code=answer.status, headers={"location": answer.url})
 
 
@@ -149,7 +150,7 @@ def standard_headers(*, csp: str, base_url: str, build_id: str) -> StandardHeade
             (b"x-content-type-options", b"nosniff"),
             (b"x-frame-options", b"SAMEORIGIN"),
             (b"referrer-policy", b"strict-origin-when-cross-origin"),
-            (b"x-fx-build", build_id.encode()),
+            (BUILD_ID, build_id.encode()),
         ),
         csp_name=names[csp],
         csp=policy.encode(),

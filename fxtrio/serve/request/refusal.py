@@ -1,0 +1,65 @@
+"""A request that is refused: what the client learns of it, in JSON."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from math import ceil
+from typing import Any, Final
+
+import attrs
+
+from fxtrio.encode import NotSerializable, encode
+from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError
+from fxtrio.serve.request.reply import JSON, NO_STORE, Header, Reply
+
+log = logging.getLogger("fx.serve")
+
+UNEXPECTED: Final = "An unexpected error occurred."
+"""All that clients of an app in production learn of a defect."""
+
+
+@attrs.frozen
+class Refused:
+    """A request that was not carried out, or whose code raised something meant for the client."""
+
+    message: str
+    status: int
+    data: Mapping[str, Any] = attrs.field(factory=dict)
+    fields: Mapping[str, list[str]] = attrs.field(factory=dict)
+    retry_after: int | None = None
+    """When the client may try again (seconds)."""
+
+
+def refused(error: ActionError | LoaderError) -> Refused:
+    """Return what the client learns of an error that was raised for it."""
+    fields = error.fields if isinstance(error, ActionError) else {}
+    later = error.retry_after if isinstance(error, BodiesFull) else None
+    return Refused(error.message, error.status_code, error.data, fields, later)
+
+
+def busy(error: Busy) -> Refused:
+    """Return what the client learns when something has as much to do as it can."""
+    return Refused(error.message, 503, retry_after=ceil(error.retry_after))
+
+
+def refusal_reply(refusal: Refused) -> Reply:
+    """Return ``{ok: false, error}`` with ``data`` and ``fields`` where there are any."""
+    shown: dict[str, Any] = {"ok": False, "error": refusal.message}
+    if refusal.data:
+        shown["data"] = refusal.data
+    if refusal.fields:
+        shown["fields"] = refusal.fields
+    headers: list[Header] = [NO_STORE]
+    if refusal.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % refusal.retry_after))
+    try:
+        return Reply(refusal.status, encode(shown, place="the error"), JSON, headers)
+    except NotSerializable as error:
+        log.error("%s", error)
+        return refusal_reply(Refused(UNEXPECTED, 500))
+
+
+def forgery_reply(verdict: str) -> Reply:
+    """Return what a request gets whose origin is not proven; ``verdict`` says why."""
+    return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))

@@ -1,0 +1,34 @@
+"""What browsers and the app call by the same names has the same names on both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import fxtrio
+from fxtrio.runtime import INVALIDATE_HEADER
+from fxtrio.serve.request import client_protocol, csrf
+
+CLIENT = Path(fxtrio.__file__).parent / "js" / "client"
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("visit.js", client_protocol.NAVIGATION.decode()),
+        ("visit.js", client_protocol.BUILD_ID.decode()),
+        ("action-call.js", INVALIDATE_HEADER),
+        ("action-call.js", csrf.COOKIE),
+        ("action-call.js", csrf.SECURE_COOKIE),
+        ("action-call.js", csrf.HEADER.decode()),
+    ],
+)
+def test_the_browser_uses_the_names_of_the_app(file: str, name: str) -> None:
+    assert f"'{name}'" in (CLIENT / file).read_text(encoding="utf-8")
+
+
+def test_actions_are_called_where_the_app_has_them() -> None:
+    called = f"${{base}}{client_protocol.ACTIONS}${{path}}/"
+
+    assert called in (CLIENT / "action-call.js").read_text(encoding="utf-8")
