@@ -4,6 +4,8 @@ from fxtrio.routes.matched import MatchedRoute, route_of
 from fxtrio.runtime import (
     ActionError,
     LoaderError,
+    Upload,
+    UploadFile,
     ValidationActionError,
     action,
     invalidate_routes,
@@ -15,6 +17,8 @@ __all__ = [
     "ActionError",
     "LoaderError",
     "MatchedRoute",
+    "Upload",
+    "UploadFile",
     "ValidationActionError",
     "action",
     "invalidate_routes",

@@ -160,7 +160,7 @@ class Application(Starlette):
             watchdog = await enter(open_watchdog())
             if cache is not None:
                 await enter(open_response_cache(cache, config, state.fx_broker))
-            bodies = Bodies(max(config.limits.bodies, config.limits.body))
+            bodies = Bodies(config.limits.all_bodies)
             lifetime = self.lifetime
             lifetime.running = Running(app, watchdog, background, renderer, bodies)
             lifetime.cache = cache

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from fxtrio.sizes import shown_size
+
 
 def shown_path(path: Path) -> str:
     """Return ``path`` as messages name it: relative to the current folder when it is below it."""
@@ -153,7 +155,7 @@ class BodyTooLarge(ActionError):
     """A request body above `limits.body`; becomes the answer with status 413."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The body is larger than {limit} bytes.", 413)
+        super().__init__(f"The body is larger than {shown_size(limit)}.", 413)
         self.limit = limit
 
 

@@ -43,6 +43,7 @@ class Imports:
                 self._page(module),
                 loader_timeout=config.timeouts.loader,
                 action_timeout=config.timeouts.action,
+                largest_body=config.limits.all_bodies,
             )
             for source, module in manifest.modules.items()
         }

@@ -13,11 +13,15 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from fxtrio.errors import ActionError, LoaderError, Redirect, ValidationActionError
+from fxtrio.sizes import to_bytes
+from fxtrio.uploads import Upload, UploadFile
 
 __all__ = [
     "ActionError",
     "LoaderError",
     "Redirect",
+    "Upload",
+    "UploadFile",
     "ValidationActionError",
     "action",
     "invalidate_routes",
@@ -63,27 +67,44 @@ def server(
 def action(function: Function) -> Function: ...
 @overload
 def action(
-    *, timeout: float | None = None, cancel_on_disconnect: bool = False
+    *,
+    timeout: float | None = None,
+    limit: int | str | None = None,
+    cancel_on_disconnect: bool = False,
 ) -> Callable[[Function], Function]: ...
 def action(
     function: Function | None = None,
     *,
     timeout: float | None = None,
+    limit: int | str | None = None,
     cancel_on_disconnect: bool = False,
 ) -> Function | Callable[[Function], Function]:
     """Mark an async function as a server action, without wrapping it.
 
-    ``timeout`` (seconds) replaces `timeouts.action`. An action runs to its end
-    when its client leaves, unless ``cancel_on_disconnect`` is set.
+    ``timeout`` (seconds) replaces `timeouts.action`, and ``limit`` (bytes, or text such as
+    ``"50MB"``) replaces `limits.body`. An action runs to its end when its client leaves,
+    unless ``cancel_on_disconnect`` is set. Raises ValueError for a limit that is no size.
     """
+    largest = None if limit is None else _limit(limit)
 
     def mark(function: Function) -> Function:
         function.__fx_action__ = True  # type: ignore[attr-defined]  # the mark itself
         function.__fx_timeout__ = timeout  # type: ignore[attr-defined]
+        function.__fx_limit__ = largest  # type: ignore[attr-defined]
         function.__fx_cancel_on_disconnect__ = cancel_on_disconnect  # type: ignore[attr-defined]
         return function
 
     return mark if function is None else mark(function)
+
+
+def _limit(size: int | str) -> int:
+    try:
+        largest = to_bytes(size)
+    except ValueError as error:
+        raise ValueError(f"@action: 'limit' {error}.") from None
+    if largest < 0:
+        raise ValueError(f"@action: 'limit' must be at least 0, not {size!r}.")
+    return largest
 
 
 def redirect(url: str, status: int = 303) -> Redirect:

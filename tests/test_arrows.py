@@ -16,7 +16,8 @@ from tests.source_tree import (
 )
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "tracebacks"}),
+    frozenset({"sizes"}),
+    frozenset({"errors", "tracebacks", "uploads"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset({"asgi", "head", "encode", "routes", "context", "origin", "repeats"}),
     frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.config import Config, load_config, read_config
-from fxtrio.config.checks import to_bytes
 from fxtrio.config.places import key_places
 from fxtrio.config.problems import ConfigInvalid
 from fxtrio.config.read import attributes, camel
+from fxtrio.sizes import to_bytes
 
 
 def write(root: Path, content: Any) -> None:

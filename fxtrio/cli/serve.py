@@ -242,8 +242,8 @@ def serve_options(
 def server_limits(config: Config) -> ServerLimits:
     """Return what one client may ask of a server process.
 
-    The app answers bodies above `limits.body` itself, in the shape of the endpoint; the
-    server's own limit is for what does not even reach it.
+    The app answers bodies above `limits.body`, or the limit of an action, itself, in the
+    shape of the endpoint; the server's own limit is for what does not even reach it.
     """
     # Heavy: see `command`.
     from fxtrio.http1.limits import ServerLimits
@@ -255,7 +255,7 @@ def server_limits(config: Config) -> ServerLimits:
         head=limits.headers,
         headers=limits.header_count,
         header_time=timeouts.header,
-        body=body if body is None else max(body, limits.body),
+        body=body if body is None else max(body, limits.all_bodies),
         body_grace=timeouts.body,
         idle_time=timeouts.keep_alive,
         write_stall=timeouts.write,

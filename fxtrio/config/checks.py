@@ -14,26 +14,12 @@ from urllib.parse import urlsplit
 
 import attrs
 
-_UNITS = {"": 1, "B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
-_SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB|)")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _HOST = re.compile(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
 _URL_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
 
 Check = Callable[[Any, "attrs.Attribute[Any]", Any], None]
-
-
-def to_bytes(value: int | str) -> int:
-    """Return a size in bytes from a whole number or text such as ``"64MiB"``."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"must be a number of bytes or text such as '64MiB', not {value!r}")
-    if isinstance(value, int):
-        return value
-    found = _SIZE.fullmatch(value.strip())
-    if found is None:
-        raise ValueError(f"must be a number of bytes or text such as '64MiB', not {value!r}")
-    return int(found[1]) * _UNITS[found[2]]
 
 
 def to_base_url(value: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import attrs
 
 from fxtrio.config import checks
+from fxtrio.sizes import to_bytes
 
 
 @attrs.frozen(kw_only=True)
@@ -68,7 +69,7 @@ class SsrConfig:
     """Whether HTML is kept for equal props; `MEMO = False` turns it off for one page."""
 
     memo_bytes: int = attrs.field(
-        default=64 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
+        default=64 * 1024**2, converter=to_bytes, validator=checks.at_least(0)
     )
     """Most HTML kept for each server process (bytes)."""
 
@@ -86,9 +87,7 @@ class SsrConfig:
 class CacheConfig:
     """The ``cache`` section: whole responses of pages with ``CACHE``."""
 
-    bytes: int = attrs.field(
-        default=64 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
-    )
+    bytes: int = attrs.field(default=64 * 1024**2, converter=to_bytes, validator=checks.at_least(0))
     """Most that is kept for each server process; 0 keeps nothing (bytes)."""
 
     stale: float = attrs.field(default=3600.0, validator=checks.at_least(0))
@@ -143,28 +142,24 @@ class TimeoutsConfig:
 class LimitsConfig:
     """The ``limits`` section: what one client may send."""
 
-    body: int = attrs.field(
-        default=10 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
-    )
+    body: int = attrs.field(default=10 * 1024**2, converter=to_bytes, validator=checks.at_least(0))
     """Largest request body, chunked ones too; 413 above it (bytes)."""
 
     bodies: int = attrs.field(
-        default=256 * 1024**2, converter=checks.to_bytes, validator=checks.at_least(0)
+        default=256 * 1024**2, converter=to_bytes, validator=checks.at_least(0)
     )
     """All bodies that a server process holds at the same time, and at least one; 503 above it
     (bytes)."""
 
     headers: int = attrs.field(
-        default=32 * 1024, converter=checks.to_bytes, validator=checks.at_least(1024)
+        default=32 * 1024, converter=to_bytes, validator=checks.at_least(1024)
     )
     """Largest request line and headers together; 431 above it (bytes)."""
 
     header_count: int = attrs.field(default=100, validator=checks.at_least(8))
     """Most header lines of a request; 431 above it (count)."""
 
-    target: int = attrs.field(
-        default=8 * 1024, converter=checks.to_bytes, validator=checks.at_least(256)
-    )
+    target: int = attrs.field(default=8 * 1024, converter=to_bytes, validator=checks.at_least(256))
     """Longest request target, path and query; 414 above it (bytes)."""
 
     connections: int = attrs.field(default=10_000, validator=checks.at_least(1))
@@ -172,6 +167,11 @@ class LimitsConfig:
 
     connections_per_address: int = attrs.field(default=0, validator=checks.at_least(0))
     """The same for each client address; 0 is 1,000 for public ones, and no limit for others."""
+
+    @property
+    def all_bodies(self) -> int:
+        """What all bodies of a process may have together (bytes): room for one at least."""
+        return max(self.bodies, self.body)
 
 
 @attrs.frozen(kw_only=True)
@@ -219,7 +219,7 @@ class RealtimeConfig:
     """Messages that may wait for one subscriber (count)."""
 
     max_message: int = attrs.field(
-        default=1024**2, converter=checks.to_bytes, validator=checks.at_least(1)
+        default=1024**2, converter=to_bytes, validator=checks.at_least(1)
     )
     """Largest WebSocket message of a client; closed with 1009 above it (bytes)."""
 

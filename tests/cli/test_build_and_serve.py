@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import attrs
 import httpx
 import pytest
 import trio
@@ -263,7 +264,7 @@ def test_the_limits_of_the_settings_are_those_of_the_server() -> None:
     """Their defaults are the server's own, but for bodies, which the app answers itself."""
     from fxtrio.http1.limits import ServerLimits
 
-    assert server_limits(Config()) == ServerLimits()
+    assert server_limits(Config()) == attrs.evolve(ServerLimits(), body=256 * 1024**2)
 
 
 @pytest.mark.parametrize("workers", ["0", "many", "-1"])

@@ -14,6 +14,7 @@ from fxtrio.cli.trial.order import Findings, Order
 from fxtrio.cli.trial.process import order_of, try_application
 from fxtrio.compile.project import check_project
 from fxtrio.config import read_config
+from tests.trees import page
 
 UI = "\nexport default function Page() {\n  return <p>x</p>;\n}\n"
 
@@ -271,6 +272,41 @@ async def test_an_endpoint_must_be_able_to_answer(root: Path, code: str, problem
 
     [found] = await problems(root)
     assert found.startswith(f"pages/api/users.py:1:1: {problem}")
+
+
+async def test_a_body_that_nothing_can_fill_is_reported_at_its_parameter(root: Path) -> None:
+    python = """
+        import socket
+
+        import attrs
+
+
+        @attrs.define
+        class Body:
+            name: str
+            link: socket.socket
+
+
+        @action
+        async def save(request, body: Body):
+            return {}
+
+
+        @action(limit="300MB")
+        async def send(request):
+            return {}
+        """
+    write({"pages/index.fxl": page(python)})
+
+    [typed, limited] = await problems(root)
+    assert typed.startswith(
+        "pages/index.fxl:13:25: save(): Body: 'link' (socket) is of a type that no body can have. "
+        "Use str, int, float"
+    )
+    assert limited.startswith(
+        "pages/index.fxl:18:1: send(): its limit of 300 MB is above limits.bodies (256 MiB)"
+    )
+    assert limited.endswith("Lower it, or raise the setting.")
 
 
 @pytest.mark.parametrize(

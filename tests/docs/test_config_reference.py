@@ -11,8 +11,8 @@ import attrs
 
 from fxtrio.cli.config import settings
 from fxtrio.config import Config
-from fxtrio.config.checks import to_bytes
 from fxtrio.config.read import attributes, camel
+from fxtrio.sizes import to_bytes
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/config.md"
 ROW = re.compile(r"^\| `([\w.]+)` \| `(.*?)` \| (.+) \|$", re.MULTILINE)

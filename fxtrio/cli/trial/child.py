@@ -41,8 +41,9 @@ def main() -> None:
 def try_project(order: Order, attempts: Attempts) -> tuple[list[Problem], list[SettingProblem]]:
     """Import everything; what the imports raise is left with ``attempts``."""
     root = Path(order.root)
-    problems = try_files(order, attempts)
-    settings = try_settings(root, read_config(root)[0], attempts)
+    config = read_config(root)[0]
+    problems = try_files(order, attempts, largest_body=config.limits.all_bodies)
+    settings = try_settings(root, config, attempts)
     if order.app and not settings:  # the app would fail for the same reasons
         source = f"{order.app.partition(':')[0].replace('.', '/')}.py"
         load = partial(_load_app, ServeOptions(app=order.app, app_dir=order.root), source)

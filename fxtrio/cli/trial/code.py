@@ -21,7 +21,7 @@ from fxtrio.serve.pages.code import PageCodeInvalid, page_code
 from fxtrio.serve.pages.endpoint_code import METHODS, endpoint_code
 
 
-def try_files(order: Order, attempts: Attempts) -> list[Problem]:
+def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Problem]:
     """Import all files of ``order``, and return what is wrong with what they define.
 
     What the imports raise is left with ``attempts``.
@@ -33,7 +33,7 @@ def try_files(order: Order, attempts: Attempts) -> list[Problem]:
         text = page.python.encode()
         names = attempts.run(source, partial(imports.page, page.module, text))
         if names is not None:
-            problems += _action_problems(page, names)
+            problems += _action_problems(page, names, largest_body)
     for source in order.endpoints:
         names = attempts.run(source, partial(imports.file, source))
         if names is not None:
@@ -43,13 +43,13 @@ def try_files(order: Order, attempts: Attempts) -> list[Problem]:
     return problems
 
 
-def _action_problems(page: Page, names: Mapping[str, Any]) -> list[Problem]:
+def _action_problems(page: Page, names: Mapping[str, Any], most: int) -> list[Problem]:
     """Return what is wrong with the body parameters of a page's actions."""
     problems = []
     for name in page.module.actions:
         module = attrs.evolve(page.module, actions=(name,))
         try:
-            page_code(module, names, loader_timeout=1.0, action_timeout=1.0)
+            page_code(module, names, loader_timeout=1.0, action_timeout=1.0, largest_body=most)
         except PageCodeInvalid as error:
             message, _, remedy = error.cause.partition(". ")
             problems.append(_at_body(page, name, message, remedy or "Define or import it"))

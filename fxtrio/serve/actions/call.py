@@ -106,7 +106,8 @@ class ActionEvent:
         body's, then the action's.
         """
         action = found.action
-        body = self.event.open_body(self.running.bodies, limit=self.site.config.limits.body)
+        limit = self.site.config.limits.body if action.limit is None else action.limit
+        body = self.event.open_body(self.running.bodies, limit=limit)
         request = ActionRequest(self.event.scope, body)
         passed = begun = False
         watched: Watched | None = None
@@ -145,7 +146,7 @@ class ActionEvent:
 
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""
-        form = dict(await request.form()) if request.is_form else {}
+        form = await request.sent_token() if request.is_form else {}
         return self.site.proof.refusal(self.event, request, form) or ""
 
     async def _guard(

@@ -15,6 +15,7 @@ import attrs
 
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import PageModule
+from fxtrio.sizes import shown_size
 
 if TYPE_CHECKING:
     from fxtrio.serve.request.validate import BodyModel
@@ -55,6 +56,9 @@ class ActionCode:
     timeout: float
     """Seconds."""
 
+    limit: int | None
+    """Largest body (bytes); None for that of the settings."""
+
     cancel_on_disconnect: bool
     body: BodyModel | None
     """How a typed body is made; None when the action reads the body itself."""
@@ -78,10 +82,12 @@ def page_code(
     *,
     loader_timeout: float,
     action_timeout: float,
+    largest_body: int,
 ) -> PageCode:
     """Return the functions of an imported module, as the manifest names them.
 
-    Raises PageCodeInvalid for an action whose body parameter cannot be understood.
+    ``largest_body`` is what a process has for bodies (bytes). Raises PageCodeInvalid for an
+    action whose limit is above that, or whose body parameter cannot be understood.
     """
     if namespace is None:
         return PageCode(module)
@@ -99,23 +105,37 @@ def page_code(
     return PageCode(
         module,
         loader,
-        {name: _action(module, namespace[name], name, action_timeout) for name in module.actions},
+        {
+            name: _action(module, namespace[name], name, action_timeout, largest_body)
+            for name in module.actions
+        },
         namespace.get("websocket") if module.websocket else None,
         namespace.get("HEAD") if module.head_function else None,
         namespace.get("to_markdown") if module.to_markdown else None,
     )
 
 
-def _action(module: PageModule, function: Any, name: str, default: float) -> ActionCode:
+def _action(
+    module: PageModule, function: Any, name: str, default: float, largest_body: int
+) -> ActionCode:
     place = f"{module.source}: {name}()"
+    line = f"{module.source}:{line_of(function)}: {name}()"
     timeout = getattr(function, "__fx_timeout__", None)
+    limit = getattr(function, "__fx_limit__", None)
+    if limit is not None and limit > largest_body:
+        raise PageCodeInvalid(
+            line,
+            f"its limit of {shown_size(limit)} is above limits.bodies ({shown_size(largest_body)}),"
+            " which all bodies share. Lower it, or raise the setting",
+        )
     return ActionCode(
         name,
         place,
         function,
         default if timeout is None else timeout,
+        limit,
         bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
-        _typed_body(function, f"{module.source}:{line_of(function)}: {name}()"),
+        _typed_body(function, line),
     )
 
 
@@ -131,6 +151,7 @@ def _typed_body(function: Any, place: str) -> BodyModel | None:
     if not parameters:
         return None
     # Heavy, and many apps have no typed actions.
+    from fxtrio.serve.request.possible import FieldsImpossible
     from fxtrio.serve.request.validate import body_model
 
     parameter = parameters[0]
@@ -140,7 +161,10 @@ def _typed_body(function: Any, place: str) -> BodyModel | None:
         raise PageCodeInvalid(
             place, f"the annotation of {parameter.name!r} is not known: {error}"
         ) from error
-    model = body_model(annotation)
+    try:
+        model = body_model(annotation)
+    except FieldsImpossible as error:
+        raise PageCodeInvalid(place, str(error)) from error
     if model is None and parameter.default is inspect.Parameter.empty:
         raise PageCodeInvalid(
             place,

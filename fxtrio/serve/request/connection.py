@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket
 
 from fxtrio.errors import BadBody
 from fxtrio.serve.request.cookies import parse_cookies
+from fxtrio.serve.request.csrf import FIELD
 from fxtrio.serve.request.forms import (
     LARGEST_FIELD,
     MOST_FIELDS,
@@ -135,15 +136,27 @@ class BodyRequest(PageRequest):
         max_fields: float = MOST_FIELDS,
         max_part_size: int = LARGEST_FIELD,
     ) -> FormData:
-        """Return the form. Raises BadBody (status 400), and CharsetRefused (415)."""
+        """Return the form without the token of `csrf`, which is the runtime's.
+
+        Raises BadBody (status 400), and CharsetRefused (415).
+        """
         await self._read()
-        self._form = await self._held.form(
+        form = await self._held.form(
             self.headers.get("content-type", ""),
             max_files=max_files,
             max_fields=max_fields,
             max_part_size=max_part_size,
         )
-        return self._form
+        if FIELD in form:
+            form = FormData([item for item in form.multi_items() if item[0] != FIELD])
+        self._form = form
+        return form
+
+    async def sent_token(self) -> dict[str, Any]:
+        """Return the token of `csrf` that came as a field of the form; raises as `form` does."""
+        await self._read()
+        form = await self._held.form(self.headers.get("content-type", ""))
+        return {FIELD: form[FIELD]} if FIELD in form else {}
 
     async def _read(self) -> None:
         if not self._held.complete:

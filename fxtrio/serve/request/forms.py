@@ -13,10 +13,14 @@ from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
-from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.datastructures import FormData, Headers
 
 from fxtrio.errors import BadBody, CharsetRefused
 from fxtrio.serve.request.part_files import PartFiles
+from fxtrio.uploads import UploadFile
+
+if TYPE_CHECKING:
+    from starlette.datastructures import UploadFile as StarletteUploadFile
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -120,9 +124,9 @@ class _Limits:
             raise BadBody(f"A field of the form is larger than {self.field_size} bytes.")
 
 
-def _urlencoded(body: bytes, limits: _Limits) -> list[tuple[str, str | UploadFile]]:
+def _urlencoded(body: bytes, limits: _Limits) -> list[tuple[str, str | StarletteUploadFile]]:
     limits.check(fields=body.count(b"&"))
-    items: list[tuple[str, str | UploadFile]] = []
+    items: list[tuple[str, str | StarletteUploadFile]] = []
     for pair in body.split(b"&"):
         if pair:
             limits.check(size=len(pair))
@@ -142,7 +146,7 @@ def _text(raw: bytes | bytearray) -> str:
 
 def _multipart(
     chunks: Iterable[bytes], options: dict[bytes, bytes], limits: _Limits
-) -> list[tuple[str, str | UploadFile]]:
+) -> list[tuple[str, str | StarletteUploadFile]]:
     boundary = options.get(b"boundary")
     if not boundary:
         raise BadBody("The form could not be parsed: Missing boundary in multipart.")
@@ -168,7 +172,7 @@ class _Parts:
     """Takes what the parser of multipart bodies finds."""
 
     def __init__(self, limits: _Limits) -> None:
-        self.items: list[tuple[str, str | UploadFile]] = []
+        self.items: list[tuple[str, str | StarletteUploadFile]] = []
         self.ended = False
         self._limits = limits
         self._files = self._fields = 0

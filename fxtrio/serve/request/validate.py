@@ -33,6 +33,14 @@ from fxtrio.serve.request.bounded import (
     object_factory,
 )
 from fxtrio.serve.request.numbers import decimal, finite, odd_numbers
+from fxtrio.serve.request.possible import require_possible, require_possible_pydantic
+from fxtrio.serve.request.uploaded import (
+    fields_of,
+    file_of,
+    is_file,
+    is_upload,
+    upload_factory,
+)
 from fxtrio.serve.request.validators import refused_fields
 
 ROOT = "__root__"
@@ -59,7 +67,10 @@ class BodyModel:
 
 
 def body_model(annotation: object) -> BodyModel | None:
-    """Return how bodies become ``annotation``; None when it is no validation model."""
+    """Return how bodies become ``annotation``; None when it is no validation model.
+
+    Raises FieldsImpossible for a model that no body can fill.
+    """
     optional = False
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         inner = [part for part in typing.get_args(annotation) if part is not type(None)]
@@ -84,21 +95,28 @@ def invalid(fields: Fields) -> ValidationActionError:
 def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
     from pydantic import ValidationError
 
-    lists = _list_fields({name: field.annotation for name, field in model.model_fields.items()})
+    require_possible_pydantic(model)
+    fields = fields_of(
+        {
+            key: field.annotation
+            for name, field in model.model_fields.items()
+            for key in (name, field.alias or name)
+        }
+    )
 
     def build(value: Any, is_form: bool) -> Any:
         try:
-            made = model.model_validate(_with_lists(value, lists) if is_form else value)
+            made = model.model_validate(fields.filled(value) if is_form else value)
         except ValidationError as error:
             count = error.error_count()
             if count > _MOST_OF_PYDANTIC:  # they can only be had all at once
                 raise invalid({ROOT: [f"There are {count} problems"]}) from None
-            fields: Fields = {}
+            found: Fields = {}
             for problem in error.errors(include_url=False, include_context=False):
                 path = ".".join(map(str, problem["loc"])) or ROOT
                 message = problem["msg"].removeprefix("Value error, ")
-                fields.setdefault(path, []).append(message)
-            raise invalid(fields) from error
+                found.setdefault(path, []).append(message)
+            raise invalid(found) from error
         odd = [path or ROOT for path in islice(odd_numbers(made), MOST)]
         if odd:
             raise invalid({path: [str(expected(float))] for path in odd})
@@ -108,14 +126,15 @@ def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
 
 
 def _structured(model: Any) -> Callable[[Any, bool], Any]:
-    lists = _list_fields(typing.get_type_hints(model))
+    require_possible(model, _form_converter)
+    form_fields = fields_of(typing.get_type_hints(model))
 
     def build(value: Any, is_form: bool) -> Any:
         if not isinstance(value, Mapping):
             raise invalid({ROOT: ["Expected an object"]})
         try:
             if is_form:
-                return _form_converter.structure(_with_lists(value, lists), model)
+                return _form_converter.structure(form_fields.filled(value), model)
             return _json_converter.structure(value, model)
         except Exception as error:  # validators and converters are application code
             fields: Fields = {}
@@ -123,27 +142,6 @@ def _structured(model: Any) -> Callable[[Any, bool], Any]:
             raise invalid(fields) from error
 
     return build
-
-
-def _list_fields(annotations: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields that hold several values, also as ``list[…] | None``."""
-
-    def several(annotation: Any) -> bool:
-        if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-            return any(several(part) for part in typing.get_args(annotation))
-        return (typing.get_origin(annotation) or annotation) in (list, set, frozenset, tuple)
-
-    return frozenset(name for name, annotation in annotations.items() if several(annotation))
-
-
-def _with_lists(value: Any, lists: frozenset[str]) -> Any:
-    """Return a form's values where a single one stands for a list of one."""
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        name: [item] if name in lists and not isinstance(item, list) else item
-        for name, item in value.items()
-    }
 
 
 def _collect(error: BaseException, path: str, fields: Fields) -> None:
@@ -270,6 +268,8 @@ def _converter(hooks: Mapping[type, Callable[[Any, Any], Any]]) -> cattrs.Conver
     converter.register_structure_hook_factory(is_items, items_factory)
     converter.register_structure_hook_factory(is_object, object_factory)
     converter.register_structure_hook_factory(_is_class, _class_factory)
+    converter.register_structure_hook_factory(is_upload, upload_factory)
+    converter.register_structure_hook_func(is_file, file_of)
     for kind, hook in hooks.items():
         converter.register_structure_hook(kind, hook)
     for kind in (date, datetime, time):
