@@ -71,6 +71,7 @@ def action(
     timeout: float | None = None,
     limit: int | str | None = None,
     cancel_on_disconnect: bool = False,
+    transaction: bool = False,
 ) -> Callable[[Function], Function]: ...
 def action(
     function: Function | None = None,
@@ -78,12 +79,15 @@ def action(
     timeout: float | None = None,
     limit: int | str | None = None,
     cancel_on_disconnect: bool = False,
+    transaction: bool = False,
 ) -> Function | Callable[[Function], Function]:
     """Mark an async function as a server action, without wrapping it.
 
     ``timeout`` (seconds) replaces `timeouts.action`, and ``limit`` (bytes, or text such as
     ``"50MB"``) replaces `limits.body`. An action runs to its end when its client leaves,
-    unless ``cancel_on_disconnect`` is set. Raises ValueError for a limit that is no size.
+    unless ``cancel_on_disconnect`` is set. With ``transaction`` what it does to the database
+    of `fx.db` is kept as a whole when it returns or redirects, and undone when it raises or
+    runs out of time. Raises ValueError for a limit that is no size.
     """
     largest = None if limit is None else _limit(limit)
 
@@ -92,6 +96,7 @@ def action(
         function.__fx_timeout__ = timeout  # type: ignore[attr-defined]
         function.__fx_limit__ = largest  # type: ignore[attr-defined]
         function.__fx_cancel_on_disconnect__ = cancel_on_disconnect  # type: ignore[attr-defined]
+        function.__fx_transaction__ = transaction  # type: ignore[attr-defined]
         return function
 
     return mark if function is None else mark(function)

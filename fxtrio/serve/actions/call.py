@@ -14,6 +14,7 @@ from starlette.background import BackgroundTask, BackgroundTasks
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from fxtrio.db import get_database
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import ActionError, BadBody, Busy, LoaderError, Redirect
 from fxtrio.routes.matched import SCOPE_KEY
@@ -174,10 +175,32 @@ class ActionEvent:
         """Run the action."""
         try:
             arguments = await self._arguments(action, request)
+            if action.transaction:
+                return await self._transact(action, request, arguments, background)
             value = await action.function(request, *arguments)
             return self._checked(action, value, background)
         except (Exception, SystemExit) as error:  # application code
             return self._failed(action, unwrap(error, self.event.draft))
+
+    async def _transact(
+        self,
+        action: ActionCode,
+        request: ActionRequest,
+        arguments: tuple[Any, ...],
+        background: BackgroundTasks,
+    ) -> Result:
+        """Run the action as one transaction, which is over before anything is shown.
+
+        A redirect is a way to succeed; everything else that is raised undoes it.
+        """
+        async with get_database().transaction():
+            try:
+                value = await action.function(request, *arguments)
+            except Exception as error:
+                value = unwrap(error, self.event.draft)
+                if not isinstance(value, Redirect):
+                    raise
+            return self._checked(action, value, background)
 
     async def _arguments(self, action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
         """Return the typed body, if the action takes one. Raises ValidationActionError."""

@@ -60,6 +60,9 @@ class ActionCode:
     """Largest body (bytes); None for that of the settings."""
 
     cancel_on_disconnect: bool
+    transaction: bool
+    """Whether it is one transaction of the app's database."""
+
     body: BodyModel | None
     """How a typed body is made; None when the action reads the body itself."""
 
@@ -135,6 +138,7 @@ def _action(
         default if timeout is None else timeout,
         limit,
         bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
+        bool(getattr(function, "__fx_transaction__", False)),
         _typed_body(function, line),
     )
 
