@@ -312,7 +312,7 @@ class Dispatcher:
                 continue
             site = self._site
             if event.scope["method"] not in csrf.SAFE_METHODS:
-                verdict = site.proof.refusal(event, event.request, {})
+                verdict = site.proof.refusal(event, form={})
                 if verdict:
                     await self._send(event, forgery_reply(verdict))
                     return True

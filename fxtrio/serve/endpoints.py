@@ -44,7 +44,7 @@ async def answer_api(
     body = event.open_body(running.bodies, limit=site.config.limits.body)
     request = BodyRequest(scope, body)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
-    verdict = site.proof.refusal(event, event.request, {}) if unsafe else ""
+    verdict = site.proof.refusal(event, form={}) if unsafe else ""
     if verdict:
         return forgery_reply(verdict)
     limit = site.config.timeouts.request

@@ -61,7 +61,7 @@ class ActionEvent:
             return self._not_posted(found)
         if found is None:
             return refusal_reply(Refused("Action not found", 404, self._hint()))
-        verdict = self.site.proof.refusal(self.event, self.event.request)
+        verdict = self.site.proof.refusal(self.event)
         if verdict:
             return forgery_reply(verdict)
         self.event.scope["path_params"] = found.params
@@ -112,15 +112,19 @@ class ActionEvent:
         request = ActionRequest(self.event.scope, body)
         passed = begun = False
         watched: Watched | None = None
-        with trio.CancelScope(deadline=trio.current_time() + action.timeout) as scope:
+        hooked = bool(self.site.hooks.pages or self.site.hooks.actions)
+        reading = self.site.config.timeouts.request
+        first = action.timeout if hooked else reading
+        with trio.CancelScope(deadline=trio.current_time() + first) as scope:
             try:
-                refusal = await self._guard(found, request)
+                refusal = await self._guard(found, request) if hooked else None
                 if isinstance(refusal, Reply):
                     return refusal
                 if refusal is not None:
                     return request, refusal
                 passed = True
-                scope.deadline = trio.current_time() + self.site.config.timeouts.request
+                if hooked:
+                    scope.deadline = trio.current_time() + reading
                 await body.read()
                 if verdict is None:
                     verdict = await self._token_of_form(request)

@@ -52,10 +52,7 @@ def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
     action = inner.actions.get(name)
     if action is None:
         return None
-    matched = MatchedRoute(
-        kind="action", pattern=page.pattern, source=inner.module.source, action=name
-    )
-    return NamedAction(page, params, path, action, matched)
+    return NamedAction(page, params, path, action, site.matched_actions[page.pattern, name])
 
 
 def say_missing(site: Site, event: RequestEvent) -> str:

@@ -45,7 +45,10 @@ class Site:
     """Route pattern to its JSON."""
 
     matched: Mapping[tuple[RouteKind, str], MatchedRoute]
-    """Form and pattern of a route to what hooks learn of it. Actions have their own."""
+    """Form and pattern of a route to what hooks learn of it."""
+
+    matched_actions: Mapping[tuple[str, str], MatchedRoute]
+    """Pattern of a page and name of an action to what hooks learn of it."""
 
     router: Router[PageRoute | ApiRoute]
     """Pages and endpoints, without the base URL."""
@@ -114,6 +117,7 @@ def make_site(
         ),
         route_names={route.pattern: encode_requested(route.pattern) for route in routes},
         matched=_matched(manifest),
+        matched_actions=_matched_actions(manifest, plans),
         router=Router((route.pattern, route) for route in routes),
         not_found=folder_router(manifest.not_found),
         endpoints={source: endpoint_code(source, names) for source, names in endpoints.items()},
@@ -163,6 +167,21 @@ def _vary(config: Config) -> Header:
     if config.compression != "off":
         forms.append("accept-encoding")
     return b"vary", ", ".join(forms).encode()
+
+
+def _matched_actions(
+    manifest: Manifest, plans: tuple[ViewPlan, ...]
+) -> dict[tuple[str, str], MatchedRoute]:
+    """Return what hooks learn of each action, by the pattern of its page and its name."""
+    found = {}
+    for route in manifest.routes:
+        inner = plans[route.view].inner
+        for name in inner.actions:
+            source = inner.module.source
+            found[route.pattern, name] = MatchedRoute(
+                kind="action", pattern=route.pattern, source=source, action=name
+            )
+    return found
 
 
 def _matched(manifest: Manifest) -> dict[tuple[RouteKind, str], MatchedRoute]:

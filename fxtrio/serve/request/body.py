@@ -51,10 +51,15 @@ class ActionRequest(BodyRequest):
         """Whether the body is an urlencoded or multipart form."""
         return self.media_type in (URLENCODED, MULTIPART)
 
+    _media_type: str | None = None
+
     @property
     def media_type(self) -> str:
         """What the client calls its body, without parameters; "" when it says nothing."""
-        return media_type(self.headers.get("content-type", ""))
+        known = self._media_type
+        if known is None:
+            known = self._media_type = media_type(self.headers.get("content-type", ""))
+        return known
 
     @property
     def is_readable(self) -> bool:

@@ -19,6 +19,9 @@ from fxtrio.serve.request.spool import Bodies, Body
 SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 """Characters that browsers do not encode in a path (RFC 3986, 3.3)."""
 
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
+"""A path that is its own encoding."""
+
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 
@@ -35,7 +38,8 @@ class PagePath:
     @classmethod
     def of(cls, path: str) -> PagePath:
         """Return the place of a page whose decoded path says all."""
-        return cls(path, quote(path, safe=SAFE_IN_PATHS).encode())
+        plain = _PLAIN_PATH.fullmatch(path) is not None
+        return cls(path, (path if plain else quote(path, safe=SAFE_IN_PATHS)).encode())
 
     def url(self, base_url: str) -> str:
         """Return the page's URL, for a `Location`."""

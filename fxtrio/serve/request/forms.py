@@ -57,6 +57,8 @@ def options_of(content_type: str) -> dict[bytes, bytes]:
     Raises BadBody for one that no client sends, and CharsetRefused (415) when its
     ``charset`` is not UTF-8, or ASCII, which is part of it.
     """
+    if ";" not in content_type:  # the ordinary one
+        return {}
     if len(content_type) > _LONGEST_TYPE:
         raise BadBody(f"The content type has more than {_LONGEST_TYPE} characters.")
     options = parse_options_header(content_type)[1]

@@ -38,6 +38,8 @@ def _check_bounds(body: bytes) -> None:
 
     A value takes 64 bytes and more, so 10 MB of ``[],[],…`` would be 300.
     """
+    if len(body) <= DEEPEST:
+        return
     opened = body.count(b"[") + body.count(b"{")
     many = opened + body.count(b",") > MOST_MEMBERS
     if not many and opened <= DEEPEST:

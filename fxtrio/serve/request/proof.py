@@ -27,15 +27,20 @@ class Proof:
     entropy: Entropy
 
     def refusal(
-        self, event: RequestEvent, request: Request, form: dict[str, Any] | None = None
+        self,
+        event: RequestEvent,
+        request: Request | None = None,
+        form: dict[str, Any] | None = None,
     ) -> str | None:
         """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
 
         ``form`` holds the fields of a form that was read because the headers did
         not decide; None before that. Only who has a cookie that holds may send one.
+        ``request`` is what the session is read from, by default the event's own.
         """
         settings = self.settings
-        if not settings.enabled or csrf.exempt(event.whole_path, settings.exempt_paths):
+        exempted = settings.exempt_paths
+        if not settings.enabled or (exempted and csrf.exempt(event.whole_path, exempted)):
             return ""
         scheme = event.scope["scheme"]
         origin = csrf.judge_origin(
@@ -47,7 +52,7 @@ class Proof:
             return ""
         sent = event.headers.get(csrf.HEADER)
         cookie = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
-        session = self.session_of(request) or ""
+        session = self.session_of(request or event.request) or ""
         may_follow = sent is None and form is None and _sends_form(event)
         if may_follow and cookie and self.tokens.holds(cookie, session):
             return None

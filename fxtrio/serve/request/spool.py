@@ -156,7 +156,10 @@ class Body:
     async def value(self, parse: Callable[[bytes], T]) -> T:
         """Return what ``parse`` makes of the body that was read; the same each time."""
         if self._parsed is None:
-            self._parsed = (await self.work(lambda: parse(self._joined())),)
+            if self._bodies is None or self.size <= LARGE:  # the ordinary one, without a call more
+                self._parsed = (parse(self._joined()),)
+            else:
+                self._parsed = (await self.work(lambda: parse(self._joined())),)
         found: T = self._parsed[0]
         return found
 
