@@ -32,7 +32,7 @@ class Block:
 
 
 def documents() -> list[Path]:
-    return sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+    return sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 
 
 def blocks(document: Path) -> list[Block]:

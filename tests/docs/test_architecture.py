@@ -1,0 +1,109 @@
+"""What the pages for contributors name exists, and the map of the house shows all of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT
+from tests.source_tree import MODULES
+from tests.test_arrows import LAYERS, ROOMS
+
+MAP = DOCS / "architecture.md"
+FOR_CONTRIBUTORS = [MAP, ROOT / "CONTRIBUTING.md"]
+
+_CODE = re.compile(r"`([^`\n]+)`")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PATH = re.compile(r"(?:[\w.-]+/)+[\w.*-]*|[\w-]+\.(?:md|py|toml)")
+_CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
+_DOTTED = re.compile(r"(?:fxtrio|fx|tests)(?:\.\w+)+")
+_MADE_LATER = (".fx/", ".nox/", ".venv/", "/api/", "fx/client", "pages/")
+"""What looks like a path of the repository and is none."""
+
+
+def named(document: Path) -> list[str]:
+    """Return what stands in backquotes in the prose of a page."""
+    return _CODE.findall(_FENCE.sub("", document.read_text(encoding="utf-8")))
+
+
+def defined() -> set[str]:
+    """Return the names at the top of the package's modules."""
+    found: set[str] = set()
+    for file in MODULES.values():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.add(node.name)
+    return found
+
+
+def floors(number: int) -> list[list[tuple[str, Path]]]:
+    """Return the floors of the map's picture ``number``, each with its names and first files."""
+    text = [text for _, text in _FENCE.findall(MAP.read_text(encoding="utf-8"))][number]
+    split = re.split(r"^-+\n", text, flags=re.MULTILINE)
+    return [
+        [(line.split()[0], ROOT / line.split()[1]) for line in floor.splitlines()]
+        for floor in split
+    ]
+
+
+@pytest.mark.parametrize("document", FOR_CONTRIBUTORS, ids=lambda file: file.name)
+def test_paths_lead_to_files(document: Path) -> None:
+    paths = [
+        name
+        for name in named(document)
+        if _PATH.fullmatch(name) and not name.startswith(_MADE_LATER)
+    ]
+
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("document", FOR_CONTRIBUTORS, ids=lambda file: file.name)
+def test_classes_and_modules_exist(document: Path) -> None:
+    known = defined()
+    classes = [name for name in named(document) if _CLASS.fullmatch(name) and name not in known]
+    modules = [
+        name
+        for name in named(document)
+        if _DOTTED.fullmatch(name)
+        and name not in MODULES
+        and not (ROOT / name.replace(".", "/")).with_suffix(".py").exists()
+    ]
+
+    assert classes == []
+    assert modules == []
+
+
+def test_functions_are_in_a_file_of_their_line() -> None:
+    wrong = []
+    for line in MAP.read_text(encoding="utf-8").splitlines():
+        names = _CODE.findall(line)
+        texts = [
+            (ROOT / name).read_text(encoding="utf-8")
+            for name in names
+            if _PATH.fullmatch(name) and (ROOT / name).is_file()
+        ]
+        wrong += [
+            name
+            for name in names
+            if texts
+            and (_CLASS.fullmatch(name) or re.fullmatch(r"[a-z]+(?:_[a-z]+)+", name))
+            and not any(re.search(rf"\b{name}\b", text) for text in texts)
+        ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(0, LAYERS[::-1]), (1, ROOMS)], ids=["parts", "rooms"]
+)
+def test_the_pictures_show_every_floor_with_its_parts(
+    number: int, expected: tuple[frozenset[str], ...]
+) -> None:
+    shown = floors(number)
+
+    assert [{name for name, _ in floor} for floor in shown] == [set(floor) for floor in expected]
+    assert [file for floor in shown for _, file in floor if not file.is_file()] == []
