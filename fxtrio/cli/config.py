@@ -13,6 +13,7 @@ from rich.text import Text
 from fxtrio.cli.output import console, json_option, root_option
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.config.read import camel
+from fxtrio.db.urls import without_password
 
 
 @click.command
@@ -42,6 +43,7 @@ def settings(config: Config) -> dict[str, Any]:
     values: dict[str, Any] = attrs.asdict(
         config, filter=lambda attribute, _: attribute.name != "secret_keys"
     )
+    values["database"]["url"] = without_password(config.database.url)
     return {
         camel(name): {camel(inner): setting for inner, setting in value.items()}
         if isinstance(value, dict)

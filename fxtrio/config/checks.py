@@ -122,9 +122,12 @@ def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
 
 def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
     """Refuse what is neither empty nor the URL of a database. Never quotes a password."""
-    if value and not re.fullmatch(r"sqlite://(/[^?#]*)?", value):
+    if value and not re.fullmatch(r"sqlite://(/[^?#]*)?|postgres(ql)?://.*", value):
         shown = urlsplit(value)._replace(netloc="…").geturl() if "@" in value else value
-        raise ValueError(f"must be empty or a URL such as 'sqlite:///data/app.db', not {shown!r}")
+        raise ValueError(
+            "must be empty or a URL such as 'sqlite:///data/app.db' or "
+            f"'postgresql://localhost/shop', not {shown!r}"
+        )
 
 
 def secrets(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:

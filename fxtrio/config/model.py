@@ -193,7 +193,7 @@ class DatabaseConfig:
     """The ``database`` section: what `fx.db` speaks to."""
 
     url: str = attrs.field(default="", repr=False, validator=checks.database)
-    """``sqlite:///data/app.db`` (a file of the project); empty for none."""
+    """``sqlite:///data/app.db`` (a file of the project), ``postgresql://…``, or none."""
 
     pool: int = attrs.field(default=10, validator=checks.at_least(1))
     """Connections for each server process; those that read, in SQLite (count)."""

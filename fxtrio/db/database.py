@@ -48,6 +48,11 @@ class Database:
         """Which SQL it speaks."""
         return self._engine.name
 
+    @property
+    def under_way(self) -> int:
+        """How many statements a server works at (count)."""
+        return self._engine.under_way
+
     async def all(self, row: type[Row], sql: str, *args: Any) -> list[Row]:
         """Return all rows: dicts, or objects of an attrs class, dataclass or pydantic model.
 

@@ -87,6 +87,11 @@ class Engine(Protocol):
         """The statement that begins a transaction."""
         ...
 
+    @property
+    def under_way(self) -> int:
+        """How many statements a server works at; a clock that jumps waits for them (count)."""
+        ...
+
     async def acquire(self, *, reads: bool) -> DatabaseConnection:
         """Wait for a connection; ``reads`` when it is for one query that changes nothing.
 

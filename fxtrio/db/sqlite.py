@@ -54,6 +54,7 @@ class Sqlite:
     """An `Engine`. Made by `open_sqlite`; valid until its block ends."""
 
     name: Literal["sqlite"] = "sqlite"
+    under_way = 0  # in threads, which are counted as such
     begin = "begin immediate"  # a lock that is asked for later may be refused for good
 
     def __init__(self, path: Path | None, *, size: int, waiters: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from fxtrio.config import DatabaseConfig
 from fxtrio.db.database import Database
+from fxtrio.db.faults import DatabaseUnusable
 from fxtrio.db.sqlite import open_sqlite
 
 LONG = 2.0
@@ -22,16 +24,31 @@ async def open_database(
     """Keep the database of ``settings`` open for as long as the block lasts.
 
     ``sqlite:///data/app.db`` is a file below ``root``, ``sqlite:////srv/app.db`` one anywhere,
-    ``sqlite://`` one in memory. Raises DatabaseUnusable.
+    ``sqlite://`` one in memory; ``postgresql://…`` is what libpq makes of it, and needs the
+    extra ``fxtrio[postgres]``. Raises DatabaseUnusable.
     """
     tell_after = LONG if development else inf
-    async with open_sqlite(
-        sqlite_path(settings.url, root), size=settings.pool, waiters=settings.waiters
-    ) as engine:
-        yield Database(engine, tell_after=tell_after)
+    url, size, waiters = settings.url, settings.pool, settings.waiters
+    if url.startswith("sqlite"):
+        async with open_sqlite(sqlite_path(url, root), size=size, waiters=waiters) as sqlite:
+            yield Database(sqlite, tell_after=tell_after)
+        return
+    shown = without_password(url)
+    try:
+        from fxtrio.db.postgres import open_postgres  # an extra, and heavy
+    except ImportError as error:
+        cause = f"{error}. Install 'fxtrio[postgres]'"
+        raise DatabaseUnusable(shown, cause) from error
+    async with open_postgres(url, shown=shown, size=size, waiters=waiters) as postgres:
+        yield Database(postgres, tell_after=tell_after)
 
 
 def sqlite_path(url: str, root: Path) -> Path | None:
     """Return the file that a URL names; None for a database in memory."""
     name = url.removeprefix("sqlite://").removeprefix("/")
     return root / name if name else None
+
+
+def without_password(url: str) -> str:
+    """Return a URL as messages may show it."""
+    return re.sub(r"(?<=[?&])password=[^&]*", "password=…", re.sub(r"//[^/@]*@", "//…@", url))

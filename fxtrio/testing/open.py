@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import attrs
 
-from fxtrio.app import assemble, open_pool
+from fxtrio.app import Application, assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
-from fxtrio.config import Config, PluginConfig, env_files, join, load_config
+from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import entered
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.running_app import App
@@ -21,6 +21,7 @@ from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
+from fxtrio.testing.own_database import own_database
 from fxtrio.testing.ungrouped import ungrouped
 
 
@@ -73,8 +74,8 @@ def open_app(
     and rendered in Node. A mock clock that jumps by itself waits for both, and for worker
     threads (`fxtrio.testing.clock`).
 
-    The database of the settings is replaced by one in memory, the test's
-    own, in which the migrations have been run.
+    The database of the settings is replaced by the test's own (SQLite
+    in memory, or one made on the same PostgreSQL), in which the migrations have been run.
     Plugins keep their files in the folder ``data``; by default in an empty one, which is
     gone after the block, so that tests leave the project's own data alone. The block's
     code belongs to the app: `get_auth`, `enqueue` and `get_app` work there. The variables
@@ -103,12 +104,13 @@ async def _open(
     open_renderer: Callable[[], AbstractAsyncContextManager[Renderer]],
 ) -> AsyncIterator[Client]:
     """Run an app; without a ``mode`` it is built, and rendered in Node."""
-    with (
-        env_files(root),
-        held_clock() as held,
-        tempfile.TemporaryDirectory(prefix="fxtrio-test-") as folder,
-    ):
-        config = with_own_database(load_config(root, **with_plugins(root, settings)))
+    async with AsyncExitStack() as stack:
+        stack.enter_context(env_files(root))
+        held = stack.enter_context(held_clock())
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fxtrio-test-"))
+        given = load_config(root, **with_plugins(root, settings))
+        hold = nullcontext if held is None else held.hold
+        config = await stack.enter_async_context(own_database(given, hold))
         build = Path(folder)
         if mode is None:
             with nullcontext() if held is None else held.hold():
@@ -121,24 +123,22 @@ async def _open(
         app = assemble(root, config, build, manifest, open_renderer=holding(open_renderer, held))
         for plugin in app.plugins:
             plugin.isolate(Path(folder, "data") if data is None else data)
-        async with app.router.lifespan_context(app):
-            running: App = app.state.fx
-            with nullcontext() if held is None else held.hold_while(lambda: calls_of(running)):
-                with entered(running):
-                    yield Client(app)
+        if held is not None:
+            stack.enter_context(held.hold_while(lambda: under_way(app)))
+        with hold() if config.database.url.startswith("postgres") else nullcontext():
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        running: App = app.state.fx
+        with entered(running):
+            yield Client(app)
 
 
-def calls_of(app: App) -> int:
-    """Return how many calls run on the app's asyncio loop."""
-    return 0 if app.portal is None else app.portal.calls
-
-
-def with_own_database(config: Config) -> Config:
-    """Return the settings with a database of the test's own, in memory, if the app has one."""
-    if not config.database.url:
-        return config
-    own = attrs.evolve(config.database, url="sqlite://", migrate="run")
-    return attrs.evolve(config, database=own)
+def under_way(app: Application) -> int:
+    """Return how many calls run on the asyncio loop and on a database server, once it runs."""
+    running: App | None = getattr(app.state, "fx", None)
+    if running is None:
+        return 0
+    calls = 0 if running.portal is None else running.portal.calls
+    return calls + (0 if running.database is None else running.database.under_way)
 
 
 def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:

@@ -10,17 +10,12 @@ from typing import Any
 from fxtrio.config import DatabaseConfig
 from fxtrio.db import Database, open_database
 
-ENGINES = ("memory", "file")
+ENGINES = ("memory", "file", "postgresql")
 
 
 @asynccontextmanager
-async def opened(
-    kind: str, root: Path, *, fresh: bool = True, **settings: Any
-) -> AsyncIterator[Database]:
-    """Open a database of a kind; the tests' files are below ``root``.
-
-    It is empty when it is ``fresh``, or the first of the test.
-    """
-    url = {"memory": "sqlite://", "file": "sqlite:///data/app.db"}[kind]
+async def opened(kind: str, root: Path, **settings: Any) -> AsyncIterator[Database]:
+    """Open a database: "memory", a "file" below ``root``, or what a URL names."""
+    url = {"memory": "sqlite://", "file": "sqlite:///data/app.db"}.get(kind, kind)
     async with open_database(DatabaseConfig(url=url, **settings), root) as database:
         yield database

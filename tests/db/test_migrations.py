@@ -103,7 +103,7 @@ async def test_several_processes_run_each_once(engine: str, tmp_path: Path) -> N
         async with opened(engine, tmp_path) as database, trio.open_nursery() as nursery:
             for _ in range(5):
                 nursery.start_soon(one)
-        async with opened(engine, tmp_path, fresh=False) as database:
+        async with opened(engine, tmp_path) as database:
             assert await database.value("select count(*) from books") == 2
 
     assert sorted(done) == ["0001_books.sql", "0002_more.sql"]

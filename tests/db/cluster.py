@@ -1,0 +1,114 @@
+"""A PostgreSQL of the tests' own: in a temporary folder, without a port, ended by its pid."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+LIMIT = 60.0
+
+
+def programs() -> Path:
+    """Return the folder of the server's programs: Debian keeps them out of the PATH."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    on_path = shutil.which("initdb")
+    return (found[-1] if found else Path(on_path or "initdb")).parent
+
+
+@attrs.define
+class Cluster:
+    """A running server. `restart` and `kill` are for tests of what happens then."""
+
+    folder: Path
+    _identity: dict[str, Any]
+    _numbers: Iterator[int] = attrs.field(factory=itertools.count)
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        options = ["fsync=off", "listen_addresses=", f"unix_socket_directories={self.folder}"]
+        words = [word for option in options for word in ("-c", option)]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [programs() / "postgres", "-D", self.folder / "data", *words],
+                stdout=log,
+                stderr=log,
+                **self._identity,
+            )
+        deadline = time.monotonic() + LIMIT
+        while self._ask("select 1").returncode:
+            assert time.monotonic() < deadline, (self.folder / "log").read_text()
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            time.sleep(0.02)
+
+    def stop(self, number: int = signal.SIGINT) -> None:
+        """End it: SIGINT is a fast shutdown, SIGQUIT one without any farewell."""
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(LIMIT)
+            self._process = None
+
+    def new_database(self) -> str:
+        """Return the URL of an empty database."""
+        name = f"t{next(self._numbers)}"
+        done = self._ask(f"create database {name}")
+        assert done.returncode == 0, done.stderr
+        return f"postgresql://fx@/{name}?host={self.folder}"
+
+    def drop(self, url: str) -> None:
+        """Drop a database, whoever is connected."""
+        name = url.partition("@/")[2].partition("?")[0]
+        self._ask(f"drop database {name} with (force)")
+
+    def _ask(self, sql: str) -> subprocess.CompletedProcess[bytes]:
+        words = ["psql", "-X", "-q", "-h", str(self.folder), "-U", "fx", "-c", sql, "postgres"]
+        return subprocess.run(words, capture_output=True, timeout=LIMIT)
+
+
+@contextmanager
+def running_cluster() -> Iterator[Cluster]:
+    """Run a server for the length of the block."""
+    folder = Path(tempfile.mkdtemp(prefix="fx-pg-"))
+    identity: dict[str, Any] = {}
+    if os.geteuid() == 0:  # which the server refuses
+        entry = pwd.getpwnam("postgres")
+        os.chown(folder, entry.pw_uid, entry.pw_gid)
+        identity = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    words: list[str | Path] = [
+        "-D",
+        folder / "data",
+        "-U",
+        "fx",
+        "-A",
+        "trust",
+        "--no-sync",
+        "-E",
+        "UTF8",
+    ]
+    cluster = Cluster(folder, identity)
+    try:
+        subprocess.run(
+            [programs() / "initdb", *words, "--locale=C.UTF-8"],
+            check=True,
+            capture_output=True,
+            timeout=LIMIT,
+            cwd=folder,
+            **identity,
+        )
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
