@@ -53,12 +53,10 @@ from fxtrio.serve.request.reply import (
     Answer,
     Nothing,
     Reply,
-    completing,
     keep_private,
     redirected,
-    send_reply,
-    send_response,
 )
+from fxtrio.serve.request.send import completing, send_reply, send_response
 from fxtrio.serve.respond import respond
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.tracebacks import trimmed
@@ -92,16 +90,7 @@ class Dispatcher:
         running = self._lifetime.running
         if running is None:
             raise AppNotRunning
-        settings = site.config.observability
-        event = open_event(
-            scope,
-            receive,
-            send,
-            base_url=site.config.base_url,
-            entropy=site.entropy if settings.enabled else None,
-            trust_incoming_id=settings.trust_incoming_request_id,
-            audience=site.one_visitor,
-        )
+        event = open_event(site.terms, scope, receive, send)
         request_id = event.request_id.decode() if event.request_id else None
         token = current.set(RequestContext(running.app, request_id))
         try:
@@ -139,7 +128,6 @@ class Dispatcher:
         return plain_problem(self._site, event, problem)
 
     async def _send(self, event: RequestEvent, answer: Answer) -> None:
-        site = self._site
         if isinstance(answer, Nothing):
             return
         if isinstance(answer, Reply):
@@ -148,24 +136,9 @@ class Dispatcher:
                     keep_private(answer.headers)
                 if event.draft.raw_headers:
                     keep_private(event.draft.raw_headers)
-            await send_reply(
-                answer,
-                event.send,
-                draft=event.draft,
-                request_id=event.request_id,
-                standard=site.standard,
-                head=event.scope["method"] == "HEAD",
-            )
+            await send_reply(event, answer)
         else:
-            await send_response(
-                answer,
-                event.scope,
-                event.receive,
-                event.send,
-                draft=event.draft,
-                request_id=event.request_id,
-                standard=site.standard,
-            )
+            await send_response(event, answer)
 
     async def _answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
@@ -317,12 +290,7 @@ class Dispatcher:
                     await self._send(event, forgery_reply(verdict))
                     return True
             event.scope.update(child)
-            complete = completing(
-                event.send,
-                draft=event.draft,
-                request_id=event.request_id,
-                standard=site.standard,
-            )
+            complete = completing(event)
             body = event.open_body(running.bodies, limit=site.config.limits.body)
             try:
                 require_plain(event.scope["headers"])

@@ -70,7 +70,7 @@ async def _open_pages(
                 scope,
                 PagePath.of(page.path),
                 _connecting(request),
-                site.one_visitor,
+                site.terms.audience,
             )
         except Exception as error:  # application code
             if not isinstance(unwrap(error, state["response"]), LoaderError):

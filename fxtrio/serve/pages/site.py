@@ -23,6 +23,7 @@ from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
+from fxtrio.serve.request.event import RequestTerms
 from fxtrio.serve.request.hooks import Hooks
 from fxtrio.serve.request.proof import Proof
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
@@ -74,7 +75,9 @@ class Site:
     encoder: PayloadEncoder
     render_cache: RenderCache | None
     entropy: Entropy
-    one_visitor: OneVisitor
+    terms: RequestTerms
+    """What is the same for all requests."""
+
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
 
@@ -105,6 +108,9 @@ def make_site(
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
     plans = tuple(plan_view(view, codes, name=config.name) for view in manifest.views)
     markdown = _markdown(config, manifest, plans, root=root, llms=llms)
+    standard = standard_headers(
+        csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
+    )
     keys = tuple(key.encode() for key in config.secret_keys)
     return Site(
         config=config,
@@ -122,9 +128,7 @@ def make_site(
         not_found=folder_router(manifest.not_found),
         endpoints={source: endpoint_code(source, names) for source, names in endpoints.items()},
         hooks=hooks,
-        standard=standard_headers(
-            csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
-        ),
+        standard=standard,
         proof=Proof(config.csrf, CsrfTokens(keys), session_of, entropy),
         markdown=markdown,
         vary=_vary(config),
@@ -134,8 +138,21 @@ def make_site(
         if config.ssr.memo
         else None,
         entropy=entropy,
-        one_visitor=OneVisitor(entropy, bool(nonce)),
+        terms=_terms(config, standard, entropy, OneVisitor(entropy, bool(nonce))),
         nonce=nonce,
+    )
+
+
+def _terms(
+    config: Config, standard: StandardHeaders, entropy: Entropy, audience: OneVisitor
+) -> RequestTerms:
+    return RequestTerms(
+        base_url=config.base_url,
+        entropy=entropy,
+        standard=standard,
+        audience=audience,
+        with_ids=config.observability.enabled,
+        trust_incoming_ids=config.observability.trust_incoming_request_id,
     )
 
 

@@ -29,7 +29,8 @@ from fxtrio.serve.pages.stream_end import (
     whole_ending,
 )
 from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.reply import HTML, NOTHING, Answer, complete_headers, redirected
+from fxtrio.serve.request.reply import HTML, NOTHING, Answer, redirected
+from fxtrio.serve.request.send import complete_headers
 from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
 
@@ -147,10 +148,7 @@ class _PageStream:
         event = page.event
         self._sent_headers = len(event.draft.raw_headers)
         headers = complete_headers(
-            [(b"content-type", HTML), *page.html_headers(self._nonce)],
-            draft=event.draft,
-            request_id=event.request_id,
-            standard=page.site.standard,
+            event, [(b"content-type", HTML), *page.html_headers(self._nonce)]
         )
         start = {"type": "http.response.start", "status": self._early.status, "headers": headers}
         await event.send(start)

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.http1.fields import repeated
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.client_protocol import NAVIGATION
-from fxtrio.serve.request.reply import Entropy, ResponseDraft
+from fxtrio.serve.request.reply import Entropy, ResponseDraft, StandardHeaders
 from fxtrio.serve.request.spool import Bodies, Body
 
 SAFE_IN_PATHS = "/!$&'()*+,;=:@"
@@ -47,10 +47,27 @@ class PagePath:
         return base + self.raw.decode("latin-1") if self.path != "/" else base or "/"
 
 
+@attrs.frozen(eq=False)
+class RequestTerms:
+    """What is the same for all requests of an app."""
+
+    base_url: str
+    entropy: Entropy
+    standard: StandardHeaders
+    audience: Audience
+    """That of a request without one of its own."""
+
+    with_ids: bool
+    """Whether requests have an id."""
+
+    trust_incoming_ids: bool
+
+
 @attrs.define(eq=False)
 class RequestEvent:
     """A request, with what every part of its answer asks for."""
 
+    terms: RequestTerms
     scope: Scope
     receive: Receive
     send: Send
@@ -137,21 +154,9 @@ class RequestEvent:
         return text.decode("latin-1")
 
 
-def open_event(
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    *,
-    base_url: str,
-    entropy: Entropy | None,
-    trust_incoming_id: bool,
-    audience: Audience,
-) -> RequestEvent:
-    """Read a request's scope.
-
-    Puts ``request_id`` and ``response`` on the request's state. ``entropy`` is
-    None when requests have no id; ``audience`` is that of a request without one of its own.
-    """
+def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) -> RequestEvent:
+    """Read a request's scope. Puts ``request_id`` and ``response`` on the request's state."""
+    base_url = terms.base_url
     headers: dict[bytes, bytes] = dict(scope["headers"])
     path: str = scope["path"]
     if base_url:
@@ -163,14 +168,15 @@ def open_event(
         state = scope["state"] = {}
     state["response"] = draft
     request_id = None
-    if entropy is not None:
-        given = headers.get(b"x-request-id") if trust_incoming_id else None
+    if terms.with_ids:
+        given = headers.get(b"x-request-id") if terms.trust_incoming_ids else None
         if given is not None and _INCOMING_ID.fullmatch(given):
             request_id = given
         else:
-            request_id = entropy.hex().encode()
+            request_id = terms.entropy.hex().encode()
         state["request_id"] = request_id.decode()
     return RequestEvent(
+        terms,
         scope,
         receive,
         send,
@@ -178,6 +184,6 @@ def open_event(
         path,
         request_id,
         draft,
-        scope.get(AUDIENCE, audience),
+        scope.get(AUDIENCE, terms.audience),
         headers.get(NAVIGATION) == b"1",
     )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable
 
 import attrs
 import msgspec
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
 
 from fxtrio.errors import Redirect
 from fxtrio.serve.request.client_protocol import BUILD_ID, NAVIGATION
@@ -155,76 +153,3 @@ def standard_headers(*, csp: str, base_url: str, build_id: str) -> StandardHeade
         csp_name=names[csp],
         csp=policy.encode(),
     )
-
-
-def complete_headers(
-    headers: list[Header],
-    *,
-    draft: ResponseDraft,
-    request_id: bytes | None,
-    standard: StandardHeaders,
-) -> list[Header]:
-    """Return ``headers`` with the draft's, which go before them, and the standard ones."""
-    if draft.raw_headers:
-        own = {name.lower() for name, _ in draft.raw_headers} - {b"set-cookie"}
-        headers = [header for header in headers if header[0] not in own]
-        headers += draft.raw_headers
-        return headers + standard.missing(headers, request_id)
-    headers += standard.fixed
-    if request_id is not None:
-        headers.append((b"x-request-id", request_id))
-    return headers
-
-
-async def send_reply(
-    reply: Reply,
-    send: Send,
-    *,
-    draft: ResponseDraft,
-    request_id: bytes | None,
-    standard: StandardHeaders,
-    head: bool,
-) -> None:
-    """Send ``reply`` with the draft's and the standard headers; ``head`` leaves the body out."""
-    body = reply.body
-    headers = reply.headers
-    if reply.status != 304:  # which tells of a body that the client has
-        headers = [
-            (b"content-type", reply.media),
-            (b"content-length", b"%d" % len(body)),
-            *headers,
-        ]
-    headers = complete_headers(headers, draft=draft, request_id=request_id, standard=standard)
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if head else body})
-
-
-def completing(
-    send: Send, *, draft: ResponseDraft, request_id: bytes | None, standard: StandardHeaders
-) -> Callable[[Message], Awaitable[None]]:
-    """Return a ``send`` that adds the draft's and the standard headers to a response."""
-
-    async def complete(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
-            headers += draft.raw_headers
-            headers += standard.missing(headers, request_id)
-            message = {**message, "headers": headers}
-        await send(message)
-
-    return complete
-
-
-async def send_response(
-    response: Response,
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    *,
-    draft: ResponseDraft,
-    request_id: bytes | None,
-    standard: StandardHeaders,
-) -> None:
-    """Send a Starlette response with the draft's and the standard headers."""
-    complete = completing(send, draft=draft, request_id=request_id, standard=standard)
-    await response(scope, receive, complete)
