@@ -3,4 +3,5 @@
 `accepted` reads `Accept-Encoding`, `codings` encodes, `rule` says what may be encoded
 without telling a secret by its size, `sending` encodes what an ASGI app sends, `splice`
 what is kept, and `files` what is built.
+Begin with `sending`.
 """

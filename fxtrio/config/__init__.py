@@ -2,6 +2,7 @@
 
 `load_config(root)` gives a frozen `Config`; everything else takes one and never reads
 the environment itself.
+Begin with `model`; `load` joins the layers.
 """
 
 from fxtrio.config.env_files import env_files, load_env_files, read_env_files

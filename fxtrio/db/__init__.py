@@ -2,6 +2,7 @@
 
 `open_database` opens what the settings name, for as long as the app runs; `db` stands for
 that of the app whose code is running. Re-exported as `fx.db`.
+Begin with `database`; `engine` is what a kind of database has to offer.
 """
 
 from fxtrio.db.current import db, get_database

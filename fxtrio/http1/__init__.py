@@ -2,6 +2,7 @@
 
 `Connection` serves one client with the `Services` of its worker; what it may spend on
 the client is in `ServerLimits`. Only `fxtrio.http1.hypercorn` knows of Hypercorn.
+Begin with `connection`, the loop of one client; `answer` runs the application.
 """
 
 from fxtrio.http1.connection import Connection

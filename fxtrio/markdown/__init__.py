@@ -2,6 +2,7 @@
 
 Called by `fxtrio.serve` when ``llms`` is enabled; knows nothing of routes, modules or
 files, which come in as `MarkdownSources` and callables.
+Begin with `ladder`, which of a page's sources gives its Markdown.
 """
 
 from fxtrio.markdown.accept import prefers_markdown

@@ -3,6 +3,7 @@
 `Plugin` is what a plugin is, `load_plugins` makes those that ``plugins`` in
 ``fx.config.json`` names, and `open_plugins` runs them. Called by `fxtrio.app` and, for
 their commands, by `fxtrio.cli`.
+Begin with `protocol`.
 """
 
 from fxtrio.plugins.load import Resolver, load_plugins

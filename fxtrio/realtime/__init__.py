@@ -1,4 +1,8 @@
-"""Channels, brokers and WebSocket helpers."""
+"""Channels, brokers and WebSocket helpers.
+
+Begin with `channels`, the block that application code opens. `broker` says what a broker
+is, `outbox` holds what waits for one subscriber, and `serve` runs a WebSocket handler.
+"""
 
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
 from fxtrio.realtime.channels import Channel, channel

@@ -2,6 +2,7 @@
 
 `scan` lists and plans the files when an app is built; `Router` matches paths when it is
 served. Both read patterns such as ``/blog/[id]`` in the same way.
+Begin with `plan`.
 """
 
 from fxtrio.routes.matched import MatchedRoute, RouteKind, route_of

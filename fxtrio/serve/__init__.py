@@ -1,1 +1,6 @@
-"""One request: bytes → route → loaders → render → response."""
+"""One request: from the ASGI scope to the reply.
+
+Begin with `dispatch`, which says what answers; `respond` is the one pipeline for every form
+of a page. The rooms, each of which imports those after it alone: `dispatch`; `actions`,
+`endpoints`, `sockets`, `files`; `respond`; `cache`; `pages`; `request`.
+"""

@@ -2,6 +2,7 @@
 
 `open_app` compiles a project, runs its lifespan and gives a `Client` that speaks
 HTTP, calls actions and opens WebSockets. Re-exported as `fx.testing`.
+Begin with `open`; `client` is the HTTP side.
 """
 
 from fxtrio.testing.client import ActionResult, Client, PageData, TestResponse

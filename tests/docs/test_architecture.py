@@ -107,3 +107,17 @@ def test_the_pictures_show_every_floor_with_its_parts(
 
     assert [{name for name, _ in floor} for floor in shown] == [set(floor) for floor in expected]
     assert [file for floor in shown for _, file in floor if not file.is_file()] == []
+
+
+def test_each_part_says_in_its_docstring_with_which_file_to_begin() -> None:
+    shown = [place for picture in (0, 1) for floor in floors(picture) for place in floor]
+    wrong = []
+    for _, file in shown:
+        inside = file.parent / "__init__.py"
+        if file.parent.name in ("fxtrio", "serve") or file == inside:
+            continue
+        text = ast.get_docstring(ast.parse(inside.read_text(encoding="utf-8"))) or ""
+        if f"Begin with `{file.stem}`" not in text:
+            wrong.append(inside.relative_to(ROOT).as_posix())
+
+    assert wrong == []

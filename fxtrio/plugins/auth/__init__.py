@@ -2,6 +2,7 @@
 
 Name it ``"auth"`` in ``plugins``. ``request.state.user`` is then a `User` or None, and
 `require_user` guards pages and actions. Needs ``fxtrio[auth]``.
+Begin with `plugin`, which puts the others together; the rules are in `service`.
 """
 
 from fxtrio.plugins.auth.guards import require_user
