@@ -33,6 +33,9 @@ LOGGERS: Final = tuple(
 )
 """Those that write for requests and jobs, so that others decide how much."""
 
+SERVER: Final = "fx.server"
+"""The server's own logger. What it tells of single clients is no problem, but theirs to repeat."""
+
 _TOLD = "fx_repeated"
 _MESSAGE_KEPT = 200  # characters of a message in the line about its repetitions
 
@@ -142,6 +145,7 @@ class _Kind:
 class LogLimit(logging.Filter):
     """Lets warnings and errors pass the first time, and tells once a minute how many followed.
 
+    So with what the server tells (`SERVER`): why it has refused a client, for example.
     The first one is whole, with its traceback. Errors are the same when they have one
     class and were raised at one line of code, other records when their text is the same.
     One line of code can also not write more than `FROM_ONE_PLACE` texts that differ.
@@ -158,7 +162,8 @@ class LogLimit(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a record is to be written."""
-        if record.levelno < logging.WARNING or hasattr(record, _TOLD):
+        least = logging.INFO if record.name == SERVER else logging.WARNING
+        if record.levelno < least or hasattr(record, _TOLD):
             return True
         kind, now = _kind_of(record), self._clock()
         with self._lock:
@@ -217,7 +222,7 @@ async def open_log_limit(limit: LogLimit | None = None) -> AsyncIterator[None]:
     At its end what has been held back is told.
     """
     limit = LogLimit() if limit is None else limit
-    loggers = [logging.getLogger(name) for name in LOGGERS]
+    loggers = [logging.getLogger(name) for name in (*LOGGERS, SERVER)]
     for logger in loggers:
         logger.addFilter(limit)
     try:

@@ -15,6 +15,7 @@ from fxtrio.repeats import (
     CAPACITY,
     FROM_ONE_PLACE,
     PERIOD,
+    SERVER,
     LogLimit,
     Repeats,
     lines_of_clients,
@@ -101,6 +102,25 @@ def test_what_is_no_problem_is_not_limited(
         for _ in range(3):
             log.info("the same")
     assert len(caplog.records) == 3
+
+
+def test_what_the_server_tells_of_its_clients_is_limited_too(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = logging.getLogger(SERVER)
+    limit = LogLimit(clock)
+    server.addFilter(limit)
+    try:
+        with caplog.at_level(logging.INFO, SERVER):
+            for port in range(1000):
+                server.info("127.0.0.1:%d refused with 400", port)
+            server.info("Stopping")
+            clock.now += PERIOD
+            limit.tell()
+    finally:
+        server.removeFilter(limit)
+    told = "900 more within 60 s like this: other messages of fx.server"
+    assert caplog.messages[FROM_ONE_PLACE:] == ["Stopping", told]
 
 
 def test_texts_that_always_differ_are_limited_by_where_they_are_written(

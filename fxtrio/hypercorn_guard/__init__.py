@@ -96,6 +96,12 @@ PATCHES = {
         websockets.long_messages_grow,
         websockets.end_long_messages,
     ),
+    "compressed messages": Patch(
+        "18 MB of compressed WebSocket messages take 6 GB of memory and stop the event loop "
+        "for 24 s: they are inflated without a limit",
+        websockets.messages_are_inflated,
+        websockets.decline_compression,
+    ),
     "close code": Patch(
         "a WebSocket's close code reaches the application as 1006 (pgjones/hypercorn issue 127)",
         websockets.close_code_is_lost,

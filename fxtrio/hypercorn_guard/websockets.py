@@ -108,3 +108,23 @@ def end_long_messages() -> None:
             await self.send(StreamClosed(stream_id=self.stream_id))
 
     WSStream._handle_events = ending  # type: ignore[method-assign]
+
+
+def messages_are_inflated() -> bool:
+    """Return whether a client may compress what it sends: a kilobyte of it becomes one MB."""
+    from hypercorn.protocol.ws_stream import Handshake
+
+    return "PerMessageDeflate()" in source_of(Handshake.accept)
+
+
+def decline_compression() -> None:
+    """Agree to no extension: wsproto inflates all that has come before it counts."""
+    from hypercorn.protocol.ws_stream import Handshake
+
+    accept = Handshake.accept
+
+    def declining(self: Any, subprotocol: Any, additional_headers: Any) -> Any:
+        self.extensions = None
+        return accept(self, subprotocol, additional_headers)
+
+    Handshake.accept = declining  # type: ignore[method-assign]

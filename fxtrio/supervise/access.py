@@ -166,6 +166,18 @@ class ServerLogger(Logger):
         super().__init__(config)
         self.lines = lines
 
+    async def info(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Write a line as one of the caller's: how many there may be goes by the place."""
+        await super().info(message, *args, **{"stacklevel": 3, **kwargs})
+
+    async def warning(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Do as `info` does, with a warning."""
+        await super().warning(message, *args, **{"stacklevel": 3, **kwargs})
+
+    async def error(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Do as `info` does, with an error."""
+        await super().error(message, *args, **{"stacklevel": 3, **kwargs})
+
     async def access(self, request: Any, response: Any, request_time: float) -> None:
         """Take one request; ``response`` is None when it had no answer."""
         if self.lines is not None:

@@ -11,8 +11,8 @@ from hypercorn.config import Config
 
 from fxtrio.errors import FxtrioError
 from fxtrio.http1.limits import ServerLimits
+from fxtrio.repeats import SERVER
 from fxtrio.supervise.access import AccessLog, ServerLogger, ServerStatsdLogger
-from fxtrio.supervise.log import SERVER
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import Proxies
 

@@ -15,9 +15,6 @@ import msgspec
 from fxtrio.context import add_request_id
 from fxtrio.supervise.access import Form
 
-SERVER = "fx.server"
-"""The logger of the server itself."""
-
 
 def open_log(form: Form, level: str) -> None:
     """Write records of ``level`` and above to standard error.

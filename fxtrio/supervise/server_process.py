@@ -19,10 +19,11 @@ import trio
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.errors import FxtrioError
+from fxtrio.repeats import SERVER
 from fxtrio.supervise.binding import grouped
 from fxtrio.supervise.hypercorn_config import ServerConfig, make_config
 from fxtrio.supervise.importer import load_application, own_lines
-from fxtrio.supervise.log import SERVER, open_log
+from fxtrio.supervise.log import open_log
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import ProxyHeaders
 from fxtrio.supervise.remains import describe_remains

@@ -154,6 +154,19 @@ async def test_who_is_refused_is_told_as_an_address() -> None:
     assert any(line.startswith(f"127.0.0.1:{port} refused with 400: ") for line in told)
 
 
+async def test_refusals_are_told_as_those_of_the_code_that_refuses() -> None:
+    async with open_server(response()) as server:
+        for _ in range(3):
+            async with await server.connect() as client:
+                await client.send(b"nonsense\r\n\r\n")
+                assert (await client.reply()).status == 400
+        told = [record for record in server.log.take(20) if "refused" in record.getMessage()]
+    assert len(told) == 3
+    assert {record.pathname.rpartition("fxtrio/")[2] for record in told} == {
+        "http1/client_connection.py"
+    }
+
+
 def test_a_disk_that_is_full_costs_lines_and_is_told_once(
     caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

@@ -180,6 +180,16 @@ async def test_the_close_code_of_the_client_is_told(guarded: bool) -> None:
         assert await server.get("/closed") == (b"4003 why" if guarded else b"1006 ")
 
 
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_compression_of_messages_is_not_agreed_to(guarded: bool) -> None:
+    offer = upgrade(b"/echo", b"Sec-WebSocket-Extensions: permessage-deflate")
+    async with stock(guarded=guarded) as server, await server.connect() as client:
+        await client.send(offer)
+        reply = await client.reply()
+        assert reply.status == 101
+        assert (reply.get(b"sec-websocket-extensions") is None) is guarded
+
+
 async def test_an_echo_works_under_the_guard() -> None:
     async with stock(guarded=True) as server, await server.open(b"/echo") as client:
         for number in range(100):
