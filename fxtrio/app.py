@@ -31,6 +31,7 @@ from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
+from fxtrio.policy.counting import open_counting
 from fxtrio.portal import open_portal
 from fxtrio.realtime.opening import open_broker
 from fxtrio.repeats import open_log_limit
@@ -108,7 +109,13 @@ class Application(Starlette):
             site,
             self.lifetime,
             assets=Folder(client, immutable=True, listed=listed, compressed=of_client),
-            public=Folder(public, immutable=False, listed=listed, compressed=of_public),
+            public=Folder(
+                public,
+                immutable=False,
+                listed=listed,
+                compressed=of_public,
+                cache_of=None if site.policies is None else site.policies.cache_of,
+            ),
             routes=self.router.routes,
         )
         app: ASGIApp = dispatcher
@@ -160,9 +167,10 @@ class Application(Starlette):
             watchdog = await enter(open_watchdog())
             if cache is not None:
                 await enter(open_response_cache(cache, config, state.fx_broker))
+            count = await enter(open_counting(config))
             bodies = Bodies(config.limits.all_bodies)
             lifetime = self.lifetime
-            lifetime.running = Running(app, watchdog, background, renderer, bodies)
+            lifetime.running = Running(app, watchdog, background, renderer, bodies, count)
             lifetime.cache = cache
             lifetime.ready = True
             try:

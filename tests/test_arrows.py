@@ -21,6 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset({"asgi", "head", "encode", "routes", "context", "origin", "repeats"}),
     frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"policy"}),
     frozenset({"http2", "portal"}),
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),

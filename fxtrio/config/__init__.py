@@ -22,10 +22,12 @@ from fxtrio.config.model import (
     TasksConfig,
     TimeoutsConfig,
 )
+from fxtrio.config.route_settings import CorsConfig, RateLimitConfig
 
 __all__ = [
     "CONFIG_FILE",
     "Config",
+    "CorsConfig",
     "CsrfConfig",
     "DatabaseConfig",
     "DevConfig",
@@ -33,6 +35,7 @@ __all__ = [
     "LlmsConfig",
     "ObservabilityConfig",
     "PluginConfig",
+    "RateLimitConfig",
     "RealtimeConfig",
     "RouteMiddlewareConfig",
     "SsrConfig",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +18,8 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _HOST = re.compile(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
 _URL_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_POLICY = re.compile(r"[\x21-\x7e][\x20-\x7e]*")
 
 Check = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
@@ -128,6 +130,51 @@ def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
             "must be empty or a URL such as 'sqlite:///data/app.db' or "
             f"'postgresql://localhost/shop', not {shown!r}"
         )
+
+
+def cors_origins(_: Any, attribute: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse entries that are neither origins nor ``*``."""
+    origins(_, attribute, [origin for origin in value if origin != "*"])
+
+
+def route_pattern(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse what is neither a route pattern nor one with ``/*`` at its end."""
+    if not value.startswith("/") or set("?# ") & set(value) or "*" in value.removesuffix("/*"):
+        raise ValueError(f"must be a route such as '/blog/[id]' or '/api/*', not {value!r}")
+
+
+def route_patterns(_: Any, attribute: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse entries that `route_pattern` refuses."""
+    for pattern in value:
+        route_pattern(_, attribute, pattern)
+
+
+def http_names(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse what cannot be the name of a method or header (RFC 9110, 5.6.2)."""
+    for name in value:
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"must hold names such as 'POST' or 'content-type', not {name!r}")
+
+
+def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, Any]) -> None:
+    """Refuse keys that are no route patterns, and values that are no header of one line."""
+    for pattern, policy in value.items():
+        route_pattern(_, attribute, pattern)
+        if not isinstance(policy, str) or not _POLICY.fullmatch(policy):
+            shown = f"{policy!r} for {pattern!r}"
+            raise ValueError(f"must hold values such as 'public, max-age=60', not {shown}")
+
+
+def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse what is no limit of at least one request in a time."""
+    from limits import parse_many  # slow to import, and few apps have limits
+
+    try:
+        usable = all(item.amount > 0 and item.get_expiry() > 0 for item in parse_many(value))
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError(f"must be a limit such as '20/minute', not {value!r}")
 
 
 def secrets(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:

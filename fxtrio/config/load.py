@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 
-from fxtrio.config.model import Config, PluginConfig
+from fxtrio.config.model import Config
 from fxtrio.config.places import Place, key_places, nearest_place
 from fxtrio.config.problems import ConfigInvalid, ConfigProblem
-from fxtrio.config.read import Values, attributes, read_layer, read_text
+from fxtrio.config.read import ENTRIES, Values, attributes, read_layer, read_text
 from fxtrio.errors import shown_path
 
 CONFIG_FILE = "fx.config.json"
@@ -58,7 +58,9 @@ def read_config(
     joined: Values = {"name": root.resolve().name}
     for values, _ in layers:
         joined = join(joined, values)
-    return _build(joined), tuple(problem for _, found in layers for problem in found)
+    config, conflicts = _without_conflicts(_build(joined))
+    problems = [problem for _, found in layers for problem in found]
+    return config, (*problems, *locate(conflicts, root))
 
 
 def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem, ...]:
@@ -195,12 +197,22 @@ def join(under: Values, over: Mapping[str, Any]) -> Values:
     return joined
 
 
+def _without_conflicts(config: Config) -> tuple[Config, list[ConfigProblem]]:
+    """Return the settings without those that others forbid, and the problems."""
+    cors = config.cors
+    if not cors.credentials or "*" not in cors.origins:
+        return config, []
+    cause = "must be false when cors.origins has '*': name the origins that may send cookies"
+    problem = ConfigProblem(place="", key="cors.credentials", cause=cause)
+    return attrs.evolve(config, cors=attrs.evolve(cors, credentials=False)), [problem]
+
+
 def _build(values: Values) -> Config:
     built: dict[str, Any] = {}
     for name, value in values.items():
         target = attributes(Config)[name].type
-        if name == "plugins":
-            value = tuple(PluginConfig(**plugin) for plugin in value if "name" in plugin)
+        if name in ENTRIES:
+            value = tuple(ENTRIES[name](**entry) for entry in value)
         elif target is not None and attrs.has(target):
             value = target(**value)
         built[name] = value

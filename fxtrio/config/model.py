@@ -10,6 +10,7 @@ from typing import Any, Literal
 import attrs
 
 from fxtrio.config import checks
+from fxtrio.config.route_settings import CorsConfig, RateLimitConfig
 from fxtrio.sizes import to_bytes
 
 
@@ -296,6 +297,18 @@ class Config:
 
     csrf: CsrfConfig = attrs.field(factory=CsrfConfig)
     """Protection of unsafe requests."""
+
+    cors: CorsConfig = attrs.field(factory=CorsConfig)
+    """Requests of other origins."""
+
+    rate_limits: tuple[RateLimitConfig, ...] = ()
+    """How many requests one client may make of a route; 429 above it."""
+
+    rate_limit_storage: str = attrs.field(default="memory", validator=checks.broker)
+    """Where requests are counted: ``memory`` of each process, or a Redis URL for all of them."""
+
+    cache_control: dict[str, str] = attrs.field(factory=dict, validator=checks.cache_policies)
+    """Route pattern, or path of a public file, to `Cache-Control` of its good responses."""
 
     ssr: SsrConfig = attrs.field(factory=SsrConfig)
     """Rendering in Node."""

@@ -16,6 +16,7 @@ import attrs
 
 from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
 from fxtrio.config.problems import ConfigProblem
+from fxtrio.config.route_settings import RateLimitConfig
 
 Values = dict[str, Any]
 """Checked values by attribute name; a section is a dict of its own."""
@@ -24,6 +25,12 @@ FILE_ONLY_KEYS = {"$schema"}
 _SECRETS = {"secretkeys", "secretkey", "secret", "secret_key"}
 _OPTIONS = {"port", "host", "workers"}
 """What people look for in the file and is told on the command line."""
+
+ENTRIES: Mapping[str, type[attrs.AttrsInstance]] = {
+    "plugins": PluginConfig,
+    "rate_limits": RateLimitConfig,
+}
+"""Settings that are lists of objects, by attribute name."""
 
 _SWITCHES: tuple[type, ...] = (CsrfConfig, LlmsConfig)
 _KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
@@ -46,6 +53,12 @@ def attributes(cls: type) -> dict[str, attrs.Attribute[Any]]:
     """Return the attributes of ``cls`` by name, their types resolved."""
     attrs.resolve_types(cls)
     return {attribute.name: attribute for attribute in attrs.fields(cls)}
+
+
+@cache
+def required(cls: type) -> tuple[str, ...]:
+    """Return the names of the attributes without a default."""
+    return tuple(name for name, at in attributes(cls).items() if at.default is attrs.NOTHING)
 
 
 def read_layer(
@@ -120,8 +133,8 @@ class _Reader:
         if attrs.has(attribute.type or object):
             assert attribute.type is not None
             values[attribute.name] = self.section(attribute.type, raw, prefix=path)
-        elif attribute.name == "plugins":
-            values[attribute.name] = self._plugins(raw, path)
+        elif attribute.name in ENTRIES:
+            values[attribute.name] = self._entries(ENTRIES[attribute.name], raw, path)
         else:
             try:
                 value = _structure(attribute, raw)
@@ -132,21 +145,24 @@ class _Reader:
             else:
                 values[attribute.name] = value
 
-    def _plugins(self, raw: Any, path: str) -> list[Values]:
+    def _entries(self, cls: type[attrs.AttrsInstance], raw: Any, path: str) -> list[Values]:
         if not isinstance(raw, list | tuple):
             self._report(path, f"must be a list, not {raw!r}")
             return []
-        plugins = []
+        entries = []
         for index, entry in enumerate(raw):
             here = f"{path}.{index}"
-            if isinstance(entry, PluginConfig):
+            if isinstance(entry, cls):
                 entry = attrs.asdict(entry)
-            if isinstance(entry, str):
+            if isinstance(entry, str) and cls is PluginConfig:
                 entry = {"name": entry}
-            plugins.append(self.section(PluginConfig, entry, prefix=here))
-            if isinstance(entry, Mapping) and "name" not in entry:
-                self._report(here, "must have a 'name'")
-        return plugins
+            values = self.section(cls, entry, prefix=here)
+            given = entry if isinstance(entry, Mapping) else required(cls)
+            for name in (name for name in required(cls) if self._spell(name) not in given):
+                self._report(here, f"must have a {self._spell(name)!r}")
+            if not set(required(cls)) - values.keys():
+                entries.append(values)
+        return entries
 
     def _unknown(self, path: str, key: str, known: Mapping[str, Any]) -> None:
         if key.lower() in _SECRETS:

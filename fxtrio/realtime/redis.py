@@ -42,7 +42,7 @@ async def open_redis_broker(url: str) -> AsyncIterator[RedisBroker]:
     share a server are told apart by ``?prefix=`` (``fx`` by default). Raises
     BrokerUnreachable when there is no server; one that goes away later is waited for.
     """
-    bare, prefix = _split_prefix(url)
+    bare, prefix = split_prefix(url)
     client = coredis.Redis.from_url(
         bare,
         retry_policy=NoRetryPolicy(),
@@ -183,7 +183,7 @@ class RedisBroker:
                 self._gates.pop(name, None)
 
 
-def _split_prefix(url: str) -> tuple[str, str]:
+def split_prefix(url: str) -> tuple[str, str]:
     """Return the URL without ``prefix=``, and the prefix."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query))

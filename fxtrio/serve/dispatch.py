@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.policy.routes import Policies
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionEvent
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
@@ -36,6 +37,7 @@ from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.client_protocol import ACTIONS
+from fxtrio.serve.request.entry import enter, is_preflight
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.raised import unwrap
@@ -51,12 +53,10 @@ from fxtrio.serve.request.reply import (
     NO_STORE,
     NOTHING,
     Answer,
-    Nothing,
     Reply,
-    keep_private,
     redirected,
 )
-from fxtrio.serve.request.send import completing, send_reply, send_response
+from fxtrio.serve.request.send import completing, send_answer
 from fxtrio.serve.respond import respond
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.tracebacks import trimmed
@@ -95,7 +95,7 @@ class Dispatcher:
         token = current.set(RequestContext(running.app, request_id))
         try:
             if scope["type"] == "websocket":
-                await serve_socket(site, event, self._routes)
+                await serve_socket(site, event, self._routes, count=running.count)
             else:
                 await self._serve(running, event)
         finally:
@@ -128,17 +128,7 @@ class Dispatcher:
         return plain_problem(self._site, event, problem)
 
     async def _send(self, event: RequestEvent, answer: Answer) -> None:
-        if isinstance(answer, Nothing):
-            return
-        if isinstance(answer, Reply):
-            if event.navigation or event.negotiated:
-                if NO_STORE not in answer.headers:
-                    keep_private(answer.headers)
-                if event.draft.raw_headers:
-                    keep_private(event.draft.raw_headers)
-            await send_reply(event, answer)
-        else:
-            await send_response(event, answer)
+        await send_answer(event, answer)
 
     async def _answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
@@ -181,6 +171,11 @@ class Dispatcher:
         params: dict[str, str],
     ) -> Answer:
         site = self._site
+        is_api = isinstance(route, ApiRoute)
+        if site.policies is not None:
+            answered = await self._enter(site.policies, running, event, route.pattern, is_api)
+            if answered is not None:
+                return answered
         if isinstance(route, ApiRoute):
             event.scope[SCOPE_KEY] = site.matched["api", route.pattern]
             return await answer_api(site, running, event, route.source, params)
@@ -201,6 +196,18 @@ class Dispatcher:
         event.negotiated = False
         event.scope[SCOPE_KEY] = site.matched["page", route.pattern]
         return await respond(page, PAGE, cache=cache) or NOTHING
+
+    async def _enter(
+        self, policies: Policies, running: Running, event: RequestEvent, pattern: str, called: bool
+    ) -> Answer | None:
+        """Apply the settings of a route; return what they answer instead of it.
+
+        A page shows by itself that it was asked for too often.
+        """
+        answered = await enter(event, policies, pattern, called=called, count=running.count)
+        if called and event.refused is not None:
+            return refusal_reply(refused(event.refused))
+        return answered
 
     def _page(
         self, running: Running, event: RequestEvent, route: PageRoute, params: dict[str, str]
@@ -223,8 +230,13 @@ class Dispatcher:
         match = site.router.match(path.path, path.raw) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
+        pattern = match[0].pattern
+        if site.policies is not None:
+            answered = await self._enter(site.policies, running, event, pattern, False)
+            if answered is not None:
+                return answered
         page = self._page(running, event, match[0], match[1])
-        event.scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
+        event.scope[SCOPE_KEY] = site.matched["markdown", pattern]
         form = MarkdownForm(markdown, path)
         answer = await respond(page, form, cache=self._lifetime.cache)
         return answer or _moved(site, event, path, status=307)
@@ -281,9 +293,17 @@ class Dispatcher:
         """Let a Starlette route answer; False when none matches."""
         for route in self._routes:
             match, child = route.matches(event.scope)
-            if match is not Match.FULL:
+            if match is Match.NONE or (match is Match.PARTIAL and not is_preflight(event)):
                 continue
             site = self._site
+            if site.policies is not None:
+                pattern = getattr(route, "path", "").removeprefix(site.config.base_url) or "/"
+                answered = await self._enter(site.policies, running, event, pattern, True)
+                if answered is not None:
+                    await self._send(event, answered)
+                    return True
+            if match is not Match.FULL:
+                continue
             if event.scope["method"] not in csrf.SAFE_METHODS:
                 verdict = site.proof.refusal(event, form={})
                 if verdict:

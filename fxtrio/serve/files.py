@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
 
@@ -31,13 +32,21 @@ class Folder:
     """
 
     def __init__(
-        self, path: Path, *, immutable: bool, listed: bool, compressed: Compressed
+        self,
+        path: Path,
+        *,
+        immutable: bool,
+        listed: bool,
+        compressed: Compressed,
+        cache_of: Callable[[str], str | None] | None = None,
     ) -> None:
         """``listed`` reads the names once, so that a URL that is no file costs no system call.
 
-        ``compressed`` are the files of which there are compressed forms.
+        ``compressed`` are the files of which there are compressed forms; ``cache_of``
+        returns the `Cache-Control` that the settings have for a name.
         """
         self._compressed = compressed
+        self._cache_of = cache_of
         self._path = path
         self._files = StaticFiles(directory=path, check_dir=False)
         self._immutable = immutable
@@ -76,7 +85,8 @@ class Folder:
             return None
         if file is not None:
             response.headers["vary"] = "accept-encoding"
-        response.headers.setdefault("cache-control", self._cache)
+        policy = None if self._cache_of is None else self._cache_of(name)
+        response.headers.setdefault("cache-control", policy or self._cache)
         event.scope[SAME_FOR_ALL] = True
         return response
 

@@ -41,7 +41,8 @@ class Form(Protocol):
 
 async def respond(page: PageEvent, form: Form, *, cache: ResponseCache | None) -> Answer | None:
     """Return the answer in ``form``; None when the page has no such form."""
-    if cache is not None and not page.site.hooks.pages:
+    refused = page.event.refused
+    if cache is not None and refused is None and not page.site.hooks.pages:
         stored = cache.find(page, form.stored_as(page))
         if stored is not None:  # without a scope or a task
             return stored
@@ -49,6 +50,8 @@ async def respond(page: PageEvent, form: Form, *, cache: ResponseCache | None) -
     limit = page.site.config.timeouts.request
     with page.running.watchdog.watch(page.event.receive, limit=limit) as watched:
         try:
+            if refused is not None:
+                raise refused
             if page.site.hooks.pages:
                 refusal = await form.ask(page)
                 if refusal is not None:

@@ -14,12 +14,14 @@ from starlette.websockets import WebSocket, WebSocketState
 
 from fxtrio.errors import ActionError, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
+from fxtrio.policy.counting import Count
 from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.failure import log_failure, twice
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
+from fxtrio.serve.request.entry import enter
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.hooks import run_hooks
@@ -33,7 +35,9 @@ _CLOSE_LIMIT = 1.0
 log = logging.getLogger("fx.realtime")
 
 
-async def serve_socket(site: Site, event: RequestEvent, routes: list[BaseRoute]) -> None:
+async def serve_socket(
+    site: Site, event: RequestEvent, routes: list[BaseRoute], *, count: Count | None
+) -> None:
     """Serve one WebSocket: the page's handler, a route's, or a refusal at the handshake."""
     send = _accepting(event)
     socket = PageSocket(event.scope, event.receive, send)
@@ -54,17 +58,25 @@ async def serve_socket(site: Site, event: RequestEvent, routes: list[BaseRoute])
                     return
                 await route.handle(event.scope, event.receive, _followed(socket, send))
                 return
-        await _serve_page(site, event, socket)
+        await _serve_page(site, event, socket, count)
     if ending.farewell is not None:
         await _say_farewell(socket, send, *ending.farewell)
 
 
-async def _serve_page(site: Site, event: RequestEvent, socket: WebSocket) -> None:
+async def _serve_page(
+    site: Site, event: RequestEvent, socket: WebSocket, count: Count | None
+) -> None:
     found = _find(site, event)
     if found is None:
         await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return
-    handler, place = found
+    handler, place, pattern = found
+    if site.policies is not None:
+        await enter(event, site.policies, pattern, called=False, count=count)
+        if event.refused is not None:
+            error = {"ok": False, "error": event.refused.message}
+            await _refuse(socket, JSONResponse(error, 429, event.draft.headers))
+            return
     hooks = (*site.hooks.pages, *site.hooks.websockets)
     try:
         answer = await run_hooks(hooks, socket, event.audience)
@@ -87,8 +99,8 @@ def _hook_failed(error: Exception, place: str) -> Response | Redirect:
     return JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
 
 
-def _find(site: Site, event: RequestEvent) -> tuple[Handler, str] | None:
-    """Return the handler for the path, and its name for the log."""
+def _find(site: Site, event: RequestEvent) -> tuple[Handler, str, str] | None:
+    """Return the handler for the path, its name for the log, and its route's pattern."""
     match = site.router.match(event.path, event.raw_path)
     if match is None:
         return None
@@ -97,11 +109,12 @@ def _find(site: Site, event: RequestEvent) -> tuple[Handler, str] | None:
     event.scope[SCOPE_KEY] = site.matched["websocket", route.pattern]
     if isinstance(route, ApiRoute):
         handler = site.endpoints[route.source].websocket
-        return None if handler is None else (handler, f"{route.source}: websocket()")
+        place = f"{route.source}: websocket()"
+        return None if handler is None else (handler, place, route.pattern)
     code = site.plans[route.view].inner
     if code.websocket is None:
         return None
-    return code.websocket, f"{code.module.source}: websocket()"
+    return code.websocket, f"{code.module.source}: websocket()", route.pattern
 
 
 async def _refuse(socket: WebSocket, response: Response) -> None:

@@ -28,7 +28,7 @@ def documented() -> dict[str, tuple[Any, str]]:
 def expected() -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in settings(Config()).items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             flat.update({f"{name}.{inner}": setting for inner, setting in value.items()})
         else:
             flat[name] = list(value) if isinstance(value, tuple) else value

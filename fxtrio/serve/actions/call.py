@@ -29,6 +29,7 @@ from fxtrio.serve.pages.show import FormOutcome, load_and_show
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.connection import PageRequest
+from fxtrio.serve.request.entry import enter
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.raised import unwrap
@@ -57,6 +58,14 @@ class ActionEvent:
     async def answer(self) -> Answer:
         """Return the response; nothing when the client left before its request was whole."""
         found = find_action(self.site, self.event)
+        policies = self.site.policies
+        if policies is not None and found is not None:
+            count, pattern = self.running.count, found.page.pattern
+            answer = await enter(self.event, policies, pattern, called=True, count=count)
+            if answer is not None:
+                return answer
+            if self.event.refused is not None:
+                return refusal_reply(refused(self.event.refused))
         if self.event.scope["method"] != "POST":
             return self._not_posted(found)
         if found is None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import attrs
 
+from fxtrio.policy.counting import Count
 from fxtrio.running_app import App
 from fxtrio.serve.request.background import Background
 from fxtrio.serve.request.spool import Bodies
@@ -52,3 +53,5 @@ class Running:
     background: Background
     renderer: Renderer
     bodies: Bodies
+    count: Count | None = None
+    """Counts the requests of clients; None without rate limits."""

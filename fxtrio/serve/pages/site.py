@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute
 from fxtrio.markdown.paths import llms_link
+from fxtrio.policy.routes import Policies, make_policies
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
@@ -65,6 +66,9 @@ class Site:
     proof: Proof
     markdown: SiteMarkdown | None
     """The Markdown side; None when `llms` is off."""
+
+    policies: Policies | None
+    """What the settings say of single routes; None when they say nothing."""
 
     vary: Header
     """What the form of a page depends on, besides its URL."""
@@ -131,6 +135,7 @@ def make_site(
         standard=standard,
         proof=Proof(config.csrf, CsrfTokens(keys), session_of, entropy),
         markdown=markdown,
+        policies=make_policies(config),
         vary=_vary(config),
         llms_link=(b"link", llms_link(config.base_url).encode()) if markdown is not None else None,
         encoder=PayloadEncoder(),

@@ -10,6 +10,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from fxtrio.errors import LoaderError
 from fxtrio.http1.fields import repeated
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.client_protocol import NAVIGATION
@@ -91,6 +92,12 @@ class RequestEvent:
 
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
+
+    refused: LoaderError | None = None
+    """Why it must not be answered, by the settings of its route."""
+
+    welcome: bool = False
+    """Whether the settings of its route let its origin act for its visitor, or for nobody."""
 
     body: Body | None = None
     """What is read of the request's body, until the request ends."""

@@ -43,9 +43,10 @@ class Proof:
         if not settings.enabled or (exempted and csrf.exempt(event.whole_path, exempted)):
             return ""
         scheme = event.scope["scheme"]
-        origin = csrf.judge_origin(
-            event.headers, scheme=scheme, trusted_origins=settings.trusted_origins
-        )
+        trusted = settings.trusted_origins
+        origin = csrf.Source(True)
+        if not event.welcome:
+            origin = csrf.judge_origin(event.headers, scheme=scheme, trusted_origins=trusted)
         if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
             return origin.reason
         if origin.trusted and settings.mode == "standard":

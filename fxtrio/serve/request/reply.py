@@ -20,6 +20,8 @@ JSON = b"application/json"
 NO_STORE: Header = (b"cache-control", b"no-store")
 PRIVATE: Header = (b"cache-control", b"private, no-cache")
 
+_GOOD = frozenset({200, 203, 206, 304})
+
 _MAX_AGE = re.compile(rb"(?<![\w-])max-age=(\d{1,10})", re.IGNORECASE)
 _UNSHARED = re.compile(r"\b(?:private|no-store)\b", re.IGNORECASE)
 
@@ -79,13 +81,23 @@ class ResponseDraft(Response):
     response, and nothing else of it is sent.
     """
 
+    policy: bytes | None = None
+    """`Cache-Control` by the settings of the route, where code sets none."""
+
     def __init__(self) -> None:
         self.raw_headers: list[Header] = []
+
+    def settle(self, status: int) -> None:
+        """Take the policy for a response with ``status``: nobody keeps what went wrong."""
+        if self.policy is not None and status in _GOOD and "cache-control" not in self.headers:
+            self.raw_headers.append((b"cache-control", self.policy))
 
     @property
     def shared(self) -> bool:
         """Whether the application lets shared caches keep the response (RFC 9111, section 3)."""
         policy = self.headers.get("cache-control") if self.raw_headers else None
+        if policy is None and self.policy is not None:
+            policy = self.policy.decode()
         return policy is not None and not _UNSHARED.search(policy)
 
 

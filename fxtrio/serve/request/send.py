@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.reply import Header, Reply
+from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Nothing, Reply, keep_private
 
 
 def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]:
@@ -48,12 +48,30 @@ def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
     async def complete(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            if not any(name.lower() == b"cache-control" for name, _ in headers):
+                event.draft.settle(message["status"])
             headers += event.draft.raw_headers
             headers += event.terms.standard.missing(headers, event.request_id)
             message = {**message, "headers": headers}
         await event.send(message)
 
     return complete
+
+
+async def send_answer(event: RequestEvent, answer: Answer) -> None:
+    """Send ``answer``, whichever kind it is; nothing when it was sent already."""
+    draft = event.draft
+    if isinstance(answer, Reply):
+        if draft.policy is not None:
+            draft.settle(answer.status)
+        if event.navigation or event.negotiated:
+            if NO_STORE not in answer.headers:
+                keep_private(answer.headers)
+            if draft.raw_headers:
+                keep_private(draft.raw_headers)
+        await send_reply(event, answer)
+    elif not isinstance(answer, Nothing):
+        await send_response(event, answer)
 
 
 async def send_response(event: RequestEvent, response: Response) -> None:

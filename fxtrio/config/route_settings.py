@@ -1,0 +1,60 @@
+"""The settings that name routes: who may ask, and how often. A part of `fxtrio.config.model`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from fxtrio.config import checks
+
+
+@attrs.frozen(kw_only=True)
+class CorsConfig:
+    """The ``cors`` section: which other origins may read what endpoints and actions answer."""
+
+    origins: tuple[str, ...] = attrs.field(default=(), validator=checks.cors_origins)
+    """``scheme://host[:port]``, or ``*`` for all; none turns CORS off."""
+
+    routes: tuple[str, ...] = attrs.field(default=(), validator=checks.route_patterns)
+    """Patterns of the routes that are open to them; all endpoints and actions without one."""
+
+    methods: tuple[str, ...] = attrs.field(
+        default=("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"), validator=checks.http_names
+    )
+    """What they may use."""
+
+    headers: tuple[str, ...] = attrs.field(
+        default=("content-type", "x-csrf-token"), validator=checks.http_names
+    )
+    """Headers they may send, besides those that need no permission; ``*`` for all."""
+
+    expose: tuple[str, ...] = attrs.field(
+        default=("x-fx-invalidate", "x-request-id", "retry-after", "ratelimit"),
+        validator=checks.http_names,
+    )
+    """Headers of responses they may read, besides those that need no permission."""
+
+    credentials: bool = False
+    """Whether their requests may carry cookies; not together with the origin ``*``."""
+
+    max_age: float = attrs.field(default=600.0, validator=checks.at_least(0))
+    """For how long a browser need not ask again before a request (seconds)."""
+
+
+@attrs.frozen(kw_only=True)
+class RateLimitConfig:
+    """One entry of ``rateLimits``. All entries that fit a request count it."""
+
+    route: str = attrs.field(validator=checks.route_pattern)
+    """A route pattern such as ``/login``, or ``/api/*`` for all below ``/api``, each of which is
+    counted by itself."""
+
+    limit: str = attrs.field(validator=checks.rate)
+    """``20/minute``, ``5 per 10 seconds``, or several: ``20/minute; 500/day``."""
+
+    by: Literal["address", "user"] = "address"
+    """Whose requests are counted together. Who is not signed in is counted by address."""
+
+    methods: tuple[str, ...] = attrs.field(default=(), validator=checks.http_names)
+    """The methods that are counted, all without one. GET stands for HEAD, too."""

@@ -1,0 +1,96 @@
+"""All that the settings say of a route, found once for each pattern."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import attrs
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import Message, Receive, Scope, Send
+
+from fxtrio.config import Config, CorsConfig, RateLimitConfig
+from fxtrio.policy.patterns import covers, nearest
+
+_PATTERNS_KEPT = 1024
+
+
+@attrs.frozen(eq=False)
+class RoutePolicy:
+    """What holds for one form of a route."""
+
+    cache_control: bytes | None
+    """Of responses that code says nothing about itself."""
+
+    cors: CORSMiddleware | None
+    """Decides about other origins; None where they have no business."""
+
+    rates: tuple[RateLimitConfig, ...]
+    """The limits that count a request."""
+
+
+class Policies:
+    """What the settings of an app say of its routes."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._cors = _cors(config.cors)
+        self.of = lru_cache(maxsize=_PATTERNS_KEPT)(self._of)
+        """Return the policy of a route by its pattern; None when nothing is said of it.
+
+        ``called`` is whether code calls it, and no visitor goes there: an endpoint or action.
+        """
+
+    def cache_of(self, path: str) -> str | None:
+        """Return the `Cache-Control` of the public file at ``path``."""
+        policies = self._config.cache_control
+        entry = nearest(policies, path)
+        return None if entry is None else policies[entry]
+
+    def _of(self, pattern: str, *, called: bool) -> RoutePolicy | None:
+        config = self._config
+        cache = self.cache_of(pattern)
+        rates = tuple(rate for rate in config.rate_limits if covers(rate.route, pattern))
+        routes = config.cors.routes
+        is_open = any(covers(entry, pattern) for entry in routes) if routes else called
+        cors = self._cors if is_open else None
+        if cache is None and not rates and cors is None:
+            return None
+        return RoutePolicy(None if cache is None else cache.encode(), cors, rates)
+
+
+def make_policies(config: Config) -> Policies | None:
+    """Return the policies of an app; None when its settings say nothing of any route."""
+    said = config.cache_control or config.cors.origins or config.rate_limits
+    return Policies(config) if said else None
+
+
+def named_routes(config: Config) -> list[tuple[str, str]]:
+    """Return each entry that names routes, with the key of its setting."""
+    return [
+        *((f"cors.routes.{index}", entry) for index, entry in enumerate(config.cors.routes)),
+        *(
+            (f"rateLimits.{index}.route", each.route)
+            for index, each in enumerate(config.rate_limits)
+        ),
+        *((f"cacheControl.{entry}", entry) for entry in config.cache_control),
+    ]
+
+
+def _cors(config: CorsConfig) -> CORSMiddleware | None:
+    if not config.origins:
+        return None
+    return CORSMiddleware(
+        _nobody,
+        allow_origins=config.origins,
+        allow_methods=config.methods,
+        allow_headers=config.headers,
+        allow_credentials=config.credentials,
+        expose_headers=config.expose,
+        max_age=int(config.max_age),
+    )
+
+
+async def _nobody(scope: Scope, receive: Receive, send: Send) -> None:
+    """Stands where a middleware has its app: it is asked, and calls nobody."""
+    message: Message = {"type": "http.response.start", "status": 500, "headers": []}
+    await send(message)
