@@ -1,6 +1,6 @@
 /** One call of a server action: name and payload in, result out. Never throws. */
 
-import { actionPage, pathOf, withoutBase } from './urls.js';
+import { actionPage, pathOf, queryOf, withoutBase } from './urls.js';
 
 /**
  * What an action answered. `ok: true` comes with the keys of the returned dict; `fields` is
@@ -20,16 +20,19 @@ const CSRF_COOKIES = ['__Host-fx-csrf', 'fx-csrf'];
 const UNREACHABLE = 'The server could not be reached.';
 
 /**
- * Return the URL of an action.
+ * Return the URL of an action. It has the query of its page, so that the page a form leads back
+ * to is the same one, and the action sees it.
  *
  * @param {object} options
  * @param {string} options.base
- * @param {string} options.page path of the page that defines it, with or without the base
+ * @param {string} options.page URL of the page that defines it, with or without the base
  * @param {string} options.name
  */
 export function actionUrl({ base, page, name }) {
   const path = actionPage(withoutBase(pathOf(page), base));
-  return `${base}/api/__actions/${path}/${encodeURIComponent(name)}`;
+  const query = queryOf(page);
+  const url = `${base}/api/__actions/${path}/${encodeURIComponent(name)}`;
+  return query === '' ? url : `${url}?${query}`;
 }
 
 /**

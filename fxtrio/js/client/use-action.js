@@ -77,7 +77,7 @@ export function useActionCall(name, page) {
         cookies: document.cookie,
         invalidate: (invalid) => runtime.router.invalidate(invalid),
       });
-      if (result.ok && typeof result.redirect === 'string') {
+      if (typeof result.redirect === 'string') {
         await runtime.router.navigate(result.redirect);
       }
       return result;

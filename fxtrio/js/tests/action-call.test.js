@@ -37,10 +37,10 @@ async function call({ answer, payload, cookies = '' }) {
 const json = (body, status = 200, headers = {}) =>
   call({ answer: async () => Response.json(body, { status, headers }) });
 
-test('the URL names the concrete page, without query and base', () => {
+test('the URL names the concrete page without base, and has its query', () => {
   const url = (/** @type {string} */ page, base = '') => actionUrl({ base, page, name: 'save' });
-  assert.equal(url('/?x=1'), '/api/__actions/index/save');
-  assert.equal(url('/blog/a%20b?x=1'), '/api/__actions/blog/a%20b/save');
+  assert.equal(url('/?x=1&y=%26#top'), '/api/__actions/index/save?x=1&y=%26');
+  assert.equal(url('/blog/a%20b?'), '/api/__actions/blog/a%20b/save');
   assert.equal(url('/app/blog', '/app'), '/app/api/__actions/blog/save');
   assert.equal(url('/app', '/app'), '/app/api/__actions/index/save');
 });

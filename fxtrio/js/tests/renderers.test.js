@@ -160,7 +160,7 @@ test('a form works without JavaScript', () => {
   const { html } = render(Page, { requestedPath: '/app/blog/5?x=1' }, { base: '/app' });
   assert.equal(
     html,
-    '<form action="/app/api/__actions/blog/5/save" encType="multipart/form-data" method="post">' +
+    '<form action="/app/api/__actions/blog/5/save?x=1" encType="multipart/form-data" method="post">' +
       '<input name="n"/></form>',
   );
 });

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable, Sequence
+from urllib.parse import quote
 
 import attrs
 from starlette.requests import HTTPConnection
@@ -228,6 +229,19 @@ class AuthService:
             return None
         session, user = found
         return SignedIn(user=user, session=session, token=cookie.token, renew=not cookie.current)
+
+    def login_url(self, scope: Scope, url: str) -> str | None:
+        """Return where the visitor of the page at ``url`` signs in, to come back after it.
+
+        None for somebody who is signed in, and on the pages to sign in and to register.
+        """
+        app, settings = get_app(), self.settings
+        base = "" if app is None else app.config.base_url
+        ways_in = {base + settings.login_path, base + settings.register_path}
+        signed_in = scope.get("state", {}).get("user") is not None
+        if signed_in or url.partition("?")[0] in ways_in:
+            return None
+        return f"{base}{settings.login_path}?next={quote(url, safe='/')}"
 
     def token_of(self, scope: Scope) -> str | None:
         """Return the token of a connection's cookie; None without one that this app has signed."""

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 import trio
@@ -20,15 +19,14 @@ from fxtrio.errors import ActionError, BadBody, Busy, LoaderError, Redirect
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
-from fxtrio.serve.actions.outcome import Result, Succeeded
+from fxtrio.serve.actions.outcome import NotRun, Result, Succeeded
+from fxtrio.serve.actions.plain_forms import FormPage, asks_for_page, typed_values
+from fxtrio.serve.actions.refusals import refusal_in_json, with_login
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.failure import log_failure
-from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.running import Running
-from fxtrio.serve.pages.show import FormOutcome, load_and_show
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.body import ActionRequest, shown_again
-from fxtrio.serve.request.connection import PageRequest
+from fxtrio.serve.request.body import ActionRequest
 from fxtrio.serve.request.entry import enter
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
@@ -37,7 +35,7 @@ from fxtrio.serve.request.refusal import (
     UNEXPECTED,
     Refused,
     busy,
-    forgery_reply,
+    forgery,
     refusal_reply,
     refused,
 )
@@ -65,22 +63,23 @@ class ActionEvent:
             if answer is not None:
                 return answer
             if self.event.refused is not None:
-                return refusal_reply(refused(self.event.refused))
+                limited = refused(self.event.refused)
+                return await self._refuse(found, NotRun(limited, admitted=False))
         if self.event.scope["method"] != "POST":
             return self._not_posted(found)
         if found is None:
             return refusal_reply(Refused("Action not found", 404, self._hint()))
         verdict = self.site.proof.refusal(self.event)
-        if verdict:
-            return forgery_reply(verdict)
         self.event.scope["path_params"] = found.params
         self.event.scope[SCOPE_KEY] = found.matched
+        if verdict:
+            return await self._refuse(found, NotRun(forgery(verdict), admitted=False))
         background = self.event.scope["state"]["background"] = BackgroundTasks()
         performed = await self._perform(found, verdict, background)
         if performed is None:
             return NOTHING
-        if isinstance(performed, Reply):
-            return performed
+        if isinstance(performed, NotRun):
+            return await self._refuse(found, performed)
         request, result = performed
         if not isinstance(result, Refused):  # before anything can fail: it is a promise
             self.event.background_tasks[:0] = background.tasks
@@ -100,16 +99,15 @@ class ActionEvent:
         """Answer another method. A browser that reloads after a form goes back to its page."""
         asks = self.event.scope["method"], self.event.headers.get(b"accept", b"")
         if found is not None and asks[0] in ("GET", "HEAD") and b"text/html" in asks[1]:
-            location = found.path.url(self.site.config.base_url)
-            headers = {"location": location, "cache-control": "no-store"}
-            return Response(status_code=303, headers=headers)
+            page = self._page_of(found)
+            return page.leave(page.url)
         reply = refusal_reply(Refused("Actions are called with POST.", 405))
         reply.headers.append((b"allow", b"POST"))
         return reply
 
     async def _perform(
         self, found: NamedAction, verdict: str | None, background: BackgroundTasks
-    ) -> tuple[ActionRequest, Result] | Reply | None:
+    ) -> tuple[ActionRequest, Result] | NotRun | None:
         """Ask the hooks, read the body and run the action; None when the client has left.
 
         One scope covers all waits: its deadline is first that of the hooks, then the
@@ -127,8 +125,8 @@ class ActionEvent:
         with trio.CancelScope(deadline=trio.current_time() + first) as scope:
             try:
                 refusal = await self._guard(found, request) if hooked else None
-                if isinstance(refusal, Reply):
-                    return refusal
+                if isinstance(refusal, Refused):
+                    return NotRun(refusal, admitted=False)
                 if refusal is not None:
                     return request, refusal
                 passed = True
@@ -138,11 +136,11 @@ class ActionEvent:
                 if verdict is None:
                     verdict = await self._token_of_form(request)
             except ActionError as error:
-                return refusal_reply(refused(error))
+                return NotRun(refused(error), admitted=passed)
             except ClientDisconnect:
                 return None
             if verdict:
-                return forgery_reply(verdict)
+                return NotRun(forgery(verdict), admitted=True)
             begun = True
             scope.deadline = trio.current_time() + action.timeout
             watching: AbstractContextManager[Watched | None] = nullcontext()
@@ -151,12 +149,12 @@ class ActionEvent:
             with watching as watched:
                 return request, await self._run(action, request, background)
         if passed and not begun:
-            return refusal_reply(Refused("The body took too long to arrive.", 408))
+            return NotRun(Refused("The body took too long to arrive.", 408), admitted=True)
         if watched is not None and watched.gone:
             return None
         log.error("%s", DeadlinePassed(action.place, action.timeout))
         late = Refused("The action took too long.", 504)
-        return (request, late) if begun else refusal_reply(late)
+        return (request, late) if begun else NotRun(late, admitted=False)
 
     async def _token_of_form(self, request: ActionRequest) -> str:
         """Decide by the form's own token field; "" when it holds."""
@@ -165,22 +163,27 @@ class ActionEvent:
 
     async def _guard(
         self, found: NamedAction, request: ActionRequest
-    ) -> Response | Redirect | Reply | None:
+    ) -> Response | Redirect | Refused | None:
         """Run the hooks of the page, then those of actions; None lets the request pass.
 
         Nothing of the body has been read, unless a hook reads it. What a hook raises is
-        answered as it is, never on the page that it guards.
+        never shown on the page that it guards.
         """
         try:
             refusal = await run_page_hooks(
                 self.site.hooks, request.scope, found.path, request.at, self.event.audience
             )
-            return refusal or await run_hooks(self.site.hooks.actions, request, self.event.audience)
+            refusal = refusal or await run_hooks(
+                self.site.hooks.actions, request, self.event.audience
+            )
         except ClientDisconnect:  # a hook has read the body
             raise
         except (Exception, SystemExit) as error:  # application code
-            failed = self._failed(found.action, unwrap(error, self.event.draft))
-            return refusal_reply(failed) if isinstance(failed, Refused) else failed
+            return self._failed(found.action, unwrap(error, self.event.draft))
+        if isinstance(refusal, Response) and refusal.status_code >= 400:
+            plain = asks_for_page(self.event)
+            return refusal_in_json(refusal, self.event.draft, whole=not plain) or refusal
+        return refusal
 
     async def _run(
         self, action: ActionCode, request: ActionRequest, background: BackgroundTasks
@@ -270,12 +273,32 @@ class ActionEvent:
             background.tasks.append(BackgroundTask(*shorthand))
         return Succeeded(result, invalidated)
 
+    def _page_of(self, found: NamedAction) -> FormPage:
+        return FormPage.of_action(
+            self.site, self.running, self.event, found.page, found.params, found.path
+        )
+
+    async def _refuse(self, found: NamedAction, not_run: NotRun) -> Answer:
+        """Say that the action was not run: in JSON, or to a plain form as a page."""
+        refusal = self._with_login(not_run.refusal, found)
+        if not asks_for_page(self.event):
+            return refusal_reply(refusal)
+        return await self._page_of(found).refuse(refusal, admitted=not_run.admitted)
+
+    def _with_login(self, refusal: Refused, found: NamedAction) -> Refused:
+        if refusal.status != 401:
+            return refusal
+        page = self._page_of(found)
+        return with_login(refusal, self.running.app, self.event.scope, page.url)
+
     async def _present(self, result: Result, found: NamedAction, request: ActionRequest) -> Answer:
         """Return the result as JSON, or as a page for a form that was sent without JavaScript."""
-        if request.is_form and "text/html" in request.headers.get("accept", ""):
-            return await self._present_as_page(result, found, request)
         if isinstance(result, Response):
             return result
+        if isinstance(result, Refused):
+            result = self._with_login(result, found)
+        if asks_for_page(self.event):
+            return await self._present_as_page(result, found, request)
         if isinstance(result, Redirect):
             return _success({"redirect": result.url}, [], found.action.place)
         if isinstance(result, Refused):
@@ -287,51 +310,19 @@ class ActionEvent:
             return refusal_reply(Refused(str(error) if self.site.development else UNEXPECTED, 500))
 
     async def _present_as_page(
-        self, result: Result, found: NamedAction, request: ActionRequest
+        self,
+        result: Succeeded | Refused | Redirect,
+        found: NamedAction,
+        request: ActionRequest,
     ) -> Answer:
-        site = self.site
-        base = site.config.base_url
-        url = found.path.url(base)
-        url += _query_of(request.headers.get("referer", ""), url)
-        if isinstance(result, Response):
-            return result
-        if isinstance(result, Redirect):
-            return Response(status_code=303, headers={"location": result.url})
+        page = self._page_of(found)
         if isinstance(result, Succeeded):
-            return Response(status_code=303, headers={"location": url})
-        self.event.page_url = url
-        route = found.page
-        scope = {**self.event.scope, "method": "GET", "path": f"{base}{found.path.path}"}
-        scope |= {"raw_path": found.path.url(base).encode("latin-1")}
-        scope[SCOPE_KEY] = site.matched["page", route.pattern]
-        target = Target(site.plans[route.view], site.route_names[route.pattern], found.params)
-        page = PageEvent(site, self.running, self.event, target, PageRequest(scope))
-        data = {
-            "action": found.action.name,
-            "ok": False,
-            "error": result.message,
-            "fields": result.fields,
-            "data": result.data,
-            "values": await _typed(request),
-        }
-        return await load_and_show(page, after=FormOutcome(result.status, data))
-
-
-def _query_of(referer: str, path: str) -> str:
-    """Return the query, with its ``?``, of a URL with that path; "" for any other text."""
-    try:
-        parts = urlsplit(referer)
-    except ValueError:
-        return ""
-    return f"?{parts.query}" if parts.path == path and parts.query else ""
-
-
-async def _typed(request: ActionRequest) -> Mapping[str, Any]:
-    """Return what a form may be filled with again; nothing of one that cannot be parsed."""
-    try:
-        return shown_again(await request.json())
-    except ActionError:
-        return {}
+            return page.leave(page.url)
+        if isinstance(result, Redirect):
+            return page.leave(result.url)
+        if result.redirect is not None:
+            return page.leave(result.redirect)
+        return await page.again(found.action.name, result, await typed_values(request))
 
 
 def _invalidated(result: Result) -> list[str]:

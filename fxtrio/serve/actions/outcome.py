@@ -19,4 +19,13 @@ class Succeeded:
     invalidated: list[str]
 
 
+@attrs.frozen
+class NotRun:
+    """The action was not run: a hook, the proof of origin or the body stood against it."""
+
+    refusal: Refused
+    admitted: bool
+    """Whether the hooks had let the request pass."""
+
+
 Result = Succeeded | Refused | Redirect | Response

@@ -30,6 +30,9 @@ class Refused:
     retry_after: int | None = None
     """When the client may try again (seconds)."""
 
+    redirect: str | None = None
+    """Where a visitor goes instead, such as to sign in."""
+
 
 def refused(error: ActionError | LoaderError) -> Refused:
     """Return what the client learns of an error that was raised for it."""
@@ -50,6 +53,8 @@ def refusal_reply(refusal: Refused) -> Reply:
         shown["data"] = refusal.data
     if refusal.fields:
         shown["fields"] = refusal.fields
+    if refusal.redirect is not None:
+        shown["redirect"] = refusal.redirect
     headers: list[Header] = [NO_STORE]
     if refusal.retry_after is not None:
         headers.append((b"retry-after", b"%d" % refusal.retry_after))
@@ -60,6 +65,11 @@ def refusal_reply(refusal: Refused) -> Reply:
         return refusal_reply(Refused(UNEXPECTED, 500))
 
 
-def forgery_reply(verdict: str) -> Reply:
+def forgery(verdict: str) -> Refused:
     """Return what a request gets whose origin is not proven; ``verdict`` says why."""
-    return refusal_reply(Refused(f"CSRF check failed: {verdict}.", 403))
+    return Refused(f"CSRF check failed: {verdict}.", 403)
+
+
+def forgery_reply(verdict: str) -> Reply:
+    """Return it in JSON."""
+    return refusal_reply(forgery(verdict))

@@ -1,0 +1,147 @@
+"""Forms that a browser sends by itself, without JavaScript: their answers are pages of the site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import attrs
+from starlette.responses import Response
+
+from fxtrio.errors import ActionError
+from fxtrio.manifest import PageRoute
+from fxtrio.routes.matched import SCOPE_KEY
+from fxtrio.serve.pages.boundaries import stand_in
+from fxtrio.serve.pages.page import PageEvent, Target
+from fxtrio.serve.pages.payload import PageProblem
+from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.show import FormOutcome, load_and_show
+from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.body import ActionRequest, shown_again
+from fxtrio.serve.request.connection import PageRequest
+from fxtrio.serve.request.event import PagePath, RequestEvent
+from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
+from fxtrio.serve.request.refusal import Refused
+from fxtrio.serve.request.reply import Answer
+
+_ENCTYPES = frozenset({URLENCODED, MULTIPART, "text/plain"})
+"""What forms of HTML are sent as."""
+
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def asks_for_page(event: RequestEvent) -> bool:
+    """Whether a browser has sent a form and shows what it gets. Nothing of the body is read."""
+    if b"text/html" not in event.headers.get(b"accept", b""):
+        return False
+    return media_type(event.headers.get(b"content-type", b"").decode("latin-1")) in _ENCTYPES
+
+
+@attrs.frozen(eq=False)
+class FormPage:
+    """The page that a form stands in, and that shows what became of it."""
+
+    site: Site
+    running: Running
+    event: RequestEvent
+    route: PageRoute
+    params: Mapping[str, str]
+    path: PagePath
+    query: bytes
+    """That of the page, percent-encoded, without the question mark."""
+
+    @classmethod
+    def of_action(
+        cls,
+        site: Site,
+        running: Running,
+        event: RequestEvent,
+        route: PageRoute,
+        params: Mapping[str, str],
+        path: PagePath,
+    ) -> FormPage:
+        """Return the page of an action.
+
+        Its query is that of the action's URL, where `Form` puts it, or else what the
+        `Referer` says of the same page.
+        """
+        query = event.scope["query_string"]
+        if not query:
+            url = path.url(site.config.base_url)
+            query = _query_of(event.headers.get(b"referer", b""), url)
+        return cls(site, running, event, route, params, path, quote(query, _PRINTABLE).encode())
+
+    @property
+    def url(self) -> str:
+        """The page's URL with its query."""
+        url = self.path.url(self.site.config.base_url)
+        return f"{url}?{self.query.decode()}" if self.query else url
+
+    def leave(self, url: str) -> Response:
+        """Return a redirect after which a reload sends nothing again."""
+        return Response(status_code=303, headers={"location": url, "cache-control": "no-store"})
+
+    async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
+        """Show the page with what was wrong, and filled with ``values``.
+
+        Its guard must have let the visitor pass. ``name`` is that of the action.
+        """
+        data = {
+            "action": name,
+            "ok": False,
+            "error": refusal.message,
+            "fields": refusal.fields,
+            "data": refusal.data,
+            "values": values,
+        }
+        return await load_and_show(self._page(), after=FormOutcome(refusal.status, data))
+
+    async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
+        """Show the nearest error page with the status and message of a refusal.
+
+        Nothing of the guarded page is shown: of one that is not ``admitted``, no loader
+        runs that is not public.
+        """
+        if refusal.redirect is not None:
+            return self.leave(refusal.redirect)
+        if refusal.retry_after is not None:
+            self.event.draft.headers["retry-after"] = str(refusal.retry_after)
+        problem = PageProblem(refusal.message, refusal.status, "ActionError", refusal.data)
+        return await stand_in(self._page(), "", problem, {}, admitted=admitted)
+
+    def _page(self) -> PageEvent:
+        """Return the request for the page, as if the browser had asked for it."""
+        site, base = self.site, self.site.config.base_url
+        self.event.page_url = self.url
+        scope = {
+            **self.event.scope,
+            "method": "GET",
+            "path": base + self.path.path,
+            "raw_path": self.path.url(base).encode("latin-1"),
+            "query_string": self.query,
+            "path_params": dict(self.params),
+            SCOPE_KEY: site.matched["page", self.route.pattern],
+        }
+        plan, name = site.plans[self.route.view], site.route_names[self.route.pattern]
+        target = Target(plan, name, self.params)
+        return PageEvent(site, self.running, self.event, target, PageRequest(scope))
+
+
+def _query_of(referer: bytes, path: str) -> bytes:
+    """Return the query of a URL with that path; nothing for any other text."""
+    try:
+        parts = urlsplit(referer.decode("latin-1"))
+    except ValueError:
+        return b""
+    return parts.query.encode("latin-1") if parts.path == path else b""
+
+
+async def typed_values(request: ActionRequest) -> Mapping[str, Any]:
+    """Return what a form may be filled with again; nothing of one that cannot be parsed."""
+    if not request.is_form:
+        return {}
+    try:
+        return shown_again(await request.json())
+    except ActionError:
+        return {}
