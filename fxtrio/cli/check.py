@@ -106,7 +106,9 @@ async def check(
 
     async def look_at_code() -> None:
         # An app that cannot be read, or has no settings, is known not to start.
-        order = order_of(root, project, config, app="" if broken or unusable else app)
+        order = order_of(
+            root, project, config, app="" if broken or unusable else app, has_app=bool(app)
+        )
         found = await try_application(order)
         problems.extend(found.problems)
         late = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)

@@ -11,9 +11,11 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fxtrio.cli.trial.attempts import Attempts
 from fxtrio.cli.trial.code import try_files
+from fxtrio.cli.trial.named_routes import unknown_routes
 from fxtrio.cli.trial.order import Findings, Order, SettingProblem, findings_line, step_line
 from fxtrio.cli.trial.plugin_settings import try_settings
 from fxtrio.compile.problems import Problem
@@ -44,16 +46,21 @@ def try_project(order: Order, attempts: Attempts) -> tuple[list[Problem], list[S
     config = read_config(root)[0]
     problems = try_files(order, attempts, largest_body=config.limits.all_bodies)
     settings = try_settings(root, config, attempts)
+    loaded: list[Any] = []
     if order.app and not settings:  # the app would fail for the same reasons
         source = f"{order.app.partition(':')[0].replace('.', '/')}.py"
-        load = partial(_load_app, ServeOptions(app=order.app, app_dir=order.root), source)
-        problems += attempts.run(source, load) or []
+        options = ServeOptions(app=order.app, app_dir=order.root)
+        problems += attempts.run(source, partial(_load_app, options, source, loaded)) or []
+    if loaded or not (order.has_app or config.plugins):  # whose routes would not be known
+        app = loaded[0] if loaded else None
+        settings += unknown_routes(root, config, order.routes, app)
     return problems, settings
 
 
-def _load_app(options: ServeOptions, source: str) -> list[Problem]:
+def _load_app(options: ServeOptions, source: str, loaded: list[Any]) -> list[Problem]:
+    """Import the application into ``loaded``; return why it is not there."""
     try:
-        load_application(options)
+        loaded.append(load_application(options))
     except AppNotFound as error:
         remedy = f"Define it in {source}, or name another one with --app"
         cause = str(error).removesuffix(". Name an ASGI application as 'module:name'.")

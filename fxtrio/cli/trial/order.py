@@ -40,6 +40,12 @@ class Order:
     hooks: tuple[str, ...]
     """Sources of the `llms.py` files."""
 
+    routes: tuple[str, ...] = ()
+    """Patterns of all pages and endpoints."""
+
+    has_app: bool = False
+    """Whether the project has an app of its own, even if it is not to be imported."""
+
     patience: float = PATIENCE
 
     def to_json(self) -> bytes:

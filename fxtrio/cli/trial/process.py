@@ -34,9 +34,16 @@ class TrialCrashed(FxtrioError):
 
 
 def order_of(
-    root: Path, project: CheckedProject, config: Config, *, app: str, patience: float = PATIENCE
+    root: Path,
+    project: CheckedProject,
+    config: Config,
+    *,
+    app: str,
+    has_app: bool = False,
+    patience: float = PATIENCE,
 ) -> Order:
     """Return what of a checked project can be imported: the files without problems."""
+    endpoint_patterns = (api.pattern for api in project.tree.api)
     broken = {problem.path for problem in project.problems}
     endpoints = (api.source for api in project.tree.api)
     hooks = project.tree.llms.values() if config.llms.enabled else ()
@@ -50,6 +57,8 @@ def order_of(
         ),
         endpoints=tuple(source for source in endpoints if source not in broken),
         hooks=tuple(source for source in hooks if source not in broken),
+        routes=(*(page.pattern for page in project.tree.pages), *endpoint_patterns),
+        has_app=has_app,
         patience=patience,
     )
 
