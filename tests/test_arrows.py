@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"sizes"}),
     frozenset({"errors", "tracebacks", "uploads"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
-    frozenset({"asgi", "head", "encode", "routes", "context", "origin", "repeats"}),
+    frozenset({"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats"}),
     frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"policy"}),
     frozenset({"http2", "portal"}),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
 
+from fxtrio.calls import awaitable
 from fxtrio.errors import FxtrioError
 
 
@@ -30,8 +30,8 @@ class MarkdownHook:
     place: str
     """Where it stands, for errors: ``pages/llms.py: to_markdown()``."""
 
-    function: Callable[..., Any]
-    """May return an awaitable or be plain; plain ones run in the event loop."""
+    function: Callable[..., Awaitable[Any]] = attrs.field(converter=awaitable)
+    """Made of one that may be plain, and then runs in a thread."""
 
     async def ask(self, *arguments: object) -> str | None:
         """Return its text, or None when it declines.
@@ -39,9 +39,7 @@ class MarkdownHook:
         Whatever it raises passes unchanged: a `LoaderError` keeps its status, all else
         is the caller's 500. Raises MarkdownHookMistaken when it returns anything else.
         """
-        answer = self.function(*arguments)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        answer = await self.function(*arguments)
         if answer is None or isinstance(answer, str):
             return answer
         raise MarkdownHookMistaken(self.place, answer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Mapping
 
@@ -87,9 +86,7 @@ async def _call(code: EndpointCode, request: Request, source: str) -> Answer | R
         reply = refusal_reply(Refused(f"{request.method} is not allowed here.", 405))
         reply.headers.append((b"allow", code.allowed.encode()))
         return reply
-    value = function(request)
-    if inspect.isawaitable(value):
-        value = await value
+    value = await function(request)
     if isinstance(value, (Response, Redirect)):
         return value
     status = 200

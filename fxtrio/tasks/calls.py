@@ -10,6 +10,7 @@ from contextvars import Context
 from functools import partial
 from typing import Any
 
+from fxtrio.calls import called_by
 from fxtrio.manifest import MODULE_PREFIX
 
 _PAGES = re.compile(rf"^{MODULE_PREFIX}[0-9a-f]+\.")
@@ -38,13 +39,11 @@ def is_async(func: Callable[..., object]) -> bool:
 
     Raises TypeError for an asynchronous generator function, of which nothing would run.
     """
-    while isinstance(func, partial):
-        func = func.func
-    if not inspect.isroutine(func) and not isinstance(func, type):
-        func = type(func).__call__
-    if inspect.isasyncgenfunction(func):
-        raise TypeError(f"{name_of(func)} is an asynchronous generator. Enqueue what iterates it.")
-    return inspect.iscoroutinefunction(func)
+    called = called_by(func)
+    if inspect.isasyncgenfunction(called):
+        name = name_of(called)
+        raise TypeError(f"{name} is an asynchronous generator. Enqueue what iterates it.")
+    return inspect.iscoroutinefunction(called)
 
 
 def name_of(func: object) -> str:

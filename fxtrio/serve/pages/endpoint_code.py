@@ -14,11 +14,12 @@ from starlette.endpoints import HTTPEndpoint
 from starlette.requests import Request
 from starlette.types import Message
 
+from fxtrio.calls import awaitable, is_async
 from fxtrio.serve.pages.code import PageCodeInvalid
 
 METHODS = tuple(method.value.lower() for method in HTTPMethod)
 
-Function = Callable[[Request], Any]
+Function = Callable[[Request], Awaitable[Any]]
 
 
 @attrs.frozen(eq=False)
@@ -26,7 +27,7 @@ class EndpointCode:
     """What answers the requests to one endpoint."""
 
     functions: Mapping[str, Function]
-    """By method in lower case; ``*`` answers all others."""
+    """By method in lower case; ``*`` answers all others. Plain ones run in a thread."""
 
     websocket: Callable[[Any], Awaitable[None]] | None
 
@@ -52,9 +53,9 @@ def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
     endpoint = names.get("endpoint")
     if _is_endpoint_class(endpoint):
         return EndpointCode(_of_class(endpoint), names.get("websocket"))
-    functions = {name: names[name] for name in METHODS if callable(names.get(name))}
+    functions = {name: awaitable(names[name]) for name in METHODS if callable(names.get(name))}
     if callable(endpoint):
-        functions["*"] = endpoint
+        functions["*"] = awaitable(endpoint)
     classes = _own_classes(names)
     rivals = [*(name for name in (*METHODS, "endpoint") if callable(names.get(name))), *classes]
     if classes and len(rivals) > 1:
@@ -90,10 +91,15 @@ def _of_class(endpoint: type[HTTPEndpoint]) -> dict[str, Function]:
 
 
 def _method(endpoint: type[HTTPEndpoint], name: str) -> Function:
-    def call(request: Request) -> Any:
-        return getattr(endpoint(request.scope, request.receive, _never), name)(request)
+    def bound(request: Request) -> Any:
+        return getattr(endpoint(request.scope, request.receive, _never), name)
 
-    return call
+    async def call(request: Request) -> Any:
+        return await bound(request)(request)
+
+    if is_async(getattr(endpoint, name)):
+        return call
+    return awaitable(lambda request: bound(request)(request))
 
 
 async def _never(message: Message) -> None:
