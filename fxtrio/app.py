@@ -124,7 +124,8 @@ class Application(Starlette):
         app = wrap_in_middleware(self.plugins, app)
         for cls, args, kwargs in reversed(self.user_middleware):
             app = cls(app, *args, **kwargs)
-        compression = _compression(site.config)
+        # Not in development: its server adds to pages, and there is no way to shorten.
+        compression = None if site.development else _compression(site.config)
         return _Outermost(app if app is dispatcher else PlainOnly(app), self.router, compression)
 
     @asynccontextmanager

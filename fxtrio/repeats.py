@@ -36,6 +36,12 @@ LOGGERS: Final = tuple(
 SERVER: Final = "fx.server"
 """The server's own logger. What it tells of single clients is no problem, but theirs to repeat."""
 
+JOBS: Final = "fx.tasks"
+"""The logger of jobs, which are work that somebody may have to do again by hand."""
+
+JOBS_TOLD: Final = 20
+"""Failures of one kind of job that are told whole, before they are only counted."""
+
 _TOLD = "fx_repeated"
 _MESSAGE_KEPT = 200  # characters of a message in the line about its repetitions
 
@@ -46,6 +52,7 @@ class _Count:
     """When the period began."""
 
     more: int = 0
+    told: int = 1
 
 
 @attrs.define
@@ -58,16 +65,22 @@ class Repeats(Generic[K]):
 
     _counts: dict[K, _Count] = attrs.field(init=False, factory=dict)
 
-    def repeats(self, key: K, now: float) -> bool:
-        """Return whether ``key`` was added lately, and count it once more then."""
+    def repeats(self, key: K, now: float, *, told: int = 1) -> bool:
+        """Return whether ``key`` was added ``told`` times lately, and count it once more then."""
         known = self._counts.get(key)
         if known is None or not (known.more or now - known.since < self.period):
+            return False
+        if not known.more and known.told < told:
             return False
         known.more += 1
         return True
 
     def add(self, key: K, now: float) -> bool:
-        """Begin to count ``key``; return False when there are too many already."""
+        """Begin to count ``key``, or tell it again; return False when there are too many."""
+        known = self._counts.get(key)
+        if known is not None and not known.more and now - known.since < self.period:
+            known.told += 1
+            return True
         if len(self._counts) >= self.capacity and key not in self._counts:
             self._forget(now)
             if len(self._counts) >= self.capacity:
@@ -146,8 +159,9 @@ class LogLimit(logging.Filter):
     """Lets warnings and errors pass the first time, and tells once a minute how many followed.
 
     So with what the server tells (`SERVER`): why it has refused a client, for example.
-    The first one is whole, with its traceback. Errors are the same when they have one
-    class and were raised at one line of code, other records when their text is the same.
+    The first one is whole, with its traceback; of jobs, the first `JOBS_TOLD`. Errors are
+    the same when they have one class and were raised at one line of code, other records
+    when their text is the same.
     One line of code can also not write more than `FROM_ONE_PLACE` texts that differ.
     May be used from any thread.
     """
@@ -198,7 +212,8 @@ class LogLimit(logging.Filter):
 
     def _is_first(self, kind: _Kind, now: float) -> bool:
         """Return whether to write a record of this kind; count it if not."""
-        if self._seen.repeats(kind, now):
+        told = JOBS_TOLD if kind.logger == JOBS else 1
+        if self._seen.repeats(kind, now, told=told):
             return False
         place = self._places.setdefault(kind.written, _Count(now))
         if now - place.since >= PERIOD:

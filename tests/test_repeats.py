@@ -14,6 +14,8 @@ import trio.testing
 from fxtrio.repeats import (
     CAPACITY,
     FROM_ONE_PLACE,
+    JOBS,
+    JOBS_TOLD,
     PERIOD,
     SERVER,
     LogLimit,
@@ -72,6 +74,27 @@ def test_a_failure_that_repeats_is_whole_once_and_then_a_number(
     limit.tell()
     limit.tell()
     assert caplog.messages[2:] == ["1 more within 60 s like this: /page failed"]
+
+
+def test_the_first_failures_of_a_job_are_all_whole(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    jobs, limit = logging.getLogger(JOBS), LogLimit(clock)
+    jobs.addFilter(limit)
+    try:
+        for number in range(JOBS_TOLD + 30):
+            clock.now += 0.1
+            try:
+                raise ValueError(f"job {number}")
+            except ValueError as error:
+                jobs.error("Job %s failed", "send", exc_info=error)
+        limit.tell(early=True)
+    finally:
+        jobs.removeFilter(limit)
+    told = [record.message for record in caplog.records]
+    assert told == ["Job send failed"] * JOBS_TOLD + [
+        "30 more within 60 s like this: Job send failed"
+    ]
 
 
 def test_after_a_quiet_minute_a_failure_is_whole_again(

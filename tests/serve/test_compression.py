@@ -367,3 +367,11 @@ async def test_middleware_sees_bodies_as_they_are(tmp_path: Path) -> None:
     # What the middleware has put in may be this visitor's own.
     assert (coding(anonymous), coding(personal)) == ("gzip", None)
     assert b"TEXT" in decoded("gzip", anonymous.body) and b"TEXT" in personal.body
+
+
+async def test_nothing_is_compressed_in_development(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page("")})
+    async with open_app(tmp_path, mode="development", compression="all") as client:
+        answer = await client.get("/", headers={"accept-encoding": "gzip, br, zstd"})
+    assert "content-encoding" not in answer.headers
+    assert len(answer.text) > 500
