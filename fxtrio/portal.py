@@ -32,7 +32,7 @@ T = TypeVar("T")
 CAPACITY = 100
 """Calls that run at a time; others wait for their turn (count)."""
 
-PATIENCE = 5.0
+STOP_TIMEOUT = 5.0
 """How long a cancelled call may take to end, and the loop at shutdown (seconds)."""
 
 log = logging.getLogger("fx.asyncio")
@@ -139,11 +139,11 @@ class AsyncioPortal:
         self._closed = True
         if self._thread is None or self._running is None:
             return
-        with trio.CancelScope(shield=True), trio.move_on_after(PATIENCE) as limit:
+        with trio.CancelScope(shield=True), trio.move_on_after(STOP_TIMEOUT) as limit:
             # Abandoned where a call ignores its cancellation: the thread is a daemon.
             await trio.to_thread.run_sync(_end, self._thread, self._running, abandon_on_cancel=True)
         if limit.cancelled_caught:
-            log.error("The asyncio loop did not end in %g s: a call ignores that", PATIENCE)
+            log.error("The asyncio loop did not end in %g s: a call ignores that", STOP_TIMEOUT)
 
     async def _start(self) -> BlockingPortal:
         """Start the thread, once."""
@@ -215,7 +215,7 @@ class _Call:
 
     async def settle(self) -> None:
         """Wait for the end of a call that was cancelled; raise what its clean-up raised."""
-        with trio.CancelScope(shield=True), trio.move_on_after(PATIENCE) as limit:
+        with trio.CancelScope(shield=True), trio.move_on_after(STOP_TIMEOUT) as limit:
             await self._ended.wait()
         if limit.cancelled_caught:
             log.error("%s ignores its cancellation, and is left alone", name_of(self._func))

@@ -15,7 +15,7 @@ from fxtrio.asgi import SAME_FOR_ALL
 from fxtrio.compression.accepted import Accepted, Coding, read_accepted
 from fxtrio.compression.codings import Encoder, available, encode_whole, open_encoder
 from fxtrio.compression.rule import LEAST, Described, Header, describe, is_text, visitor_of
-from fxtrio.compression.splice import KEPT, KeptBody
+from fxtrio.compression.splice import STORED, StoredBody
 from fxtrio.compression.threads import Threads
 
 _WITHOUT_BODY = frozenset({204, 205, 206, 304})
@@ -102,16 +102,16 @@ class _Sending:
         return None
 
     @property
-    def _kept(self) -> KeptBody | None:
-        kept = self._scope.get(KEPT)
-        return kept if isinstance(kept, KeptBody) else None
+    def _stored(self) -> StoredBody | None:
+        kept = self._scope.get(STORED)
+        return kept if isinstance(kept, StoredBody) else None
 
     @property
     def _coding(self) -> Coding:
         """The coding of this response: there is one that is acceptable."""
         codings = available()
         # gzip first for what is kept: it is deflated already.
-        coding = self._accepted.best(codings if self._kept is None else codings[::-1])
+        coding = self._accepted.best(codings if self._stored is None else codings[::-1])
         assert coding is not None
         return coding
 
@@ -123,7 +123,7 @@ class _Sending:
         visitor = visitor_of(scope["headers"], found.cookies, common=self._owner.common_cookies)
         self._tokens = visitor.tokens
         self._personal = visitor.known
-        return not visitor.known or self._kept is not None
+        return not visitor.known or self._stored is not None
 
     async def _first(self, head: Message, message: Message) -> None:
         """Send the head with what decides at last: a whole body, or the first part of one."""
@@ -136,7 +136,7 @@ class _Sending:
             self._head = None
             await self._send({**head, "headers": _encoded(head["headers"], coding, None)})
             return await self._part(message)
-        kept = self._kept
+        kept = self._stored
         if kept is not None and kept.body is not body:  # some middleware has changed it
             kept = None
         least = 1 if self._accepted.refuses_identity else LEAST

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import attrs
 
-KEPT = "fx.kept"
-"""Key in the ASGI scope of a request that is answered with a `KeptBody`."""
+STORED = "fx.stored"
+"""Key in the ASGI scope of a request that is answered with a `StoredBody`."""
 
 _HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _END = b"\x03\x00"
@@ -32,7 +32,7 @@ def deflate_pieces(pieces: Sequence[bytes]) -> tuple[bytes, ...]:
 
 
 @attrs.frozen(eq=False)
-class KeptBody:
+class StoredBody:
     """A body as it is sent to one visitor, and what it was made of."""
 
     body: bytes

@@ -21,7 +21,7 @@ from fxtrio.db.faults import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.psycopg_trio import TrioConnection
 
-PATIENCE = 10.0
+CONNECT_TIMEOUT = 10.0
 """How long a server has to accept a connection (seconds)."""
 
 _PART = 500  # rows of a stream at a time
@@ -79,12 +79,12 @@ class Postgres:
 
     async def _open(self) -> PostgresConnection:
         try:
-            with trio.fail_after(PATIENCE), self._work.counted():
+            with trio.fail_after(CONNECT_TIMEOUT), self._work.counted():
                 raw = await TrioConnection.connect(
                     self.url, autocommit=True, cursor_factory=AsyncRawCursor
                 )
         except trio.TooSlowError as error:
-            raise DatabaseBusy(f"the server did not answer for {PATIENCE:g} s") from error
+            raise DatabaseBusy(f"the server did not answer for {CONNECT_TIMEOUT:g} s") from error
         except psycopg.OperationalError as error:
             cause = " ".join(str(error).split())
             raise DatabaseBusy(f"the server accepts no connection ({cause})") from error

@@ -23,7 +23,7 @@ from fxtrio.db.faults import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.values import to_sqlite
 
-PATIENCE = 5.0
+BUSY_TIMEOUT = 5.0
 """How long a statement waits for a writer in another process (seconds)."""
 
 _PAUSE = 0.02  # longest between two tries for a lock, in seconds
@@ -117,7 +117,7 @@ class SqliteConnection:
         return "open" if self._raw.in_transaction else "idle"
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
-        """Run one statement; wait for a writer of another process, `PATIENCE` at most."""
+        """Run one statement; wait for a writer of another process, `BUSY_TIMEOUT` at most."""
         values = _named(args)
 
         def work() -> Result:
@@ -144,7 +144,7 @@ class SqliteConnection:
         In memory all rows are read at once: the one connection is not held meanwhile.
         """
         if self._threads is None:
-            return KeptRows(await self.run(sql, args))
+            return LoadedRows(await self.run(sql, args))
         values = _named(args)
         cursor = await self._patiently(lambda: self._raw.execute(sql, values))
         return SqliteCursor(cursor, self._patiently)
@@ -159,7 +159,7 @@ class SqliteConnection:
             self._raw.rollback()
 
     async def _patiently(self, work: Callable[[], Answer]) -> Answer:
-        deadline = trio.current_time() + PATIENCE
+        deadline = trio.current_time() + BUSY_TIMEOUT
         pause = 0.001
         while True:
             began = self._raw.in_transaction
@@ -175,7 +175,7 @@ class SqliteConnection:
                 if code != sqlite3.SQLITE_BUSY or began:
                     raise
                 if trio.current_time() >= deadline:
-                    raise DatabaseBusy(f"another process writes for {PATIENCE:g} s") from error
+                    raise DatabaseBusy(f"another process writes for {BUSY_TIMEOUT:g} s") from error
             await trio.sleep(random.uniform(0.5, 1) * pause)
             pause = min(2 * pause, _PAUSE)
 
@@ -200,7 +200,7 @@ class SqliteCursor:
         self._raw.close()
 
 
-class KeptRows:
+class LoadedRows:
     """A `Cursor` whose rows have been read."""
 
     detached = True
@@ -262,7 +262,7 @@ def _open_file(path: Path, reads: bool) -> sqlite3.Connection:
 
 def _configured(name: str, *, reads: bool) -> sqlite3.Connection:
     # The time is for the change to WAL; later, tasks wait and not threads.
-    raw = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    raw = sqlite3.connect(name, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         raw.execute("pragma journal_mode = wal")
         raw.execute("pragma synchronous = normal")

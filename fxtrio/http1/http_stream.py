@@ -17,8 +17,8 @@ from fxtrio.http1.request import READ_SIZE, Request, RequestRefusal
 from fxtrio.http1.response import (
     DONE,
     HEAD_SENT,
+    SENDS_AFTER_DISCONNECT,
     STARTED,
-    VAIN_SENDS,
     BadResponse,
     Message,
     Response,
@@ -33,7 +33,7 @@ class HttpStream(Response):
 
     _given = False  # the end of the body was received by the application
     _waited = 0.0  # seconds that the body has kept the application waiting
-    _vain = 0  # parts of the answer that went nowhere
+    _unheard = 0  # parts of the answer that went nowhere
     _ahead = 0  # bytes read behind this request
     _reading: trio.CancelScope | None = None
     _turn: trio.Lock | None = None
@@ -79,8 +79,8 @@ class HttpStream(Response):
             if more:
                 await trio.lowlevel.checkpoint()
                 if transport.broken:
-                    self._vain += 1
-                    if self._vain > VAIN_SENDS:
+                    self._unheard += 1
+                    if self._unheard > SENDS_AFTER_DISCONNECT:
                         raise ClientDisconnected
         elif kind == "http.response.start":
             if self.left:

@@ -54,15 +54,15 @@ class Readiness(trio.abc.Instrument):
 
     def __init__(self) -> None:
         self._epoll = select.epoll() if _HAS_EPOLL else None
-        self._watches: dict[int, _Kept] = {}
+        self._watches: dict[int, _Persistent] = {}
         self._few = 0  # sockets for which trio waits
 
     def watch(self, fd: int) -> Watch:
         """Watch a non-blocking socket until `Watch.close`."""
         if self._epoll is None or self._few < _FEW:
             self._few += 1
-            return _Anew(fd, self)
-        watch = _Kept(fd, self)
+            return _OneShot(fd, self)
+        watch = _Persistent(fd, self)
         self._epoll.register(fd, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
         if not self._watches:
             trio.lowlevel.add_instrument(self)
@@ -85,9 +85,9 @@ class Readiness(trio.abc.Instrument):
             if watch is not None:
                 watch.wake(event)
 
-    def forget(self, watch: _Anew | _Kept) -> None:
+    def forget(self, watch: _OneShot | _Persistent) -> None:
         """Count a socket out. Called by its watch."""
-        if isinstance(watch, _Anew):
+        if isinstance(watch, _OneShot):
             self._few -= 1
             return
         del self._watches[watch.fd]
@@ -97,7 +97,7 @@ class Readiness(trio.abc.Instrument):
         self._epoll.unregister(watch.fd)
 
 
-class _Kept:
+class _Persistent:
     """A registration that stays. Every event is kept until somebody waits for it."""
 
     __slots__ = ("_ended", "_readiness", "_ready", "_task", "fd")
@@ -142,7 +142,7 @@ class _Kept:
         return trio.lowlevel.Abort.SUCCEEDED
 
 
-class _Anew:
+class _OneShot:
     """Trio's own way: a registration for every wait."""
 
     def __init__(self, fd: int, readiness: Readiness) -> None:

@@ -19,7 +19,7 @@ NOTHING, STARTED, HEAD_SENT, DONE = range(4)
 CLIENT_LEFT = 499
 """Status in the access log, as nginx has it, of a request whose client left before its answer."""
 
-VAIN_SENDS = 16
+SENDS_AFTER_DISCONNECT = 16
 """Parts of an answer that may go nowhere. An application that listens for the disconnect
 has ended by then in its own way; one that only sends is ended by an error."""
 

@@ -220,7 +220,7 @@ class ByteTransport:
                     await self._drain(fd)
             with trio.move_on_after(_DRAIN_TIME) as scope:
                 if self.broken:
-                    scope.cancel()  # a TLS farewell would only wait
+                    scope.cancel()  # a TLS close_notify would only wait
                 try:
                     await self.stream.aclose()
                 except (OSError, trio.BrokenResourceError):

@@ -37,7 +37,7 @@ class WsProtocol:
         self._raw = bytearray()  # read, not yet given to the protocol
         self._rest = 0  # bytes that the frame being given still lacks
         self._held = False  # a close frame waits until the messages before it are taken
-        self._farewell: bytes | None = None  # our close frame waits for the same
+        self._close_frame: bytes | None = None  # our close frame waits for the same
         self._ended = False
         self._joined = bytearray()  # fragments of a message that is not complete
         self._decoder: codecs.IncrementalDecoder | None = None  # when it is text
@@ -45,7 +45,7 @@ class WsProtocol:
     @property
     def is_open(self) -> bool:
         """Whether messages can be sent."""
-        return self._protocol.state is OPEN or self._farewell is not None
+        return self._protocol.state is OPEN or self._close_frame is not None
 
     @property
     def is_over(self) -> bool:
@@ -92,8 +92,8 @@ class WsProtocol:
 
         Return whether anything came of it.
         """
-        if self._farewell is not None and not self.messages:
-            self._say_farewell()
+        if self._close_frame is not None and not self.messages:
+            self._send_close()
             return True
         if not (self._raw or self._ended):
             return False
@@ -105,7 +105,7 @@ class WsProtocol:
         """Forget what waits for the application."""
         self.messages.clear()
         self.size = 0
-        self._say_farewell()
+        self._send_close()
         self._parse()
 
     def send(self, message: Message) -> bytes:
@@ -118,7 +118,7 @@ class WsProtocol:
             data = text.encode()
         elif type(data) is not bytes:
             data = bytes(memoryview(data))
-        if self._farewell is not None:  # the protocol thinks that it has been said
+        if self._close_frame is not None:  # the protocol thinks that it has been said
             extensions = self._protocol.extensions
             return bytes(Frame(opcode, data).serialize(mask=False, extensions=extensions))
         if opcode is TEXT:
@@ -137,8 +137,8 @@ class WsProtocol:
 
         Raises BadResponse for a code that must not be sent.
         """
-        if self._farewell is not None:
-            self._say_farewell()
+        if self._close_frame is not None:
+            self._send_close()
             return self.take_output()
         if not self.is_open:
             return b""
@@ -202,21 +202,21 @@ class WsProtocol:
                     self._fail(CloseCode.INVALID_DATA, "not UTF-8")
                 return
         if self._protocol.parser_exc is not None:
-            self._delay_farewell()
+            self._delay_close()
 
     def _fail(self, code: CloseCode, reason: str) -> None:
         self._protocol.fail(code, reason)
         self._protocol.parser_exc = ProtocolError(reason)
-        self._delay_farewell()
+        self._delay_close()
 
-    def _delay_farewell(self) -> None:
-        if self.messages and self._farewell is None:
-            self._farewell = self.take_output()
+    def _delay_close(self) -> None:
+        if self.messages and self._close_frame is None:
+            self._close_frame = self.take_output()
 
-    def _say_farewell(self) -> None:
-        if self._farewell is not None:
-            self._protocol.writes.insert(0, self._farewell)
-            self._farewell = None
+    def _send_close(self) -> None:
+        if self._close_frame is not None:
+            self._protocol.writes.insert(0, self._close_frame)
+            self._close_frame = None
 
     def _join(self, frame: Frame) -> None:
         if frame.opcode is not CONT:

@@ -16,7 +16,7 @@ from hypercorn.config import Config
 from hypercorn.typing import AppWrapper
 
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1.response import VAIN_SENDS
+from fxtrio.http1.response import SENDS_AFTER_DISCONNECT
 
 Message = dict[str, Any]
 
@@ -158,10 +158,10 @@ async def run_application(
 
     ``send`` gets its messages while the client is there, and None at the end.
     """
-    vain = 0
+    unheard = 0
 
     async def guarded(message: Any) -> None:
-        nonlocal vain
+        nonlocal unheard
         if not mailbox.left:
             await send(message)
             if message["type"] == "websocket.send":
@@ -169,8 +169,8 @@ async def run_application(
             return
         # Without this a loop never waits again, and the worker serves nobody else.
         await trio.lowlevel.checkpoint()
-        vain += 1
-        if message["type"] == "websocket.send" or vain > VAIN_SENDS:
+        unheard += 1
+        if message["type"] == "websocket.send" or unheard > SENDS_AFTER_DISCONNECT:
             raise ClientDisconnected
 
     try:

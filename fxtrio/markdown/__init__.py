@@ -2,16 +2,16 @@
 
 Called by `fxtrio.serve` when ``llms`` is enabled; knows nothing of routes, modules or
 files, which come in as `MarkdownSources` and callables.
-Begin with `ladder`, which of a page's sources gives its Markdown.
+Begin with `resolve`, which of a page's sources gives its Markdown.
 """
 
 from fxtrio.markdown.accept import prefers_markdown
 from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext, MarkdownContext
 from fxtrio.markdown.convert import convert_html
 from fxtrio.markdown.hooks import MarkdownHook
-from fxtrio.markdown.ladder import MarkdownSources, nearest_llms, resolve_markdown
 from fxtrio.markdown.llms import list_pages, literal, render_default, render_llms_txt, title_of
 from fxtrio.markdown.paths import MEDIA_TYPE, llms_link, markdown_path, page_path
+from fxtrio.markdown.resolve import MarkdownSources, nearest_llms, resolve_markdown
 
 __all__ = [
     "MEDIA_TYPE",

@@ -21,7 +21,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.realtime.broker import Broker, BrokerMissing, PresenceBroker, PresenceUnavailable
 from fxtrio.realtime.frames import Message
 from fxtrio.realtime.inbox import find_inbox
-from fxtrio.realtime.outbox import PATIENCE, TOO_SLOW, TRY_AGAIN_LATER, Outbox
+from fxtrio.realtime.outbox import CLOSE_TIMEOUT, TOO_SLOW, TRY_AGAIN_LATER, Outbox
 from fxtrio.realtime.presence import Member, PresenceEvents
 from fxtrio.realtime.transport import open_transport
 
@@ -152,7 +152,7 @@ class _Subscription:
 
     async def leave(self) -> None:
         """Unsubscribe, unless that was done; also when the block is cancelled."""
-        with trio.CancelScope(shield=True), trio.move_on_after(PATIENCE) as limit:
+        with trio.CancelScope(shield=True), trio.move_on_after(CLOSE_TIMEOUT) as limit:
             async with self._lock:
                 if not self._joined:
                     return
@@ -162,7 +162,7 @@ class _Subscription:
                 except Exception:  # a custom broker is application code
                     log.exception("The broker failed to unsubscribe from %r", self.name)
         if limit.cancelled_caught:
-            log.error("The broker did not unsubscribe from %r in %g s", self.name, PATIENCE)
+            log.error("The broker did not unsubscribe from %r in %g s", self.name, CLOSE_TIMEOUT)
 
     async def write(self) -> None:
         """Send what the outbox takes; the broker forgets it when the client is gone."""

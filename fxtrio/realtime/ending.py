@@ -18,7 +18,7 @@ class Ending:
     """
 
     def __init__(self) -> None:
-        self.farewell: tuple[int, str] | None = None
+        self.closing: tuple[int, str] | None = None
         """Close code and reason, as soon as somebody has ended it."""
 
         self._scope = trio.CancelScope()
@@ -26,8 +26,8 @@ class Ending:
 
     def end(self, code: int, reason: str) -> None:
         """Cancel the handler and close with ``code``. The first call counts; it never waits."""
-        if self.farewell is None:
-            self.farewell = code, reason
+        if self.closing is None:
+            self.closing = code, reason
             self._scope.cancel()
 
     def when_over(self, callback: Callable[[], None]) -> None:

@@ -48,7 +48,7 @@ class Inbox:
     """
 
     def __init__(self, source: Receive, *, connecting: bool = True) -> None:
-        self.farewell: Message | None = None
+        self.disconnect: Message | None = None
         """The disconnect event, as soon as the client is gone."""
 
         self.listens = False
@@ -86,7 +86,7 @@ class Inbox:
                 self._bytes += _size(message)
                 self._messages.append(message)
                 self._readers.unpark()
-        self.farewell = message
+        self.disconnect = message
         self.active_at = trio.current_time()
         self._readers.unpark_all()
         for callback in tuple(self._callbacks):
@@ -105,8 +105,8 @@ class Inbox:
                 dropped, self._dropped = self._dropped, 0
                 raise ReceiveBufferFull(dropped)
         while not self._messages:
-            if self.farewell is not None:
-                return self.farewell
+            if self.disconnect is not None:
+                return self.disconnect
             await self._readers.park()
         message = self._messages.popleft()
         self.active_at = trio.current_time()
@@ -117,7 +117,7 @@ class Inbox:
     @contextmanager
     def on_disconnect(self, callback: Callable[[], None]) -> Iterator[None]:
         """Call ``callback`` when the client is gone, if that is within the block."""
-        if self.farewell is not None:
+        if self.disconnect is not None:
             callback()
         self._callbacks.add(callback)
         try:

@@ -33,7 +33,7 @@ LAG = 5.0
 _MOMENT = 0.01
 """Longest single wait for room (seconds)."""
 
-PATIENCE = 5.0
+CLOSE_TIMEOUT = 5.0
 """Time a client has to take what it was sent when its subscription ends (seconds).
 
 A frame that was begun cannot be taken back: without its end, no close frame would be
@@ -137,7 +137,7 @@ class Outbox:
         """Take no more, and let the writer end when everything is sent."""
         if not self._ending:
             self._ending = True
-            self._scope.deadline = trio.current_time() + PATIENCE
+            self._scope.deadline = trio.current_time() + CLOSE_TIMEOUT
             for watcher in self._watchers:
                 watcher.end()
             self._room.unpark_all()

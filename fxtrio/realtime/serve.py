@@ -58,7 +58,7 @@ async def serve_websocket(
 
     async def send(message: Message) -> None:
         # As an OSError, of which Starlette makes a WebSocketDisconnect once it is accepted.
-        if inbox.farewell is not None:
+        if inbox.disconnect is not None:
             raise ClientDisconnected
         try:
             if message["type"] == "websocket.close":
@@ -92,13 +92,13 @@ async def serve_websocket(
                 nursery.cancel_scope.cancel()
         except BaseException:
             ending = find_ending(ws.scope)
-            said = None if ending is None else ending.farewell
+            said = None if ending is None else ending.closing
             with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
                 await _close(socket, *(said or (GOING_AWAY, "the server shuts down")))
             raise
         unanswered = socket.application_state is WebSocketState.CONNECTING
         code, reason = _judge(failure, place, unanswered=unanswered)
-        if inbox.farewell is None:
+        if inbox.disconnect is None:
             with trio.move_on_after(_CLOSE_LIMIT):
                 await _close(socket, code, reason)
 

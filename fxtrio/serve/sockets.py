@@ -59,8 +59,8 @@ async def serve_socket(
                 await route.handle(event.scope, event.receive, _followed(socket, send))
                 return
         await _serve_page(site, event, socket, count)
-    if ending.farewell is not None:
-        await _say_farewell(socket, send, *ending.farewell)
+    if ending.closing is not None:
+        await _send_close_frame(socket, send, *ending.closing)
 
 
 async def _serve_page(
@@ -152,7 +152,7 @@ def _followed(socket: WebSocket, send: Send) -> Send:
     return followed
 
 
-async def _say_farewell(socket: WebSocket, send: Send, code: int, reason: str) -> None:
+async def _send_close_frame(socket: WebSocket, send: Send, code: int, reason: str) -> None:
     """Close a socket that was ended, or refuse it, if its handler has left that to us."""
     if socket.application_state is WebSocketState.DISCONNECTED:
         return

@@ -1,6 +1,6 @@
-"""A worker process: ``python -m fxtrio.supervise.worker LIFELINE SOCKET…``, all descriptors.
+"""A worker process: ``python -m fxtrio.supervise.worker CONTROL SOCKET…``, all descriptors.
 
-The lifeline is a socket to the supervisor. Its first line from there is the
+The control socket leads to the supervisor. Its first line from there is the
 options; its end means that the supervisor is gone. The worker writes a line when
 it is ready, when its requests are used up, and every few seconds as a sign of life.
 """
@@ -22,30 +22,30 @@ from fxtrio.supervise.worker_process import ALIVE, BEATS, READY, SPENT
 
 def main(arguments: list[str]) -> int:
     """Serve as the supervisor says; return the exit code."""
-    lifeline = socket(fileno=int(arguments[0]))
-    with lifeline, lifeline.makefile("rb") as lines:
+    control = socket(fileno=int(arguments[0]))
+    with control, control.makefile("rb") as lines:
         options = ServeOptions.from_json(lines.readline().decode())
         around = Surroundings(
-            ready=lambda addresses: _tell(lifeline, READY),
+            ready=lambda addresses: _tell(control, READY),
             supervised=True,
-            until=partial(_wait_for_end, lifeline, options.hang / BEATS),
-            spent=partial(_tell, lifeline, SPENT),
+            until=partial(_wait_for_end, control, options.hang / BEATS),
+            spent=partial(_tell, control, SPENT),
         )
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
 
 
-def _tell(lifeline: socket, line: bytes) -> None:
+def _tell(control: socket, line: bytes) -> None:
     with suppress(OSError):  # the supervisor is gone, which the reading end finds out
-        lifeline.send(line, MSG_DONTWAIT)  # a supervisor that is stopped must not stop us
+        control.send(line, MSG_DONTWAIT)  # a supervisor that is stopped must not stop us
 
 
-async def _wait_for_end(lifeline: socket, beat: float) -> None:
+async def _wait_for_end(control: socket, beat: float) -> None:
     """Give signs of life until the supervisor is gone."""
     while True:
         with trio.move_on_after(beat):
-            await trio.lowlevel.wait_readable(lifeline)
+            await trio.lowlevel.wait_readable(control)
             return
-        _tell(lifeline, ALIVE)
+        _tell(control, ALIVE)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class WorkerProcess:
             return
         ours, theirs = socketpair()
         ours.setblocking(False)
-        lifeline = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        control = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
         fds = [theirs.fileno(), *(listening.fileno() for listening in sockets)]
         run = partial(
             trio.run_process,
@@ -89,14 +89,14 @@ class WorkerProcess:
             deliver_cancel=_kill,
         )
         try:
-            async with lifeline, trio.open_nursery() as nursery:
+            async with control, trio.open_nursery() as nursery:
                 with theirs:
                     process = self._process = await nursery.start(run)
                 self.started.set()
                 if self._early is not None:
                     process.send_signal(self._early)
                 nursery.start_soon(self._kill_when_hung, process, options)
-                await self._converse(lifeline, options)
+                await self._converse(control, options)
                 await process.wait()
                 nursery.cancel_scope.cancel()
             self.code = process.returncode
@@ -117,10 +117,10 @@ class WorkerProcess:
         self.ready_at = trio.current_time()
         return self.ready.is_set()
 
-    async def _converse(self, lifeline: trio.SocketStream, options: ServeOptions) -> None:
+    async def _converse(self, control: trio.SocketStream, options: ServeOptions) -> None:
         try:
-            await lifeline.send_all(options.to_json().encode() + b"\n")
-            async for data in lifeline:
+            await control.send_all(options.to_json().encode() + b"\n")
+            async for data in control:
                 if READY in data:
                     self.ready.set()
                 if SPENT in data:

@@ -22,7 +22,7 @@ from trio.testing import MockClock, active_thread_count
 from fxtrio.serve.pages.running import Renderer, RenderParts
 from fxtrio.ssr.frames import Rendered
 
-PATIENCE = 5.0
+THRESHOLD = 5.0
 """How long nothing may happen before the clock jumps all the same (seconds of the real
 clock): a thread that waits for the mock clock itself would else wait for ever."""
 
@@ -65,16 +65,16 @@ class HeldClock(trio.abc.Instrument):
 
     def release(self) -> None:
         """Give the clock its own threshold back."""
-        if self._threshold is not None and self._clock.autojump_threshold == PATIENCE:
+        if self._threshold is not None and self._clock.autojump_threshold == THRESHOLD:
             self._clock.autojump_threshold = self._threshold
         self._threshold = None
 
     def _decide(self) -> None:
         if not self._reasons and not any(count() for count in self._counts):
             self.release()
-        elif self._clock.autojump_threshold < PATIENCE:
+        elif self._clock.autojump_threshold < THRESHOLD:
             self._threshold = self._clock.autojump_threshold
-            self._clock.autojump_threshold = PATIENCE
+            self._clock.autojump_threshold = THRESHOLD
 
 
 def holding(

@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.plugins.auth.attempts import PATIENCE
+from fxtrio.plugins.auth.attempts import TURN_TIMEOUT
 from fxtrio.plugins.auth.models import Refusal, SignedIn
 from tests.auth.harness import (
     EMAIL,
@@ -329,5 +329,5 @@ async def test_no_more_logins_wait_than_passwords_may_and_none_for_ever(
             while len(outcomes) + len(attempts._waiting) < 4:  # threads' turn
                 await trio.lowlevel.checkpoint()
             assert outcomes == ["throttled"]
-            mock_clock.jump(PATIENCE)
+            mock_clock.jump(TURN_TIMEOUT)
         assert outcomes == ["throttled"] * 4

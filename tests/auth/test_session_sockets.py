@@ -53,8 +53,8 @@ class Watched:
             self.sockets.hold(scope, session)
             task_status.started()
             await trio.sleep_forever()
-        assert ending.farewell is not None
-        self.codes[key].append(ending.farewell[0])
+        assert ending.closing is not None
+        self.codes[key].append(ending.closing[0])
 
 
 @pytest.fixture

@@ -33,19 +33,19 @@ def write(files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def order(root: Path, *, app: str = "", patience: float = 20.0) -> Order:
+def order(root: Path, *, app: str = "", timeout: float = 20.0) -> Order:
     config = read_config(root)[0]
     project = check_project(root, config)
-    return order_of(root, project, config, app=app, patience=patience)
+    return order_of(root, project, config, app=app, timeout=timeout)
 
 
-async def findings(root: Path, *, app: str = "", patience: float = 20.0) -> Findings:
+async def findings(root: Path, *, app: str = "", timeout: float = 20.0) -> Findings:
     with trio.fail_after(60):
-        return await try_application(order(root, app=app, patience=patience))
+        return await try_application(order(root, app=app, timeout=timeout))
 
 
-async def problems(root: Path, *, app: str = "", patience: float = 20.0) -> list[str]:
-    found = await findings(root, app=app, patience=patience)
+async def problems(root: Path, *, app: str = "", timeout: float = 20.0) -> list[str]:
+    found = await findings(root, app=app, timeout=timeout)
     return sorted(problem.head for problem in found.problems)
 
 
@@ -169,7 +169,7 @@ async def test_an_import_that_hangs_does_not_hold_up_the_others(root: Path) -> N
         }
     )
 
-    first, second = await problems(root, patience=0.2)
+    first, second = await problems(root, timeout=0.2)
     assert first.startswith("pages/a.fxl:3:5: importing it fails: it takes longer than 0.2 s.")
     assert second.startswith("pages/b.fxl:1:1: importing it fails: there is no module 'nosuch'.")
 

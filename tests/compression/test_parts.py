@@ -12,7 +12,7 @@ from fxtrio.compression import codings
 from fxtrio.compression.accepted import Coding, read_accepted
 from fxtrio.compression.codings import available, encode_whole, open_encoder, smallest_first
 from fxtrio.compression.rule import is_text, visitor_of
-from fxtrio.compression.splice import KeptBody, deflate_pieces
+from fxtrio.compression.splice import StoredBody, deflate_pieces
 from tests.compression.decode import decoded
 
 OFFERED: tuple[Coding, ...] = ("zstd", "br", "gzip")
@@ -95,7 +95,7 @@ def test_a_body_of_kept_pieces_is_one_gzip_member(
     pieces: list[bytes], between: bytes, tail: bytes
 ) -> None:
     body = between.join(pieces) + tail
-    made = KeptBody(body, deflate_pieces(pieces), between, tail).gzip()
+    made = StoredBody(body, deflate_pieces(pieces), between, tail).gzip()
     member = zlib.decompressobj(wbits=31)
     assert member.decompress(made) == body
     assert member.eof and not member.unused_data

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from fxtrio.db import Database, DatabaseBusy, DatabaseUnusable, TransactionAborted
-from fxtrio.db.sqlite import PATIENCE, reads_only, statements
+from fxtrio.db.sqlite import BUSY_TIMEOUT, reads_only, statements
 from tests.db.engines import opened
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
@@ -73,7 +73,7 @@ async def test_who_waits_too_long_is_told_that_it_is_busy(
         other.execute("begin immediate")
         with pytest.raises(DatabaseBusy, match="another process writes for 5 s"):
             await db.execute("insert into t values (1)")
-        assert trio.current_time() >= PATIENCE
+        assert trio.current_time() >= BUSY_TIMEOUT
         other.close()
 
 

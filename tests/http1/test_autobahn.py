@@ -27,7 +27,7 @@ from .frames import (
     upgrade,
 )
 from .support import PATIENCE, Server, open_server
-from .talkers import echo
+from .websocket_apps import echo
 
 Row = tuple[list[bytes], list[tuple[int, bytes]]]
 

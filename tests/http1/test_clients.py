@@ -26,7 +26,7 @@ from wsproto.extensions import PerMessageDeflate
 from fxtrio.http1 import ServerLimits
 
 from .support import PATIENCE, echo, open_server
-from .talkers import echo as websocket_echo
+from .websocket_apps import echo as websocket_echo
 
 DEFLATE = ServerLimits(websocket_compression=True)
 

@@ -11,7 +11,7 @@ from fxtrio.http1 import ServerLimits
 
 from .frames import BINARY, CLOSE, CONT, TEXT, WebSocket, frame, upgrade
 from .support import Server, open_server
-from .talkers import echo as websocket_echo
+from .websocket_apps import echo as websocket_echo
 
 DEFLATE = ServerLimits(websocket_compression=True, websocket_message=100_000)
 OFFER = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"

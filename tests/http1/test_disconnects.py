@@ -11,7 +11,7 @@ import trio
 from fxtrio.errors import ClientDisconnected
 from fxtrio.http1 import Connection
 
-from . import talkers
+from . import websocket_apps
 from .frames import upgrade
 from .support import App, echo, open_server, read_body, response
 
@@ -183,7 +183,7 @@ async def test_a_slow_reader_gets_everything_and_holds_nobody_up() -> None:
         assert (await slow.reply()).body == big
 
 
-@pytest.mark.parametrize(("app", "data"), [(echo, GET), (talkers.echo, upgrade())])
+@pytest.mark.parametrize(("app", "data"), [(echo, GET), (websocket_apps.echo, upgrade())])
 async def test_an_ended_connection_needs_no_garbage_collector(app: App, data: bytes) -> None:
     def connections() -> int:
         return sum(type(thing) is Connection for thing in gc.get_objects())

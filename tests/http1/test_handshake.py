@@ -18,7 +18,7 @@ from .frames import (
     upgrade,
 )
 from .support import open_server
-from .talkers import Recorder, echo
+from .websocket_apps import Recorder, echo
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from .frames import (
     upgrade,
 )
 from .support import Server, open_server
-from .talkers import echo
+from .websocket_apps import echo
 
 LIMITS = ServerLimits(websocket_compression=True, websocket_message=300_000)
 TAIL = b"\x00\x00\xff\xff"

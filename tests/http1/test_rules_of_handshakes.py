@@ -10,7 +10,7 @@ from fxtrio.http1 import ServerLimits
 
 from .frames import KEY, TEXT, close_frame, frame, upgrade
 from .support import open_server, response
-from .talkers import echo
+from .websocket_apps import echo
 
 DEFLATE = b"Sec-WebSocket-Extensions: permessage-deflate"
 

@@ -22,7 +22,7 @@ from .frames import (
 )
 from .rules import NEXT, chunked, get, head, post
 from .support import PATIENCE, Client, Server, echo, open_server, read_body
-from .talkers import echo as websocket_echo
+from .websocket_apps import echo as websocket_echo
 
 REQUESTS = {
     "fields": get(b"Cookie: a=b; c", b"X-Empty:", b"Accept: */*"),

@@ -18,7 +18,7 @@ from fxtrio.http1 import ServerLimits
 
 from .frames import TEXT, WebSocket, frame, upgrade
 from .support import PATIENCE, Client, Server, echo, open_server, response
-from .talkers import echo as websocket_echo
+from .websocket_apps import echo as websocket_echo
 
 CERTIFICATE = str(Path(__file__).with_name("certificate.pem"))
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -24,7 +24,7 @@ from .frames import (
     upgrade,
 )
 from .support import App, open_server
-from .talkers import Recorder, echo
+from .websocket_apps import Recorder, echo
 
 # 1, 9: messages of every size
 

@@ -11,7 +11,7 @@ from fxtrio.http1 import ServerLimits
 
 from ..http1 import frames
 from ..http1.support import open_server, read_body, response
-from ..http1.talkers import echo
+from ..http1.websocket_apps import echo
 from .client import PATIENCE, Http2
 from .exchanges import open_websocket
 

@@ -15,7 +15,7 @@ from fxtrio.errors import MessageNotEncodable
 from fxtrio.realtime import Broker, Channel, MemoryBroker, Message, Subscriber, channel
 from fxtrio.realtime.broker import BrokerMissing, PresenceUnavailable
 from fxtrio.realtime.channels import WebSocketNotAccepted
-from fxtrio.realtime.outbox import LAG, PATIENCE
+from fxtrio.realtime.outbox import CLOSE_TIMEOUT, LAG
 from fxtrio.realtime.topics import HOLD, STALL
 from tests.realtime.client import Client, make_app
 
@@ -225,7 +225,7 @@ async def test_a_reader_that_never_reads_again_holds_its_block_for_the_patience_
                 await room.publish("hello")
             await trio.sleep_forever()
     assert caught.value.code == 1013
-    assert trio.current_time() == 4 + PATIENCE
+    assert trio.current_time() == 4 + CLOSE_TIMEOUT
     assert_empty(app)
 
 
@@ -277,7 +277,7 @@ async def test_a_reader_that_reads_far_too_slowly_is_closed(autojump_clock: Mock
             for number in range(1000):
                 await room.publish(str(number))
     assert caught.value.code == 1013
-    assert trio.current_time() <= LAG + PATIENCE
+    assert trio.current_time() <= LAG + CLOSE_TIMEOUT
 
 
 async def test_an_error_of_the_body_wins_over_the_overflow(autojump_clock: MockClock):

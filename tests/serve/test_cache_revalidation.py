@@ -61,7 +61,7 @@ async def visit(client: Client, into: list[TestResponse], url: str = "/") -> Non
     into.append(await client.get(url))
 
 
-async def test_all_who_ask_at_the_same_time_wait_for_one_flight(
+async def test_all_who_ask_at_the_same_time_wait_for_one_revalidation(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -75,7 +75,7 @@ async def test_all_who_ask_at_the_same_time_wait_for_one_flight(
     assert len({r.headers["x-request-id"] for r in answers}) == 20
 
 
-async def test_the_flight_goes_on_when_the_one_who_began_it_leaves(
+async def test_the_revalidation_goes_on_when_the_one_who_began_it_leaves(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -104,7 +104,7 @@ async def leave_after(client: Client, seconds: float) -> None:
     await client.app(scope, receive, send)
 
 
-async def test_the_flight_ends_when_everybody_has_left(
+async def test_the_revalidation_ends_when_everybody_has_left(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with opened(tmp_path) as client:
@@ -147,7 +147,7 @@ async def test_a_loader_that_takes_too_long_ends_for_all_who_wait_at_its_deadlin
     assert [r.status for r in answers] == [504] * 2
 
 
-async def test_who_waits_for_a_flight_has_a_deadline_of_their_own(
+async def test_who_waits_for_a_revalidation_has_a_deadline_of_their_own(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -155,7 +155,7 @@ async def test_who_waits_for_a_flight_has_a_deadline_of_their_own(
         import trio
 
         async def slow(connection):
-            # Of two visitors the second comes to the flight with less time left.
+            # Of two visitors the second joins the revalidation with less time left.
             await trio.sleep(float(dict(connection.scope["headers"]).get(b"x-late", b"0")))
         """
     files = {"pages/index.fxl": page(SLOW), "cache_hook_c.py": hook}
@@ -279,7 +279,7 @@ class Greeting:
         await self._app(scope, receive, send)
 
 
-async def test_a_flight_passes_the_app_s_middleware_as_nobody(
+async def test_a_revalidation_passes_the_app_s_middleware_as_nobody(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     python = """

@@ -1,6 +1,6 @@
 """Kills one of two workers under load, again and again, and counts what it costs.
 
-``python -m tests.supervise.kills --number 24`` prints it; `test_crowd.py` judges it.
+``python -m tests.supervise.kills --number 24`` prints it; `test_many_clients.py` judges it.
 """
 
 from __future__ import annotations

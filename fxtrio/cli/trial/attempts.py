@@ -51,7 +51,7 @@ class Attempts:
     root: Path
     """The project folder."""
 
-    patience: float
+    timeout: float
     """How long one import may take (seconds)."""
 
     tell: Callable[[str], None]
@@ -63,7 +63,7 @@ class Attempts:
         """Return what ``load`` does; None when it fails. ``source`` is what it imports."""
         self.tell(source)
         try:
-            with _patience(self.patience):
+            with _timeout(self.timeout):
                 return load()
         except KeyboardInterrupt:
             raise
@@ -189,7 +189,7 @@ def _with_importers(problem: Problem, sources: list[str]) -> Problem:
 
 
 @contextmanager
-def _patience(seconds: float) -> Iterator[None]:
+def _timeout(seconds: float) -> Iterator[None]:
     """Raise Impatient in the block, wherever it is, when it takes longer than ``seconds``."""
 
     def interrupt(_: int, __: FrameType | None) -> None:

@@ -31,7 +31,7 @@ def main() -> None:
     os.dup2(2, 1)  # what the project prints is no finding
     attempts = Attempts(
         root=Path(order.root),
-        patience=order.patience,
+        timeout=order.timeout,
         tell=lambda source: _write(told, step_line(source)),
     )
     problems, settings = try_project(order, attempts)

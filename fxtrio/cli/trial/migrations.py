@@ -19,7 +19,7 @@ from fxtrio.db.migrations import (
 )
 from fxtrio.db.urls import sqlite_path
 
-PATIENCE = 3.0
+CONNECT_TIMEOUT = 3.0
 """How long a database has for its answer (seconds)."""
 
 
@@ -50,7 +50,7 @@ async def _compare(root: Path, config: Config) -> tuple[MigrationProblem, ...]:
         if path is None or not path.exists():
             return ()
     try:
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(CONNECT_TIMEOUT):
             async with open_database(config.database, root) as database:
                 return (await compare_database(database, root)).problems
     except MigrationsInvalid:

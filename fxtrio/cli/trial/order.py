@@ -11,7 +11,7 @@ import msgspec
 from fxtrio.compile.problems import Problem
 from fxtrio.manifest import PageModule
 
-PATIENCE = 20.0
+IMPORT_TIMEOUT = 20.0
 """How long the import of one file may take (seconds)."""
 
 
@@ -46,7 +46,7 @@ class Order:
     has_app: bool = False
     """Whether the project has an app of its own, even if it is not to be imported."""
 
-    patience: float = PATIENCE
+    timeout: float = IMPORT_TIMEOUT
 
     def to_json(self) -> bytes:
         """Return bytes that `from_json` reads."""

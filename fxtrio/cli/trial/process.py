@@ -10,13 +10,13 @@ from tempfile import TemporaryFile
 
 import trio
 
-from fxtrio.cli.trial.order import PATIENCE, Findings, Order, Page, read_lines
+from fxtrio.cli.trial.order import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 
-_WHOLE = 6 * PATIENCE  # then something cannot be interrupted, or many imports wait in vain
+_WHOLE = 6 * IMPORT_TIMEOUT  # then something cannot be interrupted, or many imports wait in vain
 _LAST_LINES = 3
 _TAIL = 4000  # characters
 
@@ -40,7 +40,7 @@ def order_of(
     *,
     app: str,
     has_app: bool = False,
-    patience: float = PATIENCE,
+    timeout: float = IMPORT_TIMEOUT,
 ) -> Order:
     """Return what of a checked project can be imported: the files without problems."""
     endpoint_patterns = (api.pattern for api in project.tree.api)
@@ -59,7 +59,7 @@ def order_of(
         hooks=tuple(source for source in hooks if source not in broken),
         routes=(*(page.pattern for page in project.tree.pages), *endpoint_patterns),
         has_app=has_app,
-        patience=patience,
+        timeout=timeout,
     )
 
 

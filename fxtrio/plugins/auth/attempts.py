@@ -1,7 +1,7 @@
 """Counts attempts against the limits of the settings: who may try now, and who must wait.
 
 An attempt counts as failed while it is under way. One that finds no room because of
-others under way waits for them, as they may turn out to be right: at most `PATIENCE`
+others under way waits for them, as they may turn out to be right: at most `TURN_TIMEOUT`
 seconds, and at most ``hashingQueue`` of them. All others are refused at once.
 """
 
@@ -22,7 +22,7 @@ from fxtrio.plugins.auth.throttle import Bucket, Marks, account_key, charge, cli
 REGISTRATIONS = 20
 """Registrations of one client in an hour (count)."""
 
-PATIENCE = 10.0
+TURN_TIMEOUT = 10.0
 """How long an attempt waits for those under way (seconds)."""
 
 
@@ -67,7 +67,7 @@ class LimitedAttempts:
         """Let one attempt be under way in the block, or say why it may not be made."""
         keys = [each.key for each in buckets]
         refusal: Refusal | None = BUSY
-        with trio.move_on_after(PATIENCE):
+        with trio.move_on_after(TURN_TIMEOUT):
             refusal = await self._begin(buckets)
             while refusal is not None and self._may_become_free(keys):
                 await self._waiting.park()

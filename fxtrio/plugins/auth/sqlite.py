@@ -25,7 +25,7 @@ from fxtrio.plugins.auth.throttle import Marks
 
 _SCHEMAS = ("schema.sql", "schema-2.sql")
 VERSION = len(_SCHEMAS)
-PATIENCE = 5.0
+BUSY_TIMEOUT = 5.0
 """How long a write waits for those before it and for other processes, in all (seconds)."""
 
 SILENCE = 60.0
@@ -232,7 +232,7 @@ class SqliteStorage:
         began = time.monotonic()
 
         def write() -> Answer:
-            left = PATIENCE - (time.monotonic() - began)
+            left = BUSY_TIMEOUT - (time.monotonic() - began)
             if left <= 0:
                 raise AuthStorageUnavailable("others have been writing for too long")
             self._writer.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
@@ -306,7 +306,9 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
+    )
 
 
 def _warn_of_others(path: Path, mode: int) -> None:

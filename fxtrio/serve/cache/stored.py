@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from fxtrio.compression.rule import LEAST
-from fxtrio.compression.splice import KEPT, KeptBody, deflate_pieces
+from fxtrio.compression.splice import STORED, StoredBody, deflate_pieces
 from fxtrio.compression.threads import Threads
 from fxtrio.serve.request.reply import HTML, JSON, Header, Reply, ResponseDraft
 
@@ -143,7 +143,7 @@ class StoredResponse:
             tail = b"%d}" % max(0, math.ceil(self.terms.since + self.terms.revalidate - now))
             body += tail
         if self.deflated:
-            event.scope[KEPT] = KeptBody(body, self.deflated, nonce, tail)
+            event.scope[STORED] = StoredBody(body, self.deflated, nonce, tail)
         return Reply(self.status, body, self.media, headers)
 
 

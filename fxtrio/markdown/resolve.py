@@ -1,4 +1,4 @@
-"""The ladder of sources: which one gives the Markdown of a page.
+"""The sources of a page in their order: which one gives the Markdown of a page.
 
 A file beside the page, then the page's hook, then the hooks of the folders around it,
 nearest first, then its HTML, converted. `fxtrio.serve` says what there is.

@@ -24,7 +24,7 @@ from .frames import (
     upgrade,
 )
 from .support import open_server
-from .talkers import Recorder
+from .websocket_apps import Recorder
 
 
 async def test_a_message_above_the_limit_is_closed_with_1009() -> None:
