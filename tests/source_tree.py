@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -81,3 +82,16 @@ def imports(file: Path) -> Iterator[Import]:
 
 ALL_IMPORTS = [found for file in python_files() for found in imports(file)]
 FRAMEWORK_IMPORTS = [found for found in ALL_IMPORTS if found.file.parts[0] == "fxtrio"]
+
+
+def pictures_of_the_map() -> list[list[list[tuple[str, Path]]]]:
+    """Return the pictures of `docs/architecture.md`: floors of names with their first files."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [
+        [
+            [(line.split()[0], ROOT / line.split()[1]) for line in floor.splitlines()]
+            for floor in re.split(r"^-+\n", picture, flags=re.MULTILINE)
+        ]
+        for picture in pictures
+    ]

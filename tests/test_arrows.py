@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+import pytest
+
 from tests.source_tree import (
     ALL_IMPORTS,
     FRAMEWORK_IMPORTS,
@@ -12,6 +14,7 @@ from tests.source_tree import (
     PACKAGE,
     imports,
     part_of,
+    pictures_of_the_map,
     python_files,
 )
 
@@ -186,3 +189,16 @@ def test_every_part_has_a_layer_and_every_layer_a_part() -> None:
     }
 
     assert parts == set().union(*LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(0, LAYERS[::-1]), (1, ROOMS)], ids=["parts", "rooms"]
+)
+def test_the_map_has_a_line_for_every_part_and_room(
+    number: int, expected: tuple[frozenset[str], ...]
+) -> None:
+    """A new one gets its line in the pictures of `docs/architecture.md`."""
+    shown = pictures_of_the_map()[number]
+
+    assert [{name for name, _ in floor} for floor in shown] == [set(floor) for floor in expected]
+    assert [file for floor in shown for _, file in floor if not file.is_file()] == []

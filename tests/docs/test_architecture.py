@@ -1,4 +1,4 @@
-"""What the pages for contributors name exists, and the map of the house shows all of it."""
+"""What the pages for contributors name exists. `test_arrows` compares the map's pictures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import DOCS, ROOT
-from tests.source_tree import MODULES
-from tests.test_arrows import LAYERS, ROOMS
+from tests.source_tree import MODULES, pictures_of_the_map
 
 MAP = DOCS / "architecture.md"
 FOR_CONTRIBUTORS = [MAP, ROOT / "CONTRIBUTING.md"]
@@ -37,16 +36,6 @@ def defined() -> set[str]:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.add(node.name)
     return found
-
-
-def floors(number: int) -> list[list[tuple[str, Path]]]:
-    """Return the floors of the map's picture ``number``, each with its names and first files."""
-    text = [text for _, text in _FENCE.findall(MAP.read_text(encoding="utf-8"))][number]
-    split = re.split(r"^-+\n", text, flags=re.MULTILINE)
-    return [
-        [(line.split()[0], ROOT / line.split()[1]) for line in floor.splitlines()]
-        for floor in split
-    ]
 
 
 @pytest.mark.parametrize("document", FOR_CONTRIBUTORS, ids=lambda file: file.name)
@@ -97,20 +86,8 @@ def test_functions_are_in_a_file_of_their_line() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("number", "expected"), [(0, LAYERS[::-1]), (1, ROOMS)], ids=["parts", "rooms"]
-)
-def test_the_pictures_show_every_floor_with_its_parts(
-    number: int, expected: tuple[frozenset[str], ...]
-) -> None:
-    shown = floors(number)
-
-    assert [{name for name, _ in floor} for floor in shown] == [set(floor) for floor in expected]
-    assert [file for floor in shown for _, file in floor if not file.is_file()] == []
-
-
 def test_each_part_says_in_its_docstring_with_which_file_to_begin() -> None:
-    shown = [place for picture in (0, 1) for floor in floors(picture) for place in floor]
+    shown = [line for picture in pictures_of_the_map() for floor in picture for line in floor]
     wrong = []
     for _, file in shown:
         inside = file.parent / "__init__.py"
