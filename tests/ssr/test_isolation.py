@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,20 @@ async def test_page_code_writes_nothing_and_starts_nothing(tmp_path: Path) -> No
         for act in ("command", "thread", "binding"):
             assert (await pool.render(0, state(act))).html == REFUSED, act
     assert not target.exists()
+
+
+@pytest.mark.node
+async def test_page_code_signals_no_other_process() -> None:
+    arrived: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: arrived.append(number))
+    try:
+        async with open_pool(bundle=SNOOPING) as pool:
+            for how in ("kill", "_kill", "_debugProcess"):
+                assert (await pool.render(0, state("signal", how=how))).html == REFUSED, how
+            assert (await pool.render(0, state("signal", how="kill", pid=0))).html == REFUSED
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert arrived == []
 
 
 @pytest.mark.node

@@ -16,6 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { FrameReader, REJECTED, Type } from './frames.js';
 import { Level, replaceConsole, writeLog } from './log.js';
 import { Outbox } from './outbox.js';
+import { refuseSignals } from './signals.js';
 import { Stacks } from './stacks.js';
 import { Stream } from './streams.js';
 
@@ -180,6 +181,7 @@ async function main() {
   const [bundle, fd, markFile, parent] = process.argv.slice(2);
   if (parent !== undefined) await watchParent(Number(parent));
   replaceConsole();
+  refuseSignals();
   const stacks = new Stacks();
   process.on('unhandledRejection', (reason) => {
     writeLog(Level.ERROR, `Unhandled rejection: ${stacks.text(reason)}`);

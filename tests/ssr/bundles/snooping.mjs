@@ -13,6 +13,7 @@ const acts = {
   list: ({ path }) => fs.readdirSync(path).join(' '),
   write: ({ path }) => String(fs.writeFileSync(path, 'written by a page')),
   command: () => childProcess.execFileSync('cat', [`/proc/${process.ppid}/environ`]).toString(),
+  signal: ({ how, pid }) => String(process[how](pid ?? process.ppid, 0)),
   thread: () => String(new Worker('1', { eval: true }).threadId),
   binding: () => String(process.binding('fs').internalModuleReadJSON),
 };
