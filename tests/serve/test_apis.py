@@ -109,6 +109,8 @@ async def test_an_endpoint_class_answers_with_its_methods(client: Client) -> Non
     assert (await client.get("/api/cls")).text == "got"
     assert (await client.post("/api/cls")).text == "ab"
     assert (await client.request("DELETE", "/api/cls")).status == 405
+    for helper in ("DISPATCH", "METHOD_NOT_ALLOWED", "__INIT__", "*"):  # HTTP/2 takes any token
+        assert (await client.request(helper, "/api/cls")).status == 405
 
 
 async def test_an_endpoint_class_may_have_any_name(client: Client) -> None:
