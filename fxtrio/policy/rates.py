@@ -24,6 +24,9 @@ Header = tuple[bytes, bytes]
 Window = tuple[int, float, int, float]
 """Count of the previous window and how long it counts, that of this one and the same."""
 
+_ROUNDING = 0.001
+"""More than times are wrong by when they are added up (seconds)."""
+
 _LONGEST_NAME = 200
 """Of a user; what is longer is cut (characters)."""
 
@@ -81,7 +84,8 @@ def standing(item: RateLimitItem, passed: bool, window: Window) -> Standing:
     # The count of the window before falls until that window ends; then this one is it.
     wanted = used - 1 - current
     wait = left - (wanted + 1) * expiry / previous if previous and wanted >= 0 else left
-    return Standing(item, passed, remaining, max(1, math.floor(wait) + 1))
+    seconds = math.floor(wait + _ROUNDING) + 1
+    return Standing(item, passed, remaining, max(1, seconds))
 
 
 @lru_cache(maxsize=256)

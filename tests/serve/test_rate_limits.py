@@ -115,6 +115,23 @@ async def test_each_form_of_a_route_tells_it_in_its_own_shape(tmp_path: Path) ->
     assert (called.ok, called.error) == (False, payload.json()["error"])
 
 
+async def test_a_form_without_javascript_gets_a_page_of_the_site(tmp_path: Path) -> None:
+    rate = {"route": "/", "limit": "1/hour", "methods": ["POST"]}
+    form = {
+        "accept": "text/html",
+        "content-type": "application/x-www-form-urlencoded",
+    }
+    async with opened(tmp_path, rate) as client:
+        found = [
+            await client.post("/api/__actions/index/save", content=b"a=1", headers=form)
+            for _ in range(2)
+        ]
+    assert [each.status for each in found] == [303, 429]
+    assert found[1].headers["content-type"].startswith("text/html")
+    assert b"pages/error.fxl" in found[1].body
+    assert int(found[1].headers["retry-after"]) > 3000
+
+
 async def test_nothing_runs_for_who_is_refused(tmp_path: Path) -> None:
     async with opened(tmp_path, {"route": "/", "limit": "1/hour"}) as client:
         found = [await client.get("/", headers=NAVIGATION) for _ in range(3)]
@@ -247,7 +264,7 @@ async def test_memory_is_bounded_under_many_addresses(autojump_clock: MockClock)
     assert (await counts.hit(item, "address:0")).passed  # forgotten long ago
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 6),
     st.lists(st.tuples(st.floats(0, 25), st.integers(1, 8)), min_size=1, max_size=12),
