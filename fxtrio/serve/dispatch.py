@@ -21,6 +21,7 @@ from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.policy.routes import Policies
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionEvent
+from fxtrio.serve.actions.plain_forms import show_again
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
@@ -40,6 +41,7 @@ from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.entry import enter, is_preflight
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
+from fxtrio.serve.request.page_again import PAGES, PageAgain
 from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.refusal import (
     UNEXPECTED,
@@ -314,7 +316,10 @@ class Dispatcher:
             body = event.open_body(running.bodies, limit=site.config.limits.body)
             try:
                 require_plain(event.scope["headers"])
+                event.scope[PAGES] = True
                 await route.handle(event.scope, body.receive, complete)
+            except PageAgain as again:
+                await self._send(event, await show_again(site, running, event, again))
             except MultiPartException as error:
                 await self._send(event, refusal_reply(Refused(error.message, 400)))
             except (ActionError, LoaderError, HTTPException) as error:

@@ -1,7 +1,8 @@
 """``/api/__auth/…``: signing in and out over HTTP, with JSON or a plain HTML form.
 
 JSON in, JSON out: ``{"ok": true, "user": {"id", "email"}}`` or ``{"ok": false, "error",
-"fields"?}``. A form that a browser sends without JavaScript is answered with a redirect.
+"fields"?}``. A form that a browser sends without JavaScript is answered with a redirect, and
+after a failure with its page.
 The app's CSRF check stands before these routes.
 """
 
@@ -22,7 +23,9 @@ from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User, refusal_of
 from fxtrio.plugins.auth.service import AuthService, client_of
-from fxtrio.serve.request.body import ActionRequest
+from fxtrio.serve.request.body import ActionRequest, shown_again
+from fxtrio.serve.request.page_again import PAGES, PageAgain
+from fxtrio.serve.request.refusal import Refused
 from fxtrio.serve.request.spool import Body
 
 PREFIX = "/api/__auth"
@@ -40,6 +43,9 @@ class Submission:
     fields: Mapping[str, Any]
     by_form: bool
     """Whether a browser without JavaScript waits for a page."""
+
+    name: str = ""
+    """The endpoint's."""
 
 
 Handler = Callable[[Submission], Awaitable[Response]]
@@ -64,9 +70,10 @@ class Endpoints:
         return (
             Route(f"{PREFIX}/session", self.session, methods=["GET"]),
             *(
-                Route(f"{PREFIX}/{name}", self._endpoint(handler), methods=["POST"])
+                Route(f"{PREFIX}/{name}", self._endpoint(name, handler), methods=["POST"])
                 for name, handler in posts.items()
             ),
+            *(Route(f"{PREFIX}/{name}", self._go_to_page, methods=["GET"]) for name in posts),
         )
 
     async def session(self, request: Request) -> Response:
@@ -131,17 +138,30 @@ class Endpoints:
         kept = {"token": token} if isinstance(token, str) else {}
         return self._refuse(submission, refusal, service.settings.verify_path, **kept)
 
-    def _endpoint(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    async def _go_to_page(self, request: Request) -> Response:
+        """Lead a browser that asks for an endpoint, as by its address, to the form of it."""
+        if "text/html" not in request.headers.get("accept", ""):
+            return Response(status_code=405, headers={"allow": "POST"})
+        name = request.scope["path"].rpartition("/")[2]
+        return _see_other(self.base_url + self._page_of(name))
+
+    def _page_of(self, name: str) -> str:
+        """Return the page with the form of an endpoint."""
+        settings = self.service().settings
+        pages = {"register": settings.register_path, "verify": settings.verify_path}
+        return pages.get(name, settings.login_path)
+
+    def _endpoint(self, name: str, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
+            submission = _unread(request, name)
             try:
-                submission = await _read(request)
-            except ActionError as error:
-                return _json({"error": error.message}, ok=False, status=error.status_code)
-            try:
+                submission = attrs.evolve(submission, fields=await _fields(submission.request))
                 return await handler(submission)
+            except ActionError as error:
+                refusal = Refusal(code="body", message=error.message, status=error.status_code)
             except AuthStorageUnavailable as error:
                 refusal = refusal_of(error)
-                return self._refuse(submission, refusal, self.service().settings.login_path)
+            return self._refuse(submission, refusal, self._page_of(name))
 
         return endpoint
 
@@ -160,34 +180,54 @@ class Endpoints:
         return response
 
     def _refuse(self, submission: Submission, refusal: Refusal, page: str, **kept: str) -> Response:
+        """Say what was wrong. Raises PageAgain for a form: its page shows it."""
+        later = refusal.retry_after
+        wait = None if later is None else max(1, math.ceil(later))
         if submission.by_form:
-            query = {"error": refusal.code, **kept}
+            query = dict(kept)
             target = local_target(submission.fields.get("next"))
             if target is not None:
                 query["next"] = target
-            return _see_other(f"{self.base_url}{page}?{urlencode(query)}")
+            url = f"{self.base_url}{page}?{urlencode({'error': refusal.code, **query})}"
+            data = {"code": refusal.code}
+            fields = refusal.fields or {}
+            again = PageAgain(
+                page,
+                submission.name,
+                Refused(refusal.message, refusal.status, data, fields, wait),
+                query=urlencode(query),
+                values=shown_again(submission.fields),
+                otherwise=_see_other(url),
+            )
+            if PAGES not in submission.request.scope:  # another application has the routes
+                return again.otherwise
+            raise again
         values: dict[str, Any] = {"error": refusal.message, "code": refusal.code}
         if refusal.fields:
             values["fields"] = refusal.fields
         response = _json(values, ok=False, status=refusal.status)
-        if refusal.retry_after is not None:
-            response.headers["retry-after"] = str(max(1, math.ceil(refusal.retry_after)))
+        if wait is not None:
+            response.headers["retry-after"] = str(wait)
         return response
 
 
-async def _read(request: Request) -> Submission:
-    """Read a request's fields. Raises ActionError for a body that is too large or broken."""
+def _unread(request: Request, name: str) -> Submission:
+    """Return a submission of which nothing has been read."""
     body = Body(request.receive, dict(request.scope["headers"]), limit=BODY_LIMIT)
     whole = ActionRequest(request.scope, body)
+    asks_for_page = "text/html" in request.headers.get("accept", "")
+    return Submission(whole, {}, whole.is_form and asks_for_page, name)
+
+
+async def _fields(request: ActionRequest) -> dict[str, Any]:
+    """Read a request's fields. Raises ActionError for a body that is too large or broken."""
     try:
-        await body.read()
-        fields = await whole.json() if whole.has_body else {}
+        fields = await request.read_json()
     finally:
-        body.close()  # nothing here takes files
+        request.forget()  # nothing here takes files
     if not isinstance(fields, dict):
         raise BadBody("The body must be a JSON object or a form.")
-    asks_for_page = "text/html" in request.headers.get("accept", "")
-    return Submission(whole, fields, whole.is_form and asks_for_page)
+    return fields
 
 
 def local_target(value: object) -> str | None:

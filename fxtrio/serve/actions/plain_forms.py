@@ -7,12 +7,15 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import attrs
+import trio
 from starlette.responses import Response
+from starlette.types import Scope
 
 from fxtrio.errors import ActionError
-from fxtrio.manifest import PageRoute
+from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.boundaries import stand_in
+from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.running import Running
@@ -22,8 +25,11 @@ from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.connection import PageRequest
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
+from fxtrio.serve.request.hooks import run_page_hooks
+from fxtrio.serve.request.page_again import PageAgain
+from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.refusal import Refused
-from fxtrio.serve.request.reply import Answer
+from fxtrio.serve.request.reply import Answer, ResponseDraft
 
 _ENCTYPES = frozenset({URLENCODED, MULTIPART, "text/plain"})
 """What forms of HTML are sent as."""
@@ -97,6 +103,17 @@ class FormPage:
         }
         return await load_and_show(self._page(), after=FormOutcome(refusal.status, data))
 
+    async def is_open(self) -> bool:
+        """Ask the hooks of the page whether its visitor may see it."""
+        scope = self._scope()
+        try:
+            hooks, audience = self.site.hooks, self.event.audience
+            refusal = await run_page_hooks(hooks, scope, self.path, self.event.connect, audience)
+        except Exception as error:  # application code
+            log_failure(unwrap(error, ResponseDraft()), f"a route hook of {self.path.path}")
+            return False
+        return refusal is None
+
     async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
         """Show the nearest error page with the status and message of a refusal.
 
@@ -112,20 +129,39 @@ class FormPage:
 
     def _page(self) -> PageEvent:
         """Return the request for the page, as if the browser had asked for it."""
-        site, base = self.site, self.site.config.base_url
+        site = self.site
         self.event.page_url = self.url
-        scope = {
+        plan, name = site.plans[self.route.view], site.route_names[self.route.pattern]
+        target = Target(plan, name, self.params)
+        return PageEvent(site, self.running, self.event, target, PageRequest(self._scope()))
+
+    def _scope(self) -> Scope:
+        base = self.site.config.base_url
+        return {
             **self.event.scope,
             "method": "GET",
             "path": base + self.path.path,
             "raw_path": self.path.url(base).encode("latin-1"),
             "query_string": self.query,
             "path_params": dict(self.params),
-            SCOPE_KEY: site.matched["page", self.route.pattern],
+            SCOPE_KEY: self.site.matched["page", self.route.pattern],
         }
-        plan, name = site.plans[self.route.view], site.route_names[self.route.pattern]
-        target = Target(plan, name, self.params)
-        return PageEvent(site, self.running, self.event, target, PageRequest(scope))
+
+
+async def show_again(site: Site, running: Running, event: RequestEvent, again: PageAgain) -> Answer:
+    """Return the page that an endpoint wants to show, if its hooks let the visitor pass."""
+    route, params = site.router.match(again.path) or (None, {})
+    if route is None or isinstance(route, ApiRoute):
+        return again.otherwise
+    path, query = PagePath.of(again.path), again.query.encode()
+    form = FormPage(site, running, event, route, params, path, query)
+    with trio.move_on_after(site.config.timeouts.request):
+        if not await form.is_open():
+            return again.otherwise
+        if again.refusal.retry_after is not None:
+            event.draft.headers["retry-after"] = str(again.refusal.retry_after)
+        return await form.again(again.name, again.refusal, again.values)
+    return again.otherwise
 
 
 def _query_of(referer: bytes, path: str) -> bytes:

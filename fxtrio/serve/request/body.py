@@ -76,6 +76,15 @@ class ActionRequest(BodyRequest):
             return form_values(await self.form())
         return await super().json()
 
+    async def read_json(self) -> Any:
+        """Read the whole body and return it as `json` does; an empty object for none."""
+        await self._held.read()
+        return await self.json() if self.has_body else {}
+
+    def forget(self) -> None:
+        """Close the body and its files."""
+        self._held.close()
+
     def at(self, scope: Scope) -> ActionRequest:
         """Return a request with the same body and another scope."""
         return ActionRequest(scope, self._held)
