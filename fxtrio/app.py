@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import trio
@@ -22,6 +22,7 @@ from fxtrio.asgi import OWN_SERVER
 from fxtrio.compression.files import Compressed, find_assets, find_public
 from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
+from fxtrio.context import developing
 from fxtrio.db import Database, open_database
 from fxtrio.db.migrating import migrate, require_migrated
 from fxtrio.errors import FxtrioError
@@ -42,8 +43,10 @@ from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
+from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
+from fxtrio.serve.replaceable import Replaceable
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.background import open_background
 from fxtrio.serve.request.foreign import PlainOnly
@@ -91,13 +94,38 @@ class Application(Starlette):
         self.plugins = plugins
         """In the order of the settings. They are open while the lifespan runs."""
         self._open_renderer = open_renderer
+        self._replaceable: Replaceable | None = None
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
         self.router.routes.extend(plugin_routes(plugins, base_url=site.config.base_url))
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
-        site = self.site
+        dispatcher = self._make_dispatcher(self.site)
+        inner: ASGIApp = dispatcher
+        if self.site.development:
+            inner = self._replaceable = Replaceable(dispatcher)
+        app = inner
+        for name in reversed(self.site.config.middleware):
+            app = resolve(name)(app)
+        app = wrap_in_middleware(self.plugins, app)
+        for cls, args, kwargs in reversed(self.user_middleware):
+            app = cls(app, *args, **kwargs)
+        # Not in development: its server adds to pages, and there is no way to shorten.
+        compression = None if self.site.development else _compression(self.site.config)
+        return _Outermost(app if app is inner else PlainOnly(app), self.router, compression)
+
+    def replace_site(self, site: Site, sources: Collection[str]) -> None:
+        """Answer the next requests with ``site``; those under way end with the one before.
+
+        For development: middleware, plugins and what the lifespan has opened stay, and so do
+        the settings. ``sources`` are the files whose code has changed.
+        """
+        self.site = site
+        if self._replaceable is not None:
+            self._replaceable.replace(self._make_dispatcher(site), sources)
+
+    def _make_dispatcher(self, site: Site) -> Dispatcher:
         listed = not site.development  # in development files come and go
         client = self._build / site.manifest.assets.client
         public = self._root / site.config.public_dir
@@ -105,7 +133,7 @@ class Application(Starlette):
         of_public: Compressed = {}
         if listed and site.config.compression != "off":
             of_client, of_public = find_assets(client), find_public(self._build, public)
-        dispatcher = Dispatcher(
+        return Dispatcher(
             site,
             self.lifetime,
             assets=Folder(client, immutable=True, listed=listed, compressed=of_client),
@@ -118,15 +146,6 @@ class Application(Starlette):
             ),
             routes=self.router.routes,
         )
-        app: ASGIApp = dispatcher
-        for name in reversed(site.config.middleware):
-            app = resolve(name)(app)
-        app = wrap_in_middleware(self.plugins, app)
-        for cls, args, kwargs in reversed(self.user_middleware):
-            app = cls(app, *args, **kwargs)
-        # Not in development: its server adds to pages, and there is no way to shorten.
-        compression = None if site.development else _compression(site.config)
-        return _Outermost(app if app is dispatcher else PlainOnly(app), self.router, compression)
 
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:
@@ -235,6 +254,14 @@ def _compression(config: Config) -> Compression | None:
     return Compression(mode, common_cookies=tokens)
 
 
+class Development(Protocol):
+    """What `fx dev` does for the app that it serves; `fxtrio.context.developing` leads to it."""
+
+    def make_app(self, root: Path, config: Config, build: Path, manifest: Manifest) -> Application:
+        """Return the app of a development build. Raises what the project's modules raise."""
+        ...
+
+
 def create_app(root: str | Path, **overrides: Any) -> Application:
     """Return the ASGI app of the project in the folder ``root``.
 
@@ -251,7 +278,9 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
     build = root / FOLDERS["development" if mode == "development" else "production"]
     checking = mode == "check"
     manifest = Manifest(build_id="", mode="development") if checking else load_manifest(build)
-
+    development: Development | None = developing.get()
+    if development is not None and mode == "development":
+        return development.make_app(root, config, build, manifest)
     return assemble(
         root, config, build, manifest, open_renderer=partial(open_pool, build, manifest, config)
     )
@@ -289,23 +318,43 @@ def assemble(
         if manifest.mode == "production":
             log.warning("FX_SECRET_KEY is not set: the key of this machine is used, from .fx.")
         config = attrs.evolve(config, secret_keys=(project_key(root),))
-    imports = Imports(root, build)
-    codes = imports.pages(manifest, config)
+    code = import_code(Imports(root, build), config, manifest)
     plugins = load_plugins(config, root=root, resolve=resolve)
-    llms = {}
-    if config.llms.enabled:
-        llms = {file: imports.file(file) for file in manifest.llms.values()}
-    site = make_site(
+    site = put_together(root, config, manifest, code, plugins)
+    return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)
+
+
+@attrs.frozen
+class Code:
+    """What the project's own files have come to, each by its source."""
+
+    pages: Mapping[str, PageCode]
+    endpoints: Mapping[str, Mapping[str, Any]]
+    llms: Mapping[str, Mapping[str, Any]]
+
+
+def import_code(imports: Imports, config: Config, manifest: Manifest) -> Code:
+    """Import all files that `manifest` names. Raises what they raise."""
+    pages = imports.pages(manifest, config)
+    endpoints = {route.source: imports.file(route.source) for route in manifest.api}
+    named = manifest.llms.values() if config.llms.enabled else ()
+    return Code(pages, endpoints, {source: imports.file(source) for source in named})
+
+
+def put_together(
+    root: Path, config: Config, manifest: Manifest, code: Code, plugins: tuple[Plugin[Any], ...]
+) -> Site:
+    """Return the site of a build whose modules have been imported."""
+    return make_site(
         config,
         manifest,
-        codes,
-        {route.source: imports.file(route.source) for route in manifest.api},
+        code.pages,
+        code.endpoints,
         _hooks(config),
         root=root,
-        llms=llms,
+        llms=code.llms,
         session_of=csrf_binding_of(plugins),
     )
-    return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)
 
 
 def _hooks(config: Config) -> Hooks:

@@ -37,6 +37,9 @@ current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 prestarted: ContextVar[object] = ContextVar("fx-prestarted", default=None)
 """The `fxtrio.ssr.prestart.Prestarted` of `fx serve`: Node processes for the app to come."""
 
+developing: ContextVar[Any] = ContextVar("fx-developing", default=None)
+"""The `fxtrio.app.Development` of `fx dev`, which the app to come belongs to."""
+
 
 def current_app() -> Any:
     """Return the running app, or None outside of one.

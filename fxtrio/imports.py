@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,16 +38,17 @@ class Imports:
 
     def pages(self, manifest: Manifest, config: Config) -> dict[str, PageCode]:
         """Return the server half of every compiled file, by its source."""
-        return {
-            source: page_code(
-                module,
-                self._page(module),
-                loader_timeout=config.timeouts.loader,
-                action_timeout=config.timeouts.action,
-                largest_body=config.limits.all_bodies,
-            )
-            for source, module in manifest.modules.items()
-        }
+        return {source: self.code(module, config) for source, module in manifest.modules.items()}
+
+    def code(self, module: PageModule, config: Config) -> PageCode:
+        """Return the server half of one compiled file."""
+        return page_code(
+            module,
+            self._page(module),
+            loader_timeout=config.timeouts.loader,
+            action_timeout=config.timeouts.action,
+            largest_body=config.limits.all_bodies,
+        )
 
     def file(self, source: str) -> Mapping[str, Any]:
         """Return the names of a Python file of the project."""
@@ -70,14 +72,54 @@ class Imports:
         module = ModuleType(f"{self._prefix}.{re.sub(r'[^A-Za-z0-9_]', '_', source)}")
         module.__file__ = str(path)
         module.__dict__.update(injected)
+        before = sys.modules.get(module.__name__)
         sys.modules[module.__name__] = module  # where type hints and pickle look
         try:
             exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
         except BaseException as error:
-            del sys.modules[module.__name__]
+            if before is None:
+                del sys.modules[module.__name__]
+            else:
+                sys.modules[module.__name__] = before  # it stays in use
             error.add_note(f"fxtrio was importing {source}")
             raise
         return module.__dict__
+
+
+@contextmanager
+def imported_anew(names: Sequence[str]) -> Iterator[None]:
+    """Replace imported modules by new ones, in this order.
+
+    Raises what a module raises. After an error, theirs or the block's, all modules are what
+    they were before.
+    """
+    before = dict(sys.modules)
+    invalidate_caches()  # of folders, in which there may be new files
+    try:
+        for name in names:
+            _forget_bytecode(sys.modules.pop(name))
+            _bind(name, import_module(name))
+        yield
+    except BaseException:
+        for name, module in before.items():
+            if sys.modules.get(name) is not module:
+                sys.modules[name] = module
+                _bind(name, module)
+        raise
+
+
+def _forget_bytecode(module: ModuleType) -> None:
+    """Remove what Python keeps of a module: it tells texts apart by second and size only."""
+    cached = getattr(module, "__cached__", None)
+    if cached is not None:
+        Path(cached).unlink(missing_ok=True)
+
+
+def _bind(name: str, module: ModuleType) -> None:
+    """Let the package of a module lead to it: ``from package import name`` looks there."""
+    package, _, last = name.rpartition(".")
+    if package in sys.modules:
+        setattr(sys.modules[package], last, module)
 
 
 def resolve(name: str) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def command(root: Path, app: str | None, host: str, port: int) -> None:
     """Serve the project while you work on it.
 
-    When a file changes, the project is built again and browsers reload. What is wrong is
-    shown here and in the browser. Ctrl-C ends it.
+    What you save is on the screen at once: pages keep their state, and only the code that
+    has changed runs anew. What is wrong is shown here and in the browser. Ctrl-C ends it.
     """
     # Imported here: `fx --help` would otherwise wait for the whole framework.
     import trio
@@ -44,44 +44,45 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
 
     load_env_files(root)  # the server process inherits it
     terminal = Terminal(console())
-    builds = count()
-
-    async def build() -> None:
-        # The first build may install the bundler; later ones take a second or two.
-        report = terminal.line if next(builds) == 0 else _ignore
-        await build_and_warn(root, terminal, report)
-
     shown = f"[{host}]" if ":" in host else host
-    with open_listener(shown, port) as listener:
+    with open_listener(shown, port) as listener, TemporaryDirectory(prefix="fx-dev-") as sockets:
         bound = listener.getsockname()[1]
         if port not in (0, bound):
             terminal.line(f"Port {port} is taken: this is {bound}.")
         # All addresses of the machine are none that a browser can ask for.
         named = "localhost" if host in ("0.0.0.0", "::") else shown
-        terminal.line(f"fx dev: http://{named}:{bound}{load_config(root).base_url}/")
-        loop = Loop(
+        url = f"http://{named}:{bound}{load_config(root).base_url}/"
+        terminal.line(f"fx dev: {url}")
+        development = partial(
+            Loop,
             root=root,
             app=find_app(root, app),
             host=named,
             listener=listener,
-            build=build,
+            vite=Path(sockets),
             report=terminal,
         )
-        trio.run(partial(run_until_interrupted, loop))
+        trio.run(_run, development, root, Path(sockets), terminal)
 
 
-async def build_and_warn(root: Path, terminal: Terminal, report: Callable[[str], None]) -> None:
-    """Make the development build, and show what may be a mistake. Raises what the build does."""
-    from fxtrio.compile.build import build_project
-    from fxtrio.config import load_config
+async def _run(
+    make_loop: Callable[..., Loop], root: Path, sockets: Path, terminal: Terminal
+) -> None:
+    """Run the loop with its project, until it is interrupted."""
+    import trio
 
-    build = await build_project(root, load_config(root), mode="development", report=report)
-    for warning in build.warnings:
-        terminal.warn(str(warning))
+    from fxtrio.cli.develop.workshop import Workshop
 
-
-def _ignore(line: str) -> None:
-    pass
+    async with trio.open_nursery() as nursery:
+        workshop = Workshop(
+            root=root,
+            sockets=sockets,
+            nursery=nursery,
+            report=terminal.line,
+            warn=terminal.warn,
+        )
+        await run_until_interrupted(make_loop(project=workshop))
+        nursery.cancel_scope.cancel()
 
 
 async def run_until_interrupted(loop: Loop) -> None:

@@ -7,7 +7,6 @@ need is in the new one, too (`former`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,27 +14,25 @@ from pathlib import Path
 import attrs
 import trio
 
-from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
+from fxtrio.compile.bundle import BundlePlan, BundleResult, bundle
 from fxtrio.compile.former import take_over
+from fxtrio.compile.parts import (
+    bundle_views,
+    checked_project,
+    digest,
+    make_manifest,
+    planned_site,
+    write_halves,
+)
 from fxtrio.compile.problems import CompileFailed, Problem, placed
-from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.swap import make_staging, put_in_place, remove
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.compile.ui import UiProblems, ui_problems
-from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
+from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
-from fxtrio.manifest import (
-    FILE_NAME,
-    FOLDERS,
-    ApiRoute,
-    Assets,
-    Manifest,
-    Mode,
-    PageRoute,
-    View,
-    dump_manifest,
-)
+from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
 
 Report = Callable[[str], None]
 Finish = Callable[[Path, Manifest], None]
@@ -63,13 +60,13 @@ async def build_project(
     """
     root = await trio.to_thread.run_sync(root.resolve)
     report("Checking the pages")
-    project = await trio.to_thread.run_sync(_checked, root, config)
-    site = _site(project)
+    project = await trio.to_thread.run_sync(checked_project, root, config)
+    site = planned_site(project)
     toolchain = await ensure_toolchain(report)
     target = root / FOLDERS[mode]
     staging = await trio.to_thread.run_sync(make_staging, target)
     try:
-        await trio.to_thread.run_sync(_write_halves, project, staging)
+        await trio.to_thread.run_sync(write_halves, project.pages, staging)
         report("Bundling")
         plan = BundlePlan(
             root=root,
@@ -77,8 +74,8 @@ async def build_project(
             base=f"{config.base_url}/_fx/",
             mode=mode,
             modules=project.tree.sources,
-            views=tuple(_bundle_view(view) for view in site.views),
-            seed=await trio.to_thread.run_sync(_digest, staging),
+            views=bundle_views(site),
+            seed=await trio.to_thread.run_sync(digest, staging),
         )
         result, warnings = await _bundle(plan, project, toolchain)
         manifest = await trio.to_thread.run_sync(
@@ -130,44 +127,9 @@ def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> M
 
     For tests that render nothing: no Node, no bundles. Raises CompileFailed.
     """
-    project = _checked(root, config)
-    _write_halves(project, folder)
-    return _finish(project, _site(project), config, mode, None, folder)
-
-
-def _checked(root: Path, config: Config) -> CheckedProject:
-    project = check_project(root, config)
-    if project.problems:
-        raise CompileFailed(placed(project.problems, root))
-    return project
-
-
-def _site(project: CheckedProject) -> PlannedSite:
-    modules = (page.module for page in project.pages)
-    return plan_site(project.tree, {module.source for module in modules if module.standalone})
-
-
-def _write_halves(project: CheckedProject, folder: Path) -> None:
-    for page in project.pages:
-        if page.module.code is not None:
-            _write(folder / page.module.code, page.python)
-        _write(folder / "ui" / f"{page.module.source}.tsx", page.ui)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8", newline="")
-
-
-def _bundle_view(view: PlannedView) -> BundleView:
-    return BundleView(
-        id=view.id,
-        kind=view.kind,
-        module=view.source,
-        layouts=tuple((layout.source, layout.is_template) for layout in view.layouts),
-        loading=view.loading,
-        boundaries=view.boundaries,
-    )
+    project = checked_project(root, config)
+    write_halves(project.pages, folder)
+    return _finish(project, planned_site(project), config, mode, None, folder)
 
 
 def _finish(
@@ -179,30 +141,12 @@ def _finish(
     folder: Path,
 ) -> Manifest:
     """Write the manifest into ``folder``."""
-    suspending = {page.module.source for page in project.pages if page.suspends}
-    assets = Assets(base=f"{config.base_url}/_fx/")
-    if result is not None:
-        entry = result.entry
-        assets = attrs.evolve(
-            assets,
-            entry=entry.module,
-            preload=entry.preload,
-            css=entry.css,
-            server=_name_renderer(folder, result.build_id),
-        )
-    manifest = Manifest(
-        build_id=_digest(folder) if result is None else result.build_id,
-        mode=mode,
-        base_url=config.base_url,
-        modules={page.module.source: page.module for page in project.pages},
-        views=tuple(_view(view, suspending, result) for view in site.views),
-        routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
-        api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
-        not_found=site.not_found,
-        llms=project.tree.llms,
-        markdown=project.tree.markdown,
-        assets=assets,
-    )
+    manifest = make_manifest(project, site, config, mode, result)
+    if result is None:
+        manifest = attrs.evolve(manifest, build_id=digest(folder))
+    else:
+        server = _name_renderer(folder, result.build_id)
+        manifest = attrs.evolve(manifest, assets=attrs.evolve(manifest.assets, server=server))
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest
 
@@ -215,27 +159,3 @@ def _name_renderer(folder: Path, build_id: str) -> str:
     name = f"ssr-{build_id}"
     (folder / "ssr").rename(folder / name)
     return f"{name}/server.mjs"
-
-
-def _view(view: PlannedView, suspending: set[str], result: BundleResult | None) -> View:
-    layouts = tuple(layout.source for layout in view.layouts)
-    return View(
-        id=view.id,
-        kind=view.kind,
-        module=view.source,
-        layouts=layouts,
-        boundaries=view.boundaries,
-        not_found=view.not_found,
-        streams=view.loading is not None or not suspending.isdisjoint((view.source, *layouts)),
-        defers=view.loading is not None,
-        client={} if result is None else result.clients[view.id],
-    )
-
-
-def _digest(folder: Path) -> str:
-    """Return 16 hex characters that follow from the names and contents of all files."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]

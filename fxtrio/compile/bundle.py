@@ -119,7 +119,7 @@ async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
     node = find_node()
     done = await trio.run_process(
         [str(node.node), str(JS / "vite" / "build.js")],
-        stdin=_encode(plan, toolchain),
+        stdin=json.dumps(encode_plan(plan, toolchain)).encode(),
         capture_stdout=True,
         capture_stderr=True,
         check=False,
@@ -135,6 +135,11 @@ async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
         raise BundlerCrashed(done.returncode, printed[-_TAIL:])
     if not result["ok"]:
         raise BundleFailed(tuple(_problem(found, plan.root) for found in result["problems"]))
+    return read_result(result)
+
+
+def read_result(result: dict[str, Any]) -> BundleResult:
+    """Return what a bundler has answered to a plan, as `Result` of plan.d.ts."""
     return BundleResult(
         build_id=result["buildId"],
         entry=_file(result["entry"]),
@@ -149,20 +154,18 @@ async def _kill(process: trio.Process) -> None:
     process.kill()
 
 
-def _encode(plan: BundlePlan, toolchain: Path) -> bytes:
-    """Return the plan as the bundler reads it (`fxtrio/js/vite/plan.d.ts`)."""
-    return json.dumps(
-        {
-            "root": plan.root.resolve().as_posix(),
-            "staging": plan.staging.resolve().as_posix(),
-            "base": plan.base,
-            "mode": plan.mode,
-            "modules": plan.modules,
-            "views": [attrs.asdict(view) for view in plan.views],
-            "toolchain": toolchain.as_posix(),
-            "seed": plan.seed,
-        }
-    ).encode()
+def encode_plan(plan: BundlePlan, toolchain: Path) -> dict[str, Any]:
+    """Return the plan as bundlers read it in JSON (`fxtrio/js/vite/plan.d.ts`)."""
+    return {
+        "root": plan.root.resolve().as_posix(),
+        "staging": plan.staging.resolve().as_posix(),
+        "base": plan.base,
+        "mode": plan.mode,
+        "modules": plan.modules,
+        "views": [attrs.asdict(view) for view in plan.views],
+        "toolchain": toolchain.as_posix(),
+        "seed": plan.seed,
+    }
 
 
 def _result(output: bytes) -> dict[str, Any] | None:

@@ -25,11 +25,11 @@ export default [
     },
   },
   {
-    files: ['client/**'],
+    files: ['client/**', 'develop/browser/**'],
     languageOptions: { globals: { ...globals.browser, process: 'readonly' } },
   },
   {
-    files: ['render/**', 'vite/**', 'worker/**', 'tests/**', '*.js'],
+    files: ['develop/*', 'render/**', 'vite/**', 'worker/**', 'tests/**', '*.js'],
     languageOptions: { globals: globals.node },
   },
   { files: ['tests/**'], rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' } },

@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 import trio
 
+from fxtrio.ssr.attached import Attachment
 from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import log
@@ -51,7 +52,7 @@ def choose_rest(series: int, *, ready: bool) -> float:
 class Fleet:
     """Keeps ``size`` workers. They get jobs between `activate` and `withdraw`."""
 
-    launch: Launch
+    launch: Launch | Attachment
     size: int
     timeout: float
     scheduler: Scheduler

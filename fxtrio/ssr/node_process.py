@@ -6,6 +6,7 @@ process over the socket that it hands out.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import subprocess
@@ -35,6 +36,11 @@ class NodeProcess:
     _launched: LaunchedNode
     stdout: trio.abc.ReceiveStream
     stderr: trio.abc.ReceiveStream
+
+    @property
+    def logs(self) -> tuple[tuple[trio.abc.ReceiveStream, int], ...]:
+        """The pipes that it prints to, each with the level of its lines."""
+        return (self.stdout, logging.INFO), (self.stderr, logging.WARNING)
 
     @property
     def pid(self) -> int:

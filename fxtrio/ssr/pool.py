@@ -15,6 +15,7 @@ import attrs
 import msgspec
 import trio
 
+from fxtrio.ssr.attached import Attachment
 from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.fleet import Fleet
 from fxtrio.ssr.frames import REJECTED, Rendered
@@ -23,7 +24,14 @@ from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.scheduler import Scheduler
 from fxtrio.ssr.statistics import SsrStatistics
 
-__all__ = ["RenderStream", "Rendered", "SsrPool", "SsrStatistics", "open_ssr_pool"]
+__all__ = [
+    "RenderStream",
+    "Rendered",
+    "SsrPool",
+    "SsrStatistics",
+    "open_attached_pool",
+    "open_ssr_pool",
+]
 
 
 @asynccontextmanager
@@ -48,7 +56,26 @@ async def open_ssr_pool(
     that have not ended raise SsrDown, and no process is left.
     """
     launch = Launch(bundle=bundle, node=node, heap_mb=heap_mb, mode=mode)
-    scheduler = Scheduler(max_pending, timeout)
+    async with _open_pool(launch, workers, Scheduler(max_pending, timeout)) as pool:
+        yield pool
+
+
+@asynccontextmanager
+async def open_attached_pool(
+    place: Path, *, timeout: float, max_pending: int
+) -> AsyncIterator[SsrPool]:
+    """Render with a process that listens at the Unix socket ``place``, and is another's.
+
+    The rest is as with `open_ssr_pool`. When the connection ends, it is opened anew.
+    """
+    async with _open_pool(Attachment(bundle=place), 1, Scheduler(max_pending, timeout)) as pool:
+        yield pool
+
+
+@asynccontextmanager
+async def _open_pool(
+    launch: Launch | Attachment, workers: int, scheduler: Scheduler
+) -> AsyncIterator[SsrPool]:
     async with trio.open_nursery() as nursery:
         pool = SsrPool(launch, workers, scheduler, nursery)
         failure = await pool.start()
@@ -67,7 +94,7 @@ async def open_ssr_pool(
 class SsrPool:
     """Renders pages. Made by `open_ssr_pool`; valid until its block ends."""
 
-    _launch: Launch
+    _launch: Launch | Attachment
     _workers: int
     _scheduler: Scheduler
     _nursery: trio.Nursery
@@ -129,7 +156,7 @@ class SsrPool:
         if failure is not None:
             raise failure
 
-    async def _change(self, launch: Launch) -> SsrStartFailed | None:
+    async def _change(self, launch: Launch | Attachment) -> SsrStartFailed | None:
         scheduler = self._scheduler
         fleet = Fleet(launch, self._workers, scheduler.timeout, scheduler)
         failure: SsrStartFailed | None

@@ -12,6 +12,7 @@ import attrs
 import msgspec
 import trio
 
+from fxtrio.ssr.attached import AttachedNode
 from fxtrio.ssr.failures import FrameRefused, RenderFailed
 from fxtrio.ssr.frames import (
     ABORT,
@@ -86,7 +87,7 @@ class RenderWorker:
     waits for it any more: what is in there is what the process still has to do.
     """
 
-    node: NodeProcess
+    node: NodeProcess | AttachedNode
     owner: Owner
 
     pending: dict[int, Job] = attrs.field(init=False, factory=dict)

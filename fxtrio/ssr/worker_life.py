@@ -6,17 +6,18 @@ replaces workers that end.
 
 from __future__ import annotations
 
-import logging
 import signal
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Final
 
 import attrs
 import trio
 
+from fxtrio.ssr.attached import AttachedNode, Attachment, open_attached
 from fxtrio.ssr.failures import SsrStartFailed
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import FLOOD_BURST, TAIL_LINES, read_log
@@ -57,7 +58,7 @@ class Life:
 
 
 async def run_worker(
-    launch: Launch,
+    launch: Launch | Attachment,
     *,
     scheduler: Scheduler,
     timeout: float,
@@ -70,7 +71,9 @@ async def run_worker(
     """
     started = time.monotonic()
     tail: deque[str] = deque(maxlen=TAIL_LINES)
-    async with open_node(launch) as node:
+    opened: AbstractAsyncContextManager[NodeProcess | AttachedNode]
+    opened = open_attached(launch) if isinstance(launch, Attachment) else open_node(launch)
+    async with opened as node:
         worker = RenderWorker(node, scheduler)
         death: Death | None = None
         try:
@@ -126,19 +129,16 @@ async def watch(worker: RenderWorker, timeout: float) -> None:
             worker.kill(f"did not answer for {timeout:g} s", hung=True)
 
 
-def start_error(launch: Launch, life: Life) -> SsrStartFailed:
+def start_error(launch: Launch | Attachment, life: Life) -> SsrStartFailed:
     """Return the error that says why a worker did not come up."""
     return SsrStartFailed(launch.bundle, life.death.cause, "\n".join(life.tail))
 
 
 def _start_log_readers(
-    nursery: trio.Nursery, node: NodeProcess, worker: RenderWorker, tail: deque[str]
+    nursery: trio.Nursery, node: NodeProcess | AttachedNode, worker: RenderWorker, tail: deque[str]
 ) -> None:
     """Give each pipe a reader: a process stops once a full pipe has none."""
-    for stream, level in (
-        (node.stdout, logging.INFO),
-        (node.stderr, logging.WARNING),
-    ):
+    for stream, level in node.logs:
         cause = f"wrote more than {FLOOD_BURST // 1024 // 1024} MiB at once to its log"
         flooded = partial(worker.kill, cause)
         read = partial(read_log, level=level, pid=node.pid, tail=tail, on_flood=flooded)

@@ -27,7 +27,8 @@ PROJECT = {
     "fx.config.json": '{"dev": {"hosts": ["shop.test", ".team.test"]}}',
 }
 
-PATHS = ["/", "/notes.txt", "/_fx/dev/events", "/_fx/dev/reload.js", "/nowhere", "/api/__csrf"]
+ENTRY = "/_fx/@id/__x00__virtual:fx/client"
+PATHS = ["/", "/notes.txt", ENTRY, "/_fx/pages/index.fxl.tsx", "/nowhere", "/api/__csrf"]
 
 
 @pytest.mark.parametrize(
@@ -104,15 +105,16 @@ async def developing(root: Path) -> AsyncIterator[int]:
 
 
 async def ask(port: int, head: str) -> bytes:
-    """Send lines of a request, and return the answer; of events only the head."""
+    """Send lines of a request, and return the answer; of a WebSocket only the beginning."""
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     async with stream:
-        lines = [*head.splitlines(), "Connection: close", "", ""]
+        ending = [] if WEBSOCKET in head else ["Connection: close"]
+        lines = [*head.splitlines(), *ending, "", ""]
         await stream.send_all("\r\n".join(lines).encode())
         answer = b""
         while part := await stream.receive_some():
             answer += part
-            if b"text/event-stream" in answer:
+            if answer.startswith(b"HTTP/1.1 101 "):
                 break
         return answer
 
@@ -134,6 +136,7 @@ async def test_a_name_of_another_site_that_leads_here_reaches_nothing(tmp_path: 
             posted = f"Sec-Fetch-Site: same-origin\nContent-Length: 0\n{evil}"
             refused.append(await ask(port, f"POST {action} HTTP/1.1\n{posted}"))
             refused.append(await ask(port, f"GET / HTTP/1.1\n{evil}\n{WEBSOCKET}"))
+            refused.append(await ask(port, f"GET /_fx/@hot HTTP/1.1\n{evil}\n{WEBSOCKET}"))
             for answer in refused:
                 assert answer.startswith(b"HTTP/1.1 403 "), answer
                 assert b"tr0ub4dor" not in answer
@@ -144,12 +147,14 @@ async def test_a_name_of_another_site_that_leads_here_reaches_nothing(tmp_path: 
                 assert page.startswith(b"HTTP/1.1 200 "), page
                 assert b"tr0ub4dor" in page
             own = f"Host: localhost:{port}\nSec-Fetch-Site: same-origin"
-            events = await ask(port, f"GET /_fx/dev/events HTTP/1.1\n{own}")
-            assert events.startswith(b"HTTP/1.1 200 ")
+            entry = await ask(port, f"GET {ENTRY} HTTP/1.1\n{own}")
+            assert entry.startswith(b"HTTP/1.1 200 ")
+            updates = await ask(port, f"GET /_fx/@hot HTTP/1.1\n{own}\n{WEBSOCKET}")
+            assert updates.startswith(b"HTTP/1.1 101 ")
 
 
 @pytest.mark.node
-async def test_pages_of_other_sites_may_not_use_actions_and_events(tmp_path: Path) -> None:
+async def test_pages_of_other_sites_may_not_use_actions_modules_and_updates(tmp_path: Path) -> None:
     write_tree(tmp_path, PROJECT)
     with trio.fail_after(120):
         async with developing(tmp_path) as port:
@@ -161,8 +166,8 @@ async def test_pages_of_other_sites_may_not_use_actions_and_events(tmp_path: Pat
                 action = "POST /api/__actions/index/add HTTP/1.1"
                 for answer in (
                     await ask(port, f"{action}\n{head}\nContent-Length: 0"),
-                    await ask(port, f"GET /_fx/dev/events HTTP/1.1\n{head}"),
-                    await ask(port, f"GET /_fx/dev/reload.js HTTP/1.1\n{head}"),
+                    await ask(port, f"GET {ENTRY} HTTP/1.1\n{head}"),
+                    await ask(port, f"GET /_fx/@hot HTTP/1.1\n{head}\n{WEBSOCKET}"),
                 ):
                     assert answer.startswith(b"HTTP/1.1 403 "), (proof, answer)
 

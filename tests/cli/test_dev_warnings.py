@@ -1,22 +1,19 @@
-"""`fx dev` shows mistakes of UI code after a build, before any page is asked for."""
+"""`fx dev` shows mistakes of UI code, which keep no page from being served."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 import trio
-from rich.console import Console
 
-from fxtrio.cli.dev import build_and_warn
-from fxtrio.cli.develop.terminal import Terminal
+from fxtrio.cli.develop.workshop import Workshop
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node
 
 
-async def test_mistakes_of_pages_and_components_are_shown_and_the_app_is_built(
+async def test_mistakes_of_pages_and_components_are_shown_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(
@@ -29,15 +26,25 @@ async def test_mistakes_of_pages_and_components_are_shown_and_the_app_is_built(
         },
     )
     monkeypatch.chdir(tmp_path)
-    shown = io.StringIO()
-    terminal = Terminal(Console(file=shown, width=300))
+    (tmp_path / "sockets").mkdir()
+    send, receive = trio.open_memory_channel[str](20)
 
     with trio.fail_after(120):
-        await build_and_warn(tmp_path, terminal, lambda line: None)
+        async with trio.open_nursery() as nursery:
+            workshop = Workshop(
+                root=tmp_path,
+                sockets=tmp_path / "sockets",
+                nursery=nursery,
+                report=lambda line: None,
+                warn=send.send_nowait,
+            )
+            await workshop.prepare()
+            shown = [await receive.receive() for _ in range(3)]
+            nursery.cancel_scope.cancel()
 
-    assert [line.partition(". ")[0] for line in shown.getvalue().splitlines()] == [
-        "! card.jsx:1:28: undefined name 'Crad' in UI code",
-        "! pages/index.fxl:3:35: this page has no action 'oder'",
-        "! pages/index.fxl:3:51: undefined name 'mesage' in UI code",
+    assert [line.partition(". ")[0] for line in shown] == [
+        "card.jsx:1:28: undefined name 'Crad' in UI code",
+        "pages/index.fxl:3:35: this page has no action 'oder'",
+        "pages/index.fxl:3:51: undefined name 'mesage' in UI code",
     ]
     assert (tmp_path / ".fx/dev/manifest.json").is_file()

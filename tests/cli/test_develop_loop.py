@@ -19,10 +19,11 @@ import pytest
 import trio
 
 from fxtrio.cli.dev import run_until_interrupted
-from fxtrio.cli.develop.handover import VARIABLE, ChildSettings
+from fxtrio.cli.develop.handover import VARIABLE, ChildSettings, Swap
 from fxtrio.cli.develop.loop import Loop
 from fxtrio.cli.develop.overlay import Failure
 from fxtrio.cli.develop.watch import Changes, PendingChanges
+from fxtrio.cli.develop.workshop import Applied, SwapCode
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.binding import open_sockets
 from fxtrio.supervise.options import ServeOptions
@@ -44,6 +45,13 @@ async def app(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b"VERSION " + str(os.getpid()).encode()})
 """
+
+
+UPGRADE = (
+    b"GET /_fx/@hot HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 class BuildBroken(FxtrioError):
@@ -71,6 +79,9 @@ class Recorder:
     def changed(self, files: tuple[str, ...]) -> None:
         self._add(f"changed {' '.join(files)}")
 
+    def applied(self, applied: Applied, seconds: float) -> None:
+        self._add(f"applied {applied.restart}".strip())
+
     def failed(self, failure: Failure) -> None:
         self._add(f"failed {failure.title}: {failure.details}")
 
@@ -95,13 +106,19 @@ class Project:
     def write(self, text: str) -> None:
         (self.root / "app.py").write_text(text)
 
-    def change(self, *files: str, build: bool = False) -> None:
+    def change(self, *files: str) -> None:
         assert self.pending is not None
-        self.pending.add(Changes(files, build))
+        self.pending.add(Changes(files))
 
-    async def build(self) -> None:
+    async def prepare(self) -> None:
         if self.build_error:
             raise BuildBroken(self.build_error)
+
+    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+        if not any(file.endswith(".py") for file in changes.files):
+            return Applied()
+        swapped = await swap(Swap(files=tuple(str(self.root / file) for file in changes.files)))
+        return Applied(restart=swapped.restart)
 
     async def watch(self, root: Path, pending: PendingChanges) -> None:
         self.pending = pending
@@ -113,7 +130,8 @@ class Project:
             root=self.root,
             app="app:app",
             listener=self.listener,
-            build=self.build,
+            project=self,
+            vite=self.root,
             report=self.report,
             watch=self.watch,
         )
@@ -163,13 +181,13 @@ async def test_a_change_restarts_the_app_and_nobody_is_refused_meanwhile(project
     assert not psutil.pid_exists(child_pid(second))
 
 
-async def test_pages_carry_a_script_that_names_their_version(project: Project) -> None:
+async def test_documents_get_the_module_that_takes_updates(project: Project) -> None:
     async with running(project):
         page = await project.get()
-        script = await project.get("/_fx/dev/reload.js?version=1")
 
-    assert page.text.endswith('<script src="/_fx/dev/reload.js?version=1"></script>')
-    assert script.headers["content-type"].startswith("text/javascript")
+    assert page.text.endswith(
+        '<script type="module" src="/_fx/@id/__x00__virtual:fx/client"></script>'
+    )
 
 
 async def test_a_failed_build_is_shown_in_the_browser_until_it_is_put_right(
@@ -179,13 +197,13 @@ async def test_a_failed_build_is_shown_in_the_browser_until_it_is_put_right(
     async with running(project):
         broken = await project.get("/any/page")
         project.build_error = ""
-        project.change("pages/index.fxl", build=True)
+        project.change("pages/index.fxl")
         await project.report.wait_for("started")
         mended = await project.get()
 
     assert broken.status_code == 500
     assert "pages/index.fxl:3:5: &lt;oops&gt;" in broken.text
-    assert "reload.js?version=1" in broken.text
+    assert '<script src="/_fx/dev/standin.js"></script>' in broken.text
     assert mended.text.startswith("one ")
     assert "failed The build has failed: pages/index.fxl:3:5: <oops>" in project.report.events
 
@@ -197,7 +215,7 @@ async def test_what_the_app_has_just_said_is_not_said_again_by_the_build(project
         await project.report.wait_for("started")
         await project.report.wait_for(f"line {told}")
         project.build_error = told
-        project.change("fx.config.json", build=True)
+        project.change("app.py", "fx.config.json")
         await project.report.wait_for("failed The build has failed: ")
         while (await project.get()).status_code == 200:  # of the app that is being ended
             pass
@@ -234,36 +252,46 @@ async def test_an_app_that_dies_later_is_shown_with_its_last_words(project: Proj
     assert "dying for a reason" in broken.text
 
 
-async def test_a_change_of_a_python_file_needs_no_build(project: Project) -> None:
+async def test_what_the_project_takes_over_by_itself_restarts_nothing(project: Project) -> None:
     async with running(project):
         await project.report.wait_for("started")
-        project.change("queries.py", build=False)
+        before = await project.get()
+        project.change("pages/style.css")
+        await project.report.wait_for("applied")
+        after = await project.get()
+
+    assert child_pid(before) == child_pid(after)
+    assert project.report.events.count("started") == 1
+
+
+async def test_an_app_that_fxtrio_has_not_made_is_started_anew_for_new_python(
+    project: Project,
+) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+        project.change("app.py")
         await project.report.wait_for("started", count=2)
 
-    assert project.report.events.count("built") == 1
+    assert "applied the app is none that fxtrio has made" in project.report.events
 
 
-async def test_open_pages_hear_of_the_next_version(project: Project) -> None:
+async def test_open_pages_learn_what_is_wrong_and_when_it_is_over(project: Project) -> None:
     port = project.listener.getsockname()[1]
-    received: list[str] = []
-
-    async def listen_once() -> None:
-        """Read the stream to its end, as a browser does before it asks again."""
-        async with await trio.open_tcp_stream("127.0.0.1", port) as events:
-            await events.send_all(b"GET /_fx/dev/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            async for data in events:
-                for found in re.findall(rb"data: \d", data):
-                    received.append(found.decode())
-                    if len(received) == 1:
-                        project.change("app.py")
-                if data.endswith(b"0\r\n\r\n") or "data: 2" in received:
-                    return
-
+    project.build_error = "pages/index.fxl:3:5: oops"
     async with running(project):
-        while "data: 2" not in received:
-            await listen_once()
+        await project.report.wait_for("failed The build has failed: pages/index.fxl:3:5: oops")
+        async with await trio.open_tcp_stream("127.0.0.1", port) as browser:
+            await browser.send_all(UPGRADE)
+            told = b""
+            while b"oops" not in told:
+                told += await browser.receive_some()
+            project.build_error = ""
+            project.change("pages/index.fxl")
+            while more := await browser.receive_some():
+                told += more
 
-    assert list(dict.fromkeys(received)) == ["data: 1", "data: 2"]
+    assert b'"event": "fx:problems"' in told
+    assert told.endswith((1001).to_bytes(2, "big"))  # the code of the closing frame
 
 
 async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project) -> None:
@@ -288,9 +316,9 @@ async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
         root=str(project.root),
         host="localhost",
         app="app:app",
-        version="1",
+        vite=str(project.root),
         socket=project.listener.fileno(),
-        ready=writing,
+        replies=writing,
     )
     with trio.fail_after(30):
         process = await trio.lowlevel.open_process(
@@ -301,7 +329,7 @@ async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
         )
         os.close(writing)
         async with trio.lowlevel.FdStream(reading) as ready:
-            assert await ready.receive_some(1) == b"1"
+            assert await ready.receive_some(3) == b"{}\n"
         assert process.stdin is not None
         await process.stdin.aclose()  # what the end of the parent does, however it ends
 

@@ -13,32 +13,13 @@ from fxtrio.cli.develop import watch
 from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
 
 
-@pytest.mark.parametrize(
-    ("change", "file", "build"),
-    [
-        (Change.modified, "queries.py", False),
-        (Change.added, "pages/api/users.py", True),
-        (Change.deleted, "pages/api/users.py", True),
-        (Change.modified, "pages/index.fxl", True),
-        (Change.modified, "fx.config.json", True),
-        (Change.added, "pages/a/index.md", True),
-    ],
-)
-def test_only_the_text_of_python_modules_plays_no_part_in_a_build(
-    tmp_path: Path, change: Change, file: str, build: bool
-) -> None:
-    changes = Changes.of(tmp_path, [(change, str(tmp_path / file))])
-
-    assert changes == Changes((file,), build)
-
-
 async def test_changes_that_nobody_has_taken_are_joined() -> None:
     pending = PendingChanges()
-    pending.add(Changes(("b.py",), False))
-    pending.add(Changes(("a.fxl",), True))
-    pending.add(Changes(("b.py",), False))
+    pending.add(Changes(("b.py",)))
+    pending.add(Changes(("a.fxl",)))
+    pending.add(Changes(("b.py",)))
 
-    assert await pending.take() == Changes(("a.fxl", "b.py"), True)
+    assert await pending.take() == Changes(("a.fxl", "b.py"))
     with trio.move_on_after(0) as scope:
         await pending.take()
     assert scope.cancelled_caught
@@ -90,4 +71,4 @@ async def test_files_that_came_and_went_are_no_changes(
     pending = PendingChanges()
     await run_watch(tmp_path, pending)
 
-    assert await pending.take() == Changes(("index.fxl",), True)
+    assert await pending.take() == Changes(("index.fxl",))

@@ -1,8 +1,8 @@
 """The process that serves the development build: ``python -m fxtrio.cli.develop.child``.
 
-It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, writes one byte
-to ``ready`` once it serves, and ends when its standard input does: so it never outlives
-the command that started it.
+It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, says by a line to
+``replies`` that it serves, answers each order (`Swap`) of its standard input there, and ends
+when that does: so it never outlives the command that started it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,30 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
+import msgspec
 import trio
 
-from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
+from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings, Swap
 from fxtrio.cli.develop.hosts import HostGuard, development_app
+from fxtrio.cli.develop.importers import noting_imports
+from fxtrio.cli.develop.lines import read_lines
+from fxtrio.cli.develop.modules import Modules
+from fxtrio.cli.develop.swap import Swapper
 from fxtrio.config import load_config
+from fxtrio.context import developing
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.binding import adopt_sockets
 from fxtrio.supervise.importer import load_application
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server_process import Surroundings, serve_here
 from fxtrio.tracebacks import trimmed
+
+_READY = b"{}\n"
 
 
 def make_app() -> HostGuard:
@@ -41,7 +51,8 @@ def make_app() -> HostGuard:
     except Exception as error:  # application code
         traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
-    return development_app(app, config, version=settings.version, host=settings.host)
+    modules = Modules(Path(settings.vite))
+    return development_app(app, config, modules=modules, host=settings.host)
 
 
 def _project_app(root: Path, name: str) -> Any:
@@ -62,19 +73,33 @@ def main() -> int:
         log_level="WARNING",
         graceful=GRACE,
     )
+    root = Path(settings.root)
 
     def tell_ready(_: list[str]) -> None:
-        os.write(settings.ready, b"1")
-        os.close(settings.ready)
+        os.write(settings.replies, _READY)
 
-    around = Surroundings(ready=tell_ready, until=_wait_for_parent)
-    return serve_here(options, adopt_sockets([settings.socket]), around)
+    with noting_imports(root) as importers:
+        swapper = Swapper(
+            root=root,
+            renderer=Path(settings.vite) / "ssr",
+            importers=importers,
+            app_module=settings.app.partition(":")[0],
+        )
+        developing.set(swapper)
+        orders = partial(_take_orders, swapper, settings.replies)
+        around = Surroundings(ready=tell_ready, until=orders)
+        return serve_here(options, adopt_sockets([settings.socket]), around)
 
 
-async def _wait_for_parent() -> None:
-    async with trio.lowlevel.FdStream(os.dup(0)) as parent:
-        while await parent.receive_some():
-            pass
+async def _take_orders(swapper: Swapper, replies: int) -> None:
+    """Do what the parent says, until it is gone."""
+    async with (
+        trio.lowlevel.FdStream(os.dup(0)) as parent,
+        trio.lowlevel.FdStream(os.dup(replies)) as out,
+    ):
+        async for line in read_lines(parent):
+            done = swapper.swap(msgspec.json.decode(line, type=Swap))
+            await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")
 
 
 if __name__ == "__main__":

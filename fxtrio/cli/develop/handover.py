@@ -1,4 +1,4 @@
-"""What `fx dev` tells the process that serves for it."""
+"""What `fx dev` and the process that serves for it tell each other."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ class ChildSettings:
     host: str
     """The name that the app is asked for by, besides those of the settings."""
 
-    version: str
-    """Differs from one start to the next."""
+    vite: str
+    """Folder of the sockets on which the Node process listens."""
 
     socket: int
     """File descriptor of the listening socket."""
 
-    ready: int
-    """File descriptor of a pipe that the parent reads."""
+    replies: int
+    """File descriptor of a pipe that the parent reads: a line once the child serves, then one
+    `Swapped` for each `Swap`, which come by standard input."""
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
@@ -41,3 +42,31 @@ class ChildSettings:
     def from_json(cls, text: str) -> ChildSettings:
         """Return the settings that `to_json` wrote."""
         return cattrs.structure(msgspec.json.decode(text), cls)
+
+
+@attrs.frozen(kw_only=True)
+class Swap:
+    """Python code that has changed, and is to take the place of what runs."""
+
+    files: tuple[str, ...] = ()
+    """Absolute paths of Python modules."""
+
+    sources: tuple[str, ...] = ()
+    """Page files whose server half has changed; what is compiled is in the build folder."""
+
+
+@attrs.frozen(kw_only=True)
+class Swapped:
+    """What came of a `Swap`. At most one of ``restart`` and ``failed`` is not empty."""
+
+    sources: tuple[str, ...] = ()
+    """Page files and endpoints whose code is new: those of the order, and what uses them."""
+
+    modules: int = 0
+    """How many modules have been run."""
+
+    restart: str = ""
+    """Why the process must be started anew instead."""
+
+    failed: str = ""
+    """The traceback of what went wrong; the code from before is still in use."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fxtrio.cli.develop.reload import ReloadingApp
+from fxtrio.cli.develop.pages import ENTRY, DevelopedApp, Hot
 from fxtrio.config import Config
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]*)?")
@@ -20,13 +20,15 @@ _SHOWN = 100  # characters of a host that is refused
 _SAME_SITE = (b"same-origin", b"none")
 
 
-def development_app(app: ASGIApp, config: Config, *, version: str, host: str) -> HostGuard:
-    """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that reload.
+def development_app(
+    app: ASGIApp, config: Config, *, modules: Hot, host: str, script: str = ENTRY
+) -> HostGuard:
+    """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that take updates.
 
-    ``host`` is the one that the command was given.
+    ``host`` is the one that the command was given, ``script`` what documents get.
     """
-    reloading = ReloadingApp(app, version=version, base_url=config.base_url)
-    return HostGuard(reloading, (host, *config.dev.hosts))
+    developed = DevelopedApp(app, hot=modules, base_url=config.base_url, script=script)
+    return HostGuard(developed, (host, *config.dev.hosts))
 
 
 def is_known(host: str, *, own: str, allowed: Sequence[str]) -> bool:
@@ -53,7 +55,7 @@ def is_known(host: str, *, own: str, allowed: Sequence[str]) -> bool:
 class HostGuard:
     """Lets requests for known hosts pass, and answers all others with 403."""
 
-    def __init__(self, app: ReloadingApp, hosts: Sequence[str]) -> None:
+    def __init__(self, app: DevelopedApp, hosts: Sequence[str]) -> None:
         """``hosts`` are the host of the command and the setting ``dev.hosts``."""
         self._app = app
         self._hosts = [host.lower() for host in hosts]

@@ -1,8 +1,7 @@
-"""Build, serve, watch, and again. Run by `fx dev`."""
+"""Prepare, serve, follow. Run by `fx dev`."""
 
 from __future__ import annotations
 
-import itertools
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -14,7 +13,8 @@ import trio
 
 from fxtrio.cli.develop.overlay import Failure
 from fxtrio.cli.develop.serving import Served, Server, open_child, open_overlay
-from fxtrio.cli.develop.watch import PendingChanges, run_watch
+from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
+from fxtrio.cli.develop.workshop import Applied, SwapCode
 from fxtrio.cli.output import leaves
 from fxtrio.config import Config, load_config
 from fxtrio.errors import FxtrioError
@@ -24,7 +24,7 @@ class Reporter(Protocol):
     """Shows the developer what happens."""
 
     def built(self, seconds: float) -> None:
-        """Say that the app has been built."""
+        """Say that the project has been compiled."""
 
     def started(self, seconds: float) -> None:
         """Say that the app serves."""
@@ -32,11 +32,24 @@ class Reporter(Protocol):
     def changed(self, files: tuple[str, ...]) -> None:
         """Say which files have changed."""
 
+    def applied(self, applied: Applied, seconds: float) -> None:
+        """Say what came of it."""
+
     def failed(self, failure: Failure) -> None:
         """Show why there is no app; what the child itself wrote has been shown already."""
 
     def line(self, text: str) -> None:
-        """Pass on a line of the app or of the build."""
+        """Pass on a line of the app or of the bundler."""
+
+
+class Followed(Protocol):
+    """The project: `fxtrio.cli.develop.workshop.Workshop`, or a stand-in of tests."""
+
+    async def prepare(self) -> None:
+        """Compile it. Raises FxtrioError when it cannot be served."""
+
+    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+        """Take over changes while it is served. Raises FxtrioError when it cannot be any more."""
 
 
 @attrs.frozen(kw_only=True)
@@ -51,83 +64,116 @@ class Loop:
     listener: socket.socket
     """Stays open all the time, so that browsers wait instead of being refused."""
 
-    build: Callable[[], Awaitable[object]]
-    """Makes the development build. Raises FxtrioError when it cannot."""
+    project: Followed
+    vite: Path
+    """Folder of the sockets on which Node listens."""
 
     report: Reporter
     watch: Callable[[Path, PendingChanges], Awaitable[None]] = run_watch
+    restart: trio.MemoryReceiveChannel[None] | None = None
+    """Gives something whenever the developer asks for another process."""
 
     async def run(self) -> None:
         """Serve the project and follow its changes until cancelled."""
         pending = PendingChanges()
-        versions = map(str, itertools.count(1))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.watch, self.root, pending)
-            failure = await self._build()
-            for version in versions:
+            if self.restart is not None:
+                nursery.start_soon(_ask_for_restarts, self.restart, pending)
+            failure = await self._prepare()
+            while True:
                 started = trio.current_time()
-                async with self._serve(failure, version) as served:
+                async with self._serve(failure) as served:
                     if failure is None and not served.ended.is_set():
                         self.report.started(trio.current_time() - started)
-                    failure = await self._next(pending, served, failure)
+                    failure = await self._follow(pending, served, failure)
 
-    def _serve(self, failure: Failure | None, version: str) -> AbstractAsyncContextManager[Served]:
+    def _serve(self, failure: Failure | None) -> AbstractAsyncContextManager[Served]:
         if failure is None:
             server = Server(
                 root=self.root,
                 app=self.app,
                 host=self.host,
+                vite=self.vite,
                 socket=self.listener,
                 echo=self.report.line,
             )
-            return open_child(server, version)
+            return open_child(server)
         settings = _settings(self.root)
-        return open_overlay(
-            self.listener, failure, version=version, settings=settings, host=self.host
-        )
+        return open_overlay(self.listener, failure, settings=settings, host=self.host)
 
-    async def _next(
+    async def _follow(
         self, pending: PendingChanges, served: Served, failure: Failure | None
     ) -> Failure | None:
-        """Wait until something else is to be served; return the failure to show, or None."""
-        changes = None
-        async with trio.open_nursery() as nursery:
+        """Follow changes until something else is to be served; return the failure to show."""
+        while True:
+            changes = await _next(pending, served)
+            if changes is None:
+                stopped = served.failure or Failure("The app has stopped", "")
+                self.report.failed(attrs.evolve(stopped, details=""))
+                return stopped
+            self.report.changed(changes.files)
+            if failure is not None or not changes.files:
+                return await self._prepare("\n".join(served.lines))
+            started = trio.current_time()
+            applied: Applied | None = None
+            errors: list[BaseException] = []
+            try:
+                applied = await self.project.apply(changes, served.swap)
+            except* FxtrioError as group:
+                errors = leaves(group)
+            if applied is None:
+                return self._failed(errors, "")
+            if served.ended.is_set():
+                continue
+            self.report.applied(applied, trio.current_time() - started)
+            if applied.restart:
+                return await self._prepare("\n".join(served.lines))
 
-            async def wait_ended() -> None:
-                await served.ended.wait()
-                nursery.cancel_scope.cancel()
-
-            nursery.start_soon(wait_ended)
-            changes = await pending.take()
-            nursery.cancel_scope.cancel()
-        if changes is None:
-            stopped = served.failure or Failure("The app has stopped", "")
-            self.report.failed(attrs.evolve(stopped, details=""))
-            return stopped
-        self.report.changed(changes.files)
-        if changes.build or failure is not None:
-            return await self._build("\n".join(served.lines))
-        return None
-
-    async def _build(self, shown: str = "") -> Failure | None:
-        """Build; return the failure to show, or None.
+    async def _prepare(self, shown: str = "") -> Failure | None:
+        """Compile the project; return the failure to show, or None.
 
         ``shown`` is what the child has written. It may have been started by settings that
-        keep it from serving, and the build from succeeding: those are not told twice.
+        keep it from serving, and the project from being compiled: those are not told twice.
         """
         started = trio.current_time()
         errors: list[BaseException] = []
         try:
-            await self.build()
+            await self.project.prepare()
         except* FxtrioError as group:
             errors = leaves(group)
         if errors:
-            failure = Failure("The build has failed", "\n".join(map(str, errors)))
-            known = failure.details in shown
-            self.report.failed(attrs.evolve(failure, details="") if known else failure)
-            return failure
+            return self._failed(errors, shown)
         self.report.built(trio.current_time() - started)
         return None
+
+    def _failed(self, errors: list[BaseException], shown: str) -> Failure:
+        failure = Failure("The build has failed", "\n".join(map(str, errors)))
+        known = failure.details in shown
+        self.report.failed(attrs.evolve(failure, details="") if known else failure)
+        return failure
+
+
+async def _next(pending: PendingChanges, served: Served) -> Changes | None:
+    """Wait for changes; None when what serves has ended before."""
+    changes = None
+    async with trio.open_nursery() as nursery:
+
+        async def wait_ended() -> None:
+            await served.ended.wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(wait_ended)
+        changes = await pending.take()
+        nursery.cancel_scope.cancel()
+    return changes
+
+
+async def _ask_for_restarts(
+    asked: trio.MemoryReceiveChannel[None], pending: PendingChanges
+) -> None:
+    async for _ in asked:
+        pending.add(Changes(()))
 
 
 def _settings(root: Path) -> Config:

@@ -1,14 +1,22 @@
-"""The page that stands in for an app that cannot be built or does not start."""
+"""The page that stands in for an app that cannot be built or does not start.
+
+Pages of the app that are open keep what they show: they learn of the failure by their WebSocket.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from importlib.resources import files
 from string import Template
 
 import attrs
+import trio
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+SCRIPT = "dev/standin.js"
+"""What the page loads, below `/_fx/`."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -45,6 +53,53 @@ def overlay_app(failure: Failure) -> ASGIApp:
             await send({"type": "websocket.close", "code": 1013})
 
     return answer
+
+
+class StandIn:
+    """Has no modules; tells open pages why (`fxtrio.cli.develop.pages.Hot`)."""
+
+    def __init__(self, failure: Failure) -> None:
+        """``failure`` is what the pages show."""
+        message = _COLOURS.sub("", failure.details).strip()
+        shown = {"title": failure.title, "message": "", "frame": message}
+        problem = {**shown, "file": "", "line": 0, "column": 0}
+        told = {"type": "custom", "event": "fx:problems", "data": [problem]}
+        self._message = json.dumps(told)
+        self._closing = trio.Event()
+
+    def close(self) -> None:
+        """End the WebSockets; browsers connect to whatever comes."""
+        self._closing.set()
+
+    async def answer(self, scope: Scope, send: Send) -> None:
+        """Send the script of the page; there is nothing else."""
+        found = scope["path"].endswith(f"/{SCRIPT}")
+        body = (files("fxtrio.cli.develop") / "standin.js").read_bytes() if found else b""
+        status = 200 if found else 503
+        headers = [
+            (b"content-type", b"text/javascript; charset=utf-8"),
+            (b"content-length", b"%d" % len(body)),
+            (b"cache-control", b"no-store"),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def connect(self, receive: Receive, send: Send) -> None:
+        """Tell one browser what is wrong, and keep the connection until that is over."""
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "text": self._message})
+        async with trio.open_nursery() as nursery:
+
+            async def wait_closing() -> None:
+                await self._closing.wait()
+                nursery.cancel_scope.cancel("something else is served")
+
+            nursery.start_soon(wait_closing)
+            while (await receive())["type"] != "websocket.disconnect":
+                pass
+            nursery.cancel_scope.cancel("the browser has left")
+        await send({"type": "websocket.close", "code": 1012})
 
 
 async def _answer_lifespan(receive: Receive, send: Send) -> None:

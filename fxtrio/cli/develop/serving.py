@@ -1,4 +1,4 @@
-"""Runs the child and keeps what it says; runs the overlay when there is no child."""
+"""Runs the child, hands it orders and keeps what it says; runs the overlay when there is none."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from functools import partial
 from pathlib import Path
 
 import attrs
+import msgspec
 import trio
 
-from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings
+from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings, Swap, Swapped
 from fxtrio.cli.develop.hosts import development_app
-from fxtrio.cli.develop.overlay import Failure, overlay_app
+from fxtrio.cli.develop.lines import read_lines
+from fxtrio.cli.develop.overlay import SCRIPT, Failure, StandIn, overlay_app
 from fxtrio.config import Config
 from fxtrio.supervise.binding import grouped
 from fxtrio.supervise.hypercorn_config import make_config
@@ -41,6 +43,28 @@ class Served:
     lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_LINES_KEPT))
     """The last that it has written to standard error."""
 
+    _orders: trio.abc.SendStream | None = None
+    _replies: trio.MemoryReceiveChannel[Swapped] | None = None
+
+    async def swap(self, order: Swap) -> Swapped:
+        """Let the child replace code. One order at a time.
+
+        A child that ends meanwhile has to be started anew, as `ended` says.
+        """
+        if self._orders is None or self._replies is None:
+            return Swapped(restart="nothing is served")
+        try:
+            await self._orders.send_all(msgspec.json.encode(order) + b"\n")
+            return await self._replies.receive()
+        except (trio.BrokenResourceError, trio.EndOfChannel):
+            return Swapped(restart="the app has stopped")
+
+    def take_orders(
+        self, orders: trio.abc.SendStream, replies: trio.MemoryReceiveChannel[Swapped]
+    ) -> None:
+        """Say where orders go to. The child has been started."""
+        self._orders, self._replies = orders, replies
+
 
 @attrs.frozen(kw_only=True)
 class Server:
@@ -51,13 +75,16 @@ class Server:
     host: str
     """The name that the app is asked for by, besides those of the settings."""
 
+    vite: Path
+    """Folder of the sockets on which Node listens."""
+
     socket: socket.socket
     echo: Callable[[str], None]
     """Gets what the child writes to standard error, line by line."""
 
 
 @asynccontextmanager
-async def open_child(server: Server, version: str) -> AsyncIterator[Served]:
+async def open_child(server: Server) -> AsyncIterator[Served]:
     """Run the child for as long as the block lasts; yields once it serves or has ended.
 
     At the end of the block it is asked to end; after a few seconds it is killed, with
@@ -65,7 +92,7 @@ async def open_child(server: Server, version: str) -> AsyncIterator[Served]:
     """
     served = Served()
     async with trio.open_nursery() as nursery:
-        await nursery.start(_run_child, server, version, served)
+        await nursery.start(_run_child, server, served)
         try:
             yield served
         finally:
@@ -74,10 +101,11 @@ async def open_child(server: Server, version: str) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def open_overlay(
-    listener: socket.socket, failure: Failure, *, version: str, settings: Config, host: str
+    listener: socket.socket, failure: Failure, *, settings: Config, host: str
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    app = development_app(overlay_app(failure), settings, version=version, host=host)
+    page, told = overlay_app(failure), StandIn(failure)
+    app = development_app(page, settings, modules=told, host=host, script=SCRIPT)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
     stop = trio.Event()
     with listener.dup() as copy:
@@ -90,7 +118,6 @@ async def open_overlay(
 
 async def _run_child(
     server: Server,
-    version: str,
     served: Served,
     *,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
@@ -100,9 +127,9 @@ async def _run_child(
         root=str(server.root),
         app=server.app,
         host=server.host,
-        version=version,
+        vite=str(server.vite),
         socket=server.socket.fileno(),
-        ready=writing,
+        replies=writing,
     )
     environment = {
         **os.environ,
@@ -123,8 +150,10 @@ async def _run_child(
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_read_lines, process, served.lines, server.echo)
-            async with trio.lowlevel.FdStream(reading) as ready:
-                serves = await ready.receive_some(1) != b""  # it has died when the file ends
+            send, receive = trio.open_memory_channel[Swapped](1)
+            assert process.stdin is not None
+            served.take_orders(process.stdin, receive)
+            serves = await nursery.start(_read_replies, reading, send)
             if serves:
                 task_status.started()
             await process.wait()
@@ -137,20 +166,34 @@ async def _run_child(
         await _end(process)
 
 
+async def _read_replies(
+    reading: int,
+    send: trio.MemorySendChannel[Swapped],
+    *,
+    task_status: trio.TaskStatus[bool] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Deliver what the child answers; hands over whether it serves once that is known."""
+    serves = False
+    async with trio.lowlevel.FdStream(reading) as stream:
+        with send:
+            async for line in read_lines(stream):
+                if serves:
+                    await send.send(msgspec.json.decode(line, type=Swapped))
+                else:
+                    serves = True
+                    task_status.started(True)
+    if not serves:
+        task_status.started(False)
+
+
 async def _read_lines(
     process: trio.Process, lines: deque[str], echo: Callable[[str], None]
 ) -> None:
     assert process.stderr is not None
-    unread = b""
-    async for data in process.stderr:
-        *whole, unread = (unread + data).split(b"\n")
-        for line in whole:
-            text = line.decode(errors="replace")
-            lines.append(text)
-            echo(text)
-    if unread:
-        lines.append(unread.decode(errors="replace"))
-        echo(lines[-1])
+    async for line in read_lines(process.stderr):
+        text = line.decode(errors="replace")
+        lines.append(text)
+        echo(text)
 
 
 async def _end(process: trio.Process) -> None:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fxtrio.cli.develop.overlay import Failure
+from fxtrio.cli.develop.workshop import Applied
 
 _FILES_NAMED = 3
 
@@ -18,8 +19,8 @@ class Terminal:
     out: Console
 
     def built(self, seconds: float) -> None:
-        """Say that the app has been built."""
-        self._say("✓", "green", f"built in {seconds:.1f} s")
+        """Say that the project has been compiled."""
+        self._say("✓", "green", f"compiled in {seconds:.1f} s")
 
     def started(self, seconds: float) -> None:
         """Say that the app serves."""
@@ -30,6 +31,17 @@ class Terminal:
         named = ", ".join(files[:_FILES_NAMED])
         more = len(files) - _FILES_NAMED
         self._say("~", "yellow", f"{named} and {more} more" if more > 0 else named)
+
+    def applied(self, applied: Applied, seconds: float) -> None:
+        """Say what came of a change."""
+        if applied.restart:
+            self._say("↻", "yellow", f"restarting the server process: {applied.restart}")
+            return
+        for problem in applied.problems:
+            self._say("✗", "red", problem)
+        if not applied.problems:
+            swapped = f", {applied.modules} modules run" if applied.modules else ""
+            self._say("✓", "green", f"updated in {seconds * 1000:.0f} ms{swapped}")
 
     def failed(self, failure: Failure) -> None:
         """Show why there is no app."""

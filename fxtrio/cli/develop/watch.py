@@ -11,7 +11,7 @@ from watchfiles import Change, awatch
 
 from fxtrio.cli.develop.ignored import Ignored
 
-_QUIET_MS = 50  # an editor's write, rename and chmod come within a few milliseconds
+_QUIET_MS = 10  # an editor's write, rename and chmod come within a few milliseconds
 _CANCEL_MS = 100  # how often the watching thread looks whether it may end
 
 
@@ -21,28 +21,17 @@ class Changes:
 
     files: tuple[str, ...]
 
-    build: bool
-    """Whether the app must be built again, and not only started again."""
-
     @classmethod
     def of(cls, root: Path, changed: Iterable[tuple[Change, str]]) -> Changes:
-        """Sort what the watcher reports.
-
-        The text of a Python module plays no part in a build; that it exists may (endpoints).
-        """
-        files = {Path(path).relative_to(root).as_posix(): change for change, path in changed}
-        build = any(
-            change is not Change.modified or not file.endswith(".py")
-            for file, change in files.items()
-        )
-        return cls(tuple(sorted(files)), build)
+        """Return what the watcher reports, in the order of the names."""
+        files = {Path(path).relative_to(root).as_posix() for _, path in changed}
+        return cls(tuple(sorted(files)))
 
     def joined(self, other: Changes | None) -> Changes:
         """Return both together."""
         if other is None:
             return self
-        files = tuple(sorted({*self.files, *other.files}))
-        return Changes(files, self.build or other.build)
+        return Changes(tuple(sorted({*self.files, *other.files})))
 
 
 @attrs.define
@@ -71,7 +60,7 @@ async def run_watch(root: Path, pending: PendingChanges) -> None:
     async for changed in awatch(
         root,
         watch_filter=ignored.lets_pass,
-        debounce=1000,
+        debounce=200,
         step=_QUIET_MS,
         rust_timeout=_CANCEL_MS,
     ):

@@ -28,6 +28,8 @@ export class Screen {
   #set = null;
   /** @type {Map<number, () => void>} */
   #waiting = new Map();
+  /** @type {View | null} what was committed last */
+  view = null;
 
   /**
    * Show a view. Resolves when it, or a later one, is on the screen.
@@ -45,6 +47,16 @@ export class Screen {
   }
 
   /**
+   * Show a view with the update that is under way, as it is: the same page with other data.
+   *
+   * @param {View} view
+   */
+  replace(view) {
+    this.#number += 1;
+    this.#set?.({ view, number: this.#number });
+  }
+
+  /**
    * @param {(shown: Shown) => void} set
    * @returns {() => void} ends it
    */
@@ -55,8 +67,12 @@ export class Screen {
     };
   }
 
-  /** @param {number} number of the view that is on the screen */
-  committed(number) {
+  /**
+   * @param {View} view that is on the screen
+   * @param {number} number its number
+   */
+  committed(view, number) {
+    this.view = view;
     for (const [waiting, resolve] of this.#waiting) {
       if (waiting > number) continue;
       this.#waiting.delete(waiting);
@@ -77,8 +93,8 @@ export function App({ runtime, initial }) {
     modules.keepStyles(state.page);
     head.show(state.head);
     auth.show(state.user);
-    screen.committed(number);
-  }, [screen, head, modules, auth, state, number]);
+    screen.committed(view, number);
+  }, [screen, head, modules, auth, view, state, number]);
   const route = useMemo(
     () => ({ state, parts, base, nonce, head, runtime }),
     [state, parts, base, nonce, head, runtime],

@@ -16,24 +16,31 @@ const ROOT = 'fx-root';
  *
  * @param {object} options
  * @param {string} options.base URL path that the app is mounted at; "" for the root
+ * @param {(url: string) => Promise<import('./types.js').Module>} [options.importModule]
+ * @param {import('react-dom/client').HydrationOptions} [options.react] told to React
+ * @returns {Promise<import('./runtime.js').Runtime | null>} null without a page state
  */
-export async function start({ base }) {
+export async function start({ base, importModule = importUrl, react = {} }) {
   const data = document.getElementById(STATE);
   const root = document.getElementById(ROOT);
-  if (data === null || root === null) return;
+  if (data === null || root === null) return null;
   const state = JSON.parse(data.textContent ?? '');
-  if (!state.page) return;
+  if (!state.page) return null;
   if (state.actionData !== undefined) {
     // A form without JavaScript has left its action's URL in the address bar.
     history.replaceState(history.state, '', `${state.requestedPath}${location.hash}`);
   }
-  /** @param {string} url */
-  const importModule = (url) => import(/* @vite-ignore */ url);
   const rendered = root.firstChild !== null;
   const runtime = createRuntime({ window, state, base, rendered, importModule });
   setRuntime(document, runtime);
   const parts = await runtime.modules.load(state.page);
   const app = createElement(App, { runtime, initial: { state, parts } });
-  if (rendered) hydrateRoot(root, app);
-  else createRoot(root).render(app); // the server could not
+  if (rendered) hydrateRoot(root, app, react);
+  else createRoot(root, react).render(app); // the server could not
+  return runtime;
+}
+
+/** @param {string} url */
+function importUrl(url) {
+  return import(/* @vite-ignore */ url);
 }

@@ -9,127 +9,19 @@
  * where the kernel does not see to it.
  */
 
-import fs from 'node:fs';
 import net from 'node:net';
 import { pathToFileURL } from 'node:url';
 
-import { FrameReader, REJECTED, Type } from './frames.js';
+import { FrameReader, Type } from './frames.js';
 import { Level, replaceConsole, writeLog } from './log.js';
 import { Outbox } from './outbox.js';
+import { Renderer } from './renderer.js';
 import { refuseSignals } from './signals.js';
 import { Stacks } from './stacks.js';
-import { Stream } from './streams.js';
+import { Stacks } from './stacks.js';
 
 /** Size of the buffer that the socket is read into (bytes). */
 const READ_SIZE = 256 * 1024;
-
-const WRONG_RESULT = 'render() of the bundle must return {head, html}, both of them strings';
-
-/** Answers requests in the order in which they come. */
-class Renderer {
-  /** @type {Map<number, Stream>} */
-  #streams = new Map();
-  #mark = new Uint32Array(1);
-  #app;
-  #outbox;
-  #stacks;
-  #markFile;
-
-  /**
-   * @param {any} app the bundle
-   * @param {Outbox} outbox
-   * @param {Stacks} stacks
-   * @param {number | null} markFile
-   */
-  constructor(app, outbox, stacks, markFile) {
-    this.#app = app;
-    this.#outbox = outbox;
-    this.#stacks = stacks;
-    this.#markFile = markFile;
-  }
-
-  /** @type {import('./frames.js').OnFrame} */
-  handle = (type, id, flags, page, bytes, start, end) => {
-    if (type === Type.RENDER) this.#render(id, page, bytes, start, end);
-    else if (type === Type.STREAM) this.#stream(id, page, bytes, start, end);
-    else if (type === Type.RESOLVE) this.#resolve(id, flags, bytes, start, end);
-    else if (type === Type.CREDIT) this.#streams.get(id)?.credit(bytes.readUInt32LE(start));
-    else if (type === Type.ABORT) this.#streams.get(id)?.abort();
-    else if (type === Type.PING) this.#outbox.frame(Type.PONG, id);
-  };
-
-  /** The server reads again. */
-  resume() {
-    for (const stream of this.#streams.values()) stream.resume();
-  }
-
-  /**
-   * @param {number} id
-   * @param {number} page
-   * @param {Buffer} bytes
-   * @param {number} start
-   * @param {number} end
-   */
-  #render(id, page, bytes, start, end) {
-    const started = performance.now();
-    let state;
-    try {
-      this.#begin(id);
-      state = JSON.parse(bytes.toString('utf8', start, end));
-      const { head, html } = this.#app.render(page, state);
-      if (typeof head !== 'string' || typeof html !== 'string') throw new TypeError(WRONG_RESULT);
-      this.#outbox.html(id, started, head, html);
-    } catch (error) {
-      this.#outbox.frame(Type.ERROR, id, JSON.stringify(this.#stacks.describe(error, state)));
-    }
-  }
-
-  /**
-   * @param {number} id
-   * @param {number} page
-   * @param {Buffer} bytes
-   * @param {number} start
-   * @param {number} end
-   */
-  #stream(id, page, bytes, start, end) {
-    /** @type {any} */
-    let state;
-    const stream = new Stream(id, this.#outbox, {
-      onEnd: (ended) => this.#streams.delete(ended),
-      onError: (error) => writeLog(Level.ERROR, this.#stacks.text(error, state)),
-      describe: (error) => this.#stacks.describe(error, state),
-    });
-    this.#streams.set(id, stream);
-    try {
-      this.#begin(id);
-      state = JSON.parse(bytes.toString('utf8', start, end));
-      stream.start(this.#app.stream, page, state);
-    } catch (error) {
-      stream.fail(error);
-    }
-  }
-
-  /**
-   * @param {number} id
-   * @param {number} flags
-   * @param {Buffer} bytes
-   * @param {number} start
-   * @param {number} end
-   */
-  #resolve(id, flags, bytes, start, end) {
-    const stream = this.#streams.get(id);
-    if (stream === undefined) return; // it has ended in the meantime
-    const [name, value] = JSON.parse(bytes.toString('utf8', start, end));
-    stream.settle(name, value, (flags & REJECTED) !== 0);
-  }
-
-  /** @param {number} id of the request that is now worked on */
-  #begin(id) {
-    if (this.#markFile === null) return;
-    this.#mark[0] = id;
-    fs.writeSync(this.#markFile, this.#mark, 0, 4, 0);
-  }
-}
 
 /** @param {number} parent process id */
 async function watchParent(parent) {

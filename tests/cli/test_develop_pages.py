@@ -1,14 +1,17 @@
-"""The script that reloads pages is added to HTML, and to nothing else."""
+"""The entry module is added to HTML documents without it, and to nothing else."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fxtrio.cli.develop.reload import ReloadingApp
+from fxtrio.cli.develop.modules import Modules
+from fxtrio.cli.develop.pages import DevelopedApp
 
-SCRIPT = b'<script src="/app/_fx/dev/reload.js?version=7"></script>'
+URL = b"/app/_fx/@id/__x00__virtual:fx/client"
+SCRIPT = b'<script type="module" src="%b"></script>' % URL
 
 
 async def answer(
@@ -31,7 +34,7 @@ async def answer(
         return {"type": "http.disconnect"}
 
     scope = {"type": "http", "method": method, "path": "/"}
-    await ReloadingApp(app, version="7", base_url="/app")(scope, receive, send)
+    await DevelopedApp(app, hot=Modules(Path("/")), base_url="/app")(scope, receive, send)
     start, *bodies = sent
     return dict(start["headers"]), b"".join(body["body"] for body in bodies)
 
@@ -68,3 +71,17 @@ async def test_other_responses_stay_as_they_are(
     headers: list[tuple[bytes, bytes]], method: str
 ) -> None:
     assert await answer(headers, b"body", method=method) == (dict(headers), b"body")
+
+
+async def test_a_document_that_has_it_stays_as_it_is() -> None:
+    own = b'<script type="module" src="%b"></script><p>' % URL
+
+    _, body = await answer([(b"content-type", b"text/html")], own, b"!")
+
+    assert body == own + b"!"
+
+
+async def test_a_stream_gets_it_at_its_end() -> None:
+    _, body = await answer([(b"content-type", b"text/html")], b"<p>", b"a", b"b")
+
+    assert body == b"<p>ab" + SCRIPT

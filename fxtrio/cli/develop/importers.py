@@ -1,0 +1,101 @@
+"""Which files of the project use which: noted while they are imported. For the child of `fx dev`.
+
+A text would not say it: modules import inside functions, by name, and through each other.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+
+@attrs.define(eq=False)
+class Importers:
+    """The files of a project, and which of its files use each of them."""
+
+    root: Path
+    """The project folder, without symbolic links in it."""
+
+    _users: dict[str, set[str]] = attrs.field(factory=dict)
+    """File to the files that have imported it."""
+
+    def note(self, user: str, modules: Iterable[object]) -> None:
+        """Remember that the file ``user`` has imported ``modules``, if they are the project's."""
+        root = f"{self.root}{os.sep}"
+        if not user.startswith(root):
+            return
+        for module in modules:
+            file = getattr(module, "__file__", None) or ""
+            if file.startswith(root) and file != user:
+                self._users.setdefault(file, set()).add(user)
+
+    def dependents(self, files: Iterable[str]) -> list[str]:
+        """Return ``files`` and all that use them, each after what it uses itself."""
+        found: set[str] = set()
+        waiting = list(files)
+        while waiting:
+            file = waiting.pop()
+            if file not in found:
+                found.add(file)
+                waiting += self._users.get(file, ())
+        ordered: dict[str, None] = {}
+
+        def add(file: str, path: tuple[str, ...]) -> None:
+            if file in ordered or file in path:
+                return
+            for used in sorted(found):
+                if file in self._users.get(used, ()):
+                    add(used, (*path, file))
+            ordered[file] = None
+
+        for file in sorted(found):
+            add(file, ())
+        return list(ordered)
+
+
+@contextmanager
+def noting_imports(root: Path) -> Iterator[Importers]:
+    """Note what is imported during the block."""
+    importers = Importers(root)
+    plain, plain_by_name = builtins.__import__, importlib.import_module
+
+    def noting(
+        name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
+        module = plain(name, globals, locals, fromlist, level)
+        user = (globals or {}).get("__file__")
+        if user:
+            importers.note(user, _imported(module, name, fromlist))
+        return module
+
+    def noting_by_name(name: str, package: str | None = None) -> ModuleType:
+        module = plain_by_name(name, package)
+        user = sys._getframe(1).f_globals.get("__file__")
+        if user:
+            importers.note(user, (module,))
+        return module
+
+    builtins.__import__, importlib.import_module = noting, noting_by_name
+    try:
+        yield importers
+    finally:
+        builtins.__import__, importlib.import_module = plain, plain_by_name
+
+
+def _imported(module: ModuleType, name: str, names: Iterable[str] | None) -> list[object]:
+    """Return the modules that an import statement names, with their packages."""
+    if not names:
+        # `import a.b.c` gives a, and runs all three.
+        parts = name.split(".")
+        whole = [".".join(parts[: number + 1]) for number in range(len(parts))]
+        return [module, *filter(None, map(sys.modules.get, whole))]
+    return [module, *(getattr(module, one, None) for one in names)]

@@ -1,0 +1,128 @@
+"""An app as `fx dev` serves it: with the modules of its pages, and pages that take updates.
+
+Every HTML document without the entry module gets it: a page about an error is one that is
+about to be put right.
+"""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_NONCE = re.compile(rb"'nonce-([A-Za-z0-9+/=_-]+)'")
+_CSP_HEADERS = (b"content-security-policy", b"content-security-policy-report-only")
+ENTRY = "@id/__x00__virtual:fx/client"
+"""What pages of the app begin with, below `/_fx/`."""
+
+
+class Hot(Protocol):
+    """Where browsers get modules from, and learn of updates."""
+
+    def close(self) -> None:
+        """End what would hold up a shutdown."""
+
+    async def answer(self, scope: Scope, send: Send) -> None:
+        """Answer a GET or HEAD below `/_fx/`."""
+
+    async def connect(self, receive: Receive, send: Send) -> None:
+        """Serve one WebSocket."""
+
+
+class DevelopedApp:
+    """Serves ``app`` together with what ``hot`` has for browsers.
+
+    ``script`` is what documents get, below `/_fx/`; one that ends with `.js` is no module.
+    """
+
+    def __init__(self, app: ASGIApp, *, hot: Hot, base_url: str, script: str = ENTRY) -> None:
+        self._app = app
+        self._hot = hot
+        self.folder = f"{base_url}/_fx/"
+        """The path of all modules."""
+
+        kind = "" if script.endswith(".js") else 'type="module" '
+        self._script = kind.encode(), f"{self.folder}{script}".encode()
+        self.state = SimpleNamespace(begin_shutdown=self._begin_shutdown)
+        """Where the server looks for what to call first at a shutdown."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer for modules and the updates, and let the app answer the rest."""
+        kind = scope["type"]
+        if kind == "websocket" and scope["path"] == f"{self.folder}@hot":
+            await self._hot.connect(receive, send)
+        elif kind != "http" or scope["method"] not in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+        elif scope["path"].startswith(self.folder):
+            await self._hot.answer(scope, send)
+        elif scope["method"] == "GET":
+            await self._app(scope, receive, _ScriptAdder(send, self._script).send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _begin_shutdown(self) -> None:
+        self._hot.close()
+        begin = getattr(getattr(self._app, "state", None), "begin_shutdown", None)
+        if begin is not None:
+            begin()
+
+
+class _ScriptAdder:
+    """Adds the script to the end of one response, if that is HTML without it."""
+
+    def __init__(self, send: Send, script: tuple[bytes, bytes]) -> None:
+        self._send = send
+        self._kind, self._url = script
+        self._start: Message | None = None
+        """Kept until it is known how long the document is."""
+
+        self._nonce: bytes | None = None
+        """None for what is no HTML."""
+
+    async def send(self, message: Message) -> None:
+        """Pass one message on, changed where it must be."""
+        if message["type"] == "http.response.start":
+            self._nonce = _nonce_of(message)
+            if self._nonce is None:
+                await self._send(message)
+            else:
+                self._start = message
+        elif message["type"] == "http.response.body" and self._nonce is not None:
+            await self._send_body(message, self._nonce)
+        else:
+            await self._send(message)
+
+    async def _send_body(self, message: Message, nonce: bytes) -> None:
+        body = message.get("body", b"")
+        if self._url in body:
+            self._nonce = None  # it is there: the rest passes as it is
+        added = b""
+        if self._nonce is not None and not message.get("more_body", False):
+            proof = b' nonce="%b"' % nonce if nonce else b""
+            added = b'<script %bsrc="%b"%b></script>' % (self._kind, self._url, proof)
+        start, self._start = self._start, None
+        if start is not None:
+            await self._send(_longer(start, len(added)))
+        await self._send({**message, "body": body + added})
+
+
+def _nonce_of(start: Message) -> bytes | None:
+    """Return the nonce of an HTML document, b"" without one; None for anything else."""
+    found = {name.lower(): value for name, value in start.get("headers", ())}
+    if not found.get(b"content-type", b"").startswith(b"text/html"):
+        return None
+    if b"content-encoding" in found:
+        return None
+    nonce = _NONCE.search(b" ".join(found.get(name, b"") for name in _CSP_HEADERS))
+    return nonce[1] if nonce else b""
+
+
+def _longer(start: Message, size: int) -> Message:
+    headers = [(name.lower(), value) for name, value in start.get("headers", ())]
+    changed = [
+        (name, b"%d" % (int(value) + size) if name == b"content-length" else value)
+        for name, value in headers
+    ]
+    return {**start, "headers": changed}

@@ -1,0 +1,69 @@
+"""Files that have changed → what each of them is to the project. Looks only whether they exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import attrs
+
+from fxtrio.compile.project import CheckedProject
+from fxtrio.config import CONFIG_FILE, Config
+
+_PACKAGES = frozenset({"package.json", "package-lock.json", "tsconfig.json", "jsconfig.json"})
+_ROUTED = frozenset({".fxl", ".py", ".md"})
+
+
+@attrs.frozen(kw_only=True)
+class Sorted:
+    """Paths relative to the project folder."""
+
+    settings: tuple[str, ...] = ()
+    """Everything starts anew."""
+
+    packages: tuple[str, ...] = ()
+    """Node starts anew."""
+
+    structure: tuple[str, ...] = ()
+    """Files and folders below the pages folder that came or went."""
+
+    pages: tuple[str, ...] = ()
+    """Page files that are known, and still there."""
+
+    modules: tuple[str, ...] = ()
+    """Python."""
+
+    files: tuple[str, ...] = ()
+    """All others: what pages may import."""
+
+
+def sort_changes(
+    root: Path, config: Config, project: CheckedProject, files: Iterable[str]
+) -> Sorted:
+    """Sort files of the project in ``root``, which was ``project`` before they changed."""
+    tree = project.tree
+    known = {*tree.sources, *(api.source for api in tree.api), *tree.llms.values()}
+    known |= set(tree.markdown.values())
+    groups: dict[str, list[str]] = {}
+    for file in files:
+        path = PurePosixPath(file)
+        inside = path.is_relative_to(config.pages_dir)
+        exists = (root / file).exists()
+        routed = path.suffix in _ROUTED or (root / file).is_dir() or not (path.suffix or exists)
+        if file == CONFIG_FILE or file.startswith(".env"):
+            group = "settings"
+        elif file in _PACKAGES:
+            group = "packages"
+        elif inside and routed and exists != (file in known):
+            group = "structure"
+        elif file in tree.sources:
+            group = "pages"
+        elif path.suffix == ".py":
+            group = "modules"
+        else:
+            group = "files"
+        groups.setdefault(group, []).append(file)
+        if group == "structure" and path.suffix == ".py":
+            groups.setdefault("modules", []).append(file)
+    # A page that changes in the same moment as another one comes is read with all others.
+    return Sorted(**{group: tuple(found) for group, found in groups.items()})

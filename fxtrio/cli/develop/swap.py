@@ -1,0 +1,163 @@
+"""New code for an app that runs: modules are imported anew, the site is made anew.
+
+Runs in the child. Requests that have begun end with the code they have begun with.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fxtrio.app import Application, Code, import_code, put_together
+from fxtrio.cli.develop.handover import Swap, Swapped
+from fxtrio.cli.develop.importers import Importers
+from fxtrio.config import Config
+from fxtrio.imports import Imports, imported_anew, resolve
+from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
+from fxtrio.plugins.load import load_plugins
+from fxtrio.secret import project_key
+from fxtrio.serve.pages.running import Renderer
+from fxtrio.ssr.pool import open_attached_pool
+from fxtrio.tracebacks import trimmed
+
+_LONGEST_RENDER = 30.0  # seconds; the first one has to compile what it needs
+
+
+@attrs.define(eq=False)
+class Swapper:
+    """Makes the app of a project (`fxtrio.app.Development`), and replaces its code."""
+
+    root: Path
+    renderer: Path
+    """The socket at which pages are rendered."""
+
+    importers: Importers
+    app_module: str = ""
+    """The module that the app comes from; "" when fxtrio makes it."""
+
+    _app: Application | None = None
+    _code: Code | None = None
+    _config: Config | None = None
+    _build: Path = Path()
+
+    def make_app(self, root: Path, config: Config, build: Path, manifest: Manifest) -> Application:
+        """Return the app of a development build. Raises what the project's modules raise."""
+        config = attrs.evolve(
+            config,
+            secret_keys=config.secret_keys or (project_key(root),),
+            # The HTML of a state is another one after each change of its page.
+            ssr=attrs.evolve(config.ssr, memo=False),
+        )
+        code = import_code(Imports(root, build), config, manifest)
+        plugins = load_plugins(config, root=root, resolve=resolve)
+        site = put_together(root, config, manifest, code, plugins)
+        app = Application(
+            site,
+            root=root,
+            build=build,
+            plugins=plugins,
+            open_renderer=self._open_renderer(config),
+        )
+        if root == self.root:
+            self._app, self._code, self._config, self._build = app, code, config, build
+        return app
+
+    def swap(self, order: Swap) -> Swapped:
+        """Replace the code that has changed, and all that uses it; or say why not."""
+        app, code, config = self._app, self._code, self._config
+        if app is None or code is None or config is None:
+            return Swapped(restart="the app is none that fxtrio has made")
+        pages = {str(self.root / source) for source in order.sources}
+        files = self.importers.dependents({*order.files, *pages})
+        names = _names_of(files)
+        reason = self._unsafe(app, files, names)
+        if reason:
+            return Swapped(restart=reason)
+        linecache.checkcache()
+        manifest = load_manifest(self._build)
+        sources = [Path(file).relative_to(self.root).as_posix() for file in files]
+        imports = Imports(self.root, self._build)
+        try:
+            with imported_anew(names):
+                new = _renewed(code, imports, config, manifest, sources)
+                site = put_together(self.root, config, manifest, new, app.plugins)
+        except Exception as error:  # application code
+            text = "".join(traceback.format_exception(trimmed(error)))
+            return Swapped(failed=text)
+        self._code = new
+        affected = [one for one in sources if one in new.pages or one in new.endpoints]
+        app.replace_site(site, affected)
+        return Swapped(sources=tuple(affected), modules=len(names) + len(affected))
+
+    def _unsafe(self, app: Application, files: Iterable[str], names: Iterable[str]) -> str:
+        """Return why a new process is needed; "" when it is not."""
+        config = app.site.config
+        fixed = {self.app_module: "the app is made there", "__main__": "it is the program"}
+        for plugin in app.plugins:
+            fixed[type(plugin).__module__] = "a plugin is made there"
+        for middleware in config.middleware:
+            fixed[middleware.partition(":")[0]] = "middleware is made there"
+        for name in names:
+            if name in fixed:
+                return f"{name}: {fixed[name]}"
+        for file in files:
+            if not file.endswith((".py", ".fxl")):
+                return f"{Path(file).name}: it is no Python text"
+        return ""
+
+    def _open_renderer(self, config: Config) -> Callable[[], AbstractAsyncContextManager[Renderer]]:
+        timeout = max(config.timeouts.render, _LONGEST_RENDER)
+        return partial(
+            open_attached_pool,
+            self.renderer,
+            timeout=timeout,
+            max_pending=config.ssr.max_pending,
+        )
+
+
+def _names_of(files: Iterable[str]) -> list[str]:
+    """Return the names of the imported modules of ``files``, in their order."""
+    by_file: dict[str, str] = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and not name.startswith(MODULE_PREFIX):
+            by_file[file] = name
+    return [by_file[file] for file in files if file in by_file]
+
+
+def _renewed(
+    code: Code, imports: Imports, config: Config, manifest: Manifest, sources: Iterable[str]
+) -> Code:
+    """Return the code of ``manifest``: that of ``sources`` and of new files is run."""
+    changed = set(sources)
+    pages: dict[str, Any] = {}
+    for source, module in manifest.modules.items():
+        known = code.pages.get(source)
+        if known is None or source in changed:
+            known = imports.code(module, config)
+        # What the text says without being run (CACHE, MEMO, HEAD) may be other than before.
+        pages[source] = attrs.evolve(known, module=module)
+
+    def files(known: Any, wanted: Iterable[str]) -> dict[str, Any]:
+        return {
+            source: known[source]
+            if source in known and source not in changed
+            # A name that is gone must not stay: a new module, and not the old one reloaded.
+            else imports.file(source)
+            for source in wanted
+        }
+
+    llms = manifest.llms.values() if config.llms.enabled else ()
+    return Code(
+        pages,
+        files(code.endpoints, [route.source for route in manifest.api]),
+        files(code.llms, llms),
+    )

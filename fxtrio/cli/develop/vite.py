@@ -1,0 +1,154 @@
+"""The Node process of `fx dev`: Vite, and the renderer of pages (`fxtrio/js/develop/main.js`).
+
+It is the command's own, so it stays when the process that serves is started anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+from fxtrio.cli.develop.lines import read_lines
+from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.compile.toolchain import JS
+from fxtrio.node import find_node
+from fxtrio.ssr.isolation import worker_environment
+
+_MAIN = JS / "develop" / "main.js"
+_PUBLIC = ("FX_PUBLIC_", "VITE_")  # what code in browsers may know
+_GRACE = 1.0  # seconds to end by itself once its input has ended
+_LAST = 20  # lines that an error shows
+
+
+@attrs.frozen(kw_only=True)
+class ViteSettings:
+    """What the process is started with (`Settings` of settings.d.ts)."""
+
+    root: str
+    folder: str
+    base: str
+    toolchain: str
+    sockets: str
+
+
+@attrs.define(eq=False)
+class Vite:
+    """Takes orders. Made by `open_vite`; valid until its block ends."""
+
+    settings: ViteSettings
+    _process: trio.Process
+    _lines: list[str] = attrs.field(factory=list)
+    """The last that it has printed."""
+
+    _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
+    _waiting: dict[int, trio.MemorySendChannel[Any]] = attrs.field(factory=dict)
+    ended: trio.Event = attrs.field(factory=trio.Event)
+    """Set when the process has ended by itself."""
+
+    async def ask(self, op: str, **fields: Any) -> Any:
+        """Return the answer to one order. Raises BundlerCrashed when there will be none."""
+        number = next(self._numbers)
+        send, receive = trio.open_memory_channel[Any](1)
+        self._waiting[number] = send
+        try:
+            if self.ended.is_set():
+                raise self._crashed()
+            await self._say({"id": number, "op": op, **fields})
+            async with receive:
+                answer = await receive.receive()
+        except (trio.EndOfChannel, trio.BrokenResourceError):
+            raise self._crashed() from None
+        finally:
+            self._waiting.pop(number, None)
+        if "failed" in answer:
+            raise BundlerCrashed(0, answer["failed"])
+        return answer["done"]
+
+    def _crashed(self) -> BundlerCrashed:
+        return BundlerCrashed(self._process.returncode or 0, "\n".join(self._lines[-_LAST:]))
+
+    async def _say(self, message: Any) -> None:
+        assert self._process.stdin is not None
+        await self._process.stdin.send_all(msgspec.json.encode(message) + b"\n")
+
+    async def begin(self, ready: trio.MemorySendChannel[Any]) -> None:
+        """Send the settings, and deliver answers until the process ends."""
+        assert self._process.stdout is not None
+        with suppress(trio.BrokenResourceError):
+            await self._say(attrs.asdict(self.settings))
+        async for line in read_lines(self._process.stdout):
+            message = msgspec.json.decode(line)
+            if "id" not in message:
+                ready.send_nowait(message)
+            elif message["id"] in self._waiting:
+                self._waiting[message["id"]].send_nowait(message)
+        await self._process.wait()
+        self.ended.set()
+        ready.close()
+        for send in self._waiting.values():
+            send.close()
+
+    async def print_lines(self, echo: Callable[[str], None]) -> None:
+        """Pass on what page code and Vite print, without the levels in front."""
+        assert self._process.stderr is not None
+        async for line in read_lines(self._process.stderr):
+            text = line.decode(errors="replace")
+            text = text[3:] if text[:1] == "<" and text[2:3] == ">" else text
+            self._lines = [*self._lines[-_LAST:], text]
+            echo(text)
+
+
+@asynccontextmanager
+async def open_vite(settings: ViteSettings, echo: Callable[[str], None]) -> AsyncIterator[Vite]:
+    """Run the process for as long as the block lasts. Raises NodeMissing and BundlerCrashed."""
+    node = await trio.to_thread.run_sync(find_node)
+    public = {name: value for name, value in os.environ.items() if name.startswith(_PUBLIC)}
+    process = await trio.lowlevel.open_process(
+        [str(node.node), str(_MAIN)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=settings.root,
+        env={**worker_environment("development"), **public, "NO_COLOR": "1"},
+        start_new_session=True,  # so that Ctrl-C reaches this command only
+    )
+    vite = Vite(settings, process)
+    ready_in, ready = trio.open_memory_channel[Any](1)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(vite.print_lines, echo)
+            nursery.start_soon(vite.begin, ready_in)
+            answer: dict[str, Any] = {"failed": "it has ended at once"}
+            with suppress(trio.EndOfChannel):
+                answer = await ready.receive()
+            if "failed" in answer:
+                nursery.cancel_scope.cancel("Vite cannot be started")
+            else:
+                yield vite
+                nursery.cancel_scope.cancel("Vite is not needed any more")
+        if "failed" in answer:
+            raise BundlerCrashed(process.returncode or 0, answer["failed"])
+    finally:
+        await _end(process)
+
+
+async def _end(process: trio.Process) -> None:
+    with trio.CancelScope(shield=True):
+        assert process.stdin is not None
+        await trio.aclose_forcefully(process.stdin)
+        with trio.move_on_after(_GRACE):
+            await process.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                await trio.aclose_forcefully(pipe)

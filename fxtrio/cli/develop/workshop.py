@@ -1,0 +1,368 @@
+"""The project as `fx dev` keeps it: compiled file by file, and handed to whoever needs it.
+
+A change goes to the process that serves (Python), and then to Node, which tells the browsers.
+A file that has become wrong changes nothing but what is said about it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.cli.develop.handover import Swap, Swapped
+from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
+from fxtrio.cli.develop.sorting import Sorted, sort_changes
+from fxtrio.cli.develop.vite import Vite, ViteSettings, open_vite
+from fxtrio.cli.develop.watch import Changes
+from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
+from fxtrio.compile.parts import bundle_views, make_manifest, planned_site, write_halves
+from fxtrio.compile.problems import CompileFailed, Problem, placed
+from fxtrio.compile.project import CheckedPage, CheckedProject, check_page, check_project
+from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.ui import ui_problems
+from fxtrio.config import Config, load_config
+from fxtrio.errors import FxtrioError
+from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
+
+_HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
+_WARM = 3  # pages that are prepared before they are asked for
+
+SwapCode = Callable[[Swap], Awaitable[Swapped]]
+
+
+@attrs.frozen(kw_only=True)
+class Applied:
+    """What came of a change."""
+
+    restart: str = ""
+    """Why the process that serves must be started anew; "" when it need not."""
+
+    problems: tuple[str, ...] = ()
+    """What is wrong, for the terminal."""
+
+    modules: int = 0
+    """How many Python modules were run."""
+
+
+@attrs.define(eq=False)
+class Workshop:
+    """One project. `prepare` comes first; whoever made it runs its tasks in ``nursery``."""
+
+    root: Path
+    sockets: Path
+    """Folder for the sockets of Node; nobody else may look into it."""
+
+    nursery: trio.Nursery
+    report: Callable[[str], None]
+    warn: Callable[[str], None]
+
+    config: Config = attrs.field(factory=Config)
+    _project: CheckedProject | None = None
+    _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
+    """Page files that are wrong; what they were before is in use."""
+
+    _result: BundleResult | None = None
+    _manifest: Manifest | None = None
+    _toolchain: Path = Path()
+    _vite: Vite | None = None
+    _renewal: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _left: Swap = attrs.field(factory=Swap)
+    """What could not be swapped yet: it goes along with the next swap."""
+
+    _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _warned: frozenset[str] = frozenset()
+
+    @property
+    def folder(self) -> Path:
+        """The development build."""
+        return self.root / FOLDERS["development"]
+
+    async def prepare(self) -> None:
+        """Compile the whole project. Raises FxtrioError for what keeps all of it from working."""
+        self.config = await trio.to_thread.run_sync(load_config, self.root)
+        self._left = Swap()
+        self._toolchain = await ensure_toolchain(self.report)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._start_vite)
+            project = await self._check_all()
+        await trio.to_thread.run_sync(self._write_all, project)
+        await self._take(project, replan=True)
+        await self._tell_problems()
+        warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
+        self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
+        self._check_ui_later()
+
+    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+        """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""
+        assert self._project is not None
+        sort = partial(sort_changes, self.root, self.config, self._project)
+        found = await trio.to_thread.run_sync(sort, changes.files)
+        if found.settings:
+            return Applied(restart=f"{found.settings[0]} has changed")
+        if found.packages:
+            self._renewal.cancel("packages have changed")
+            return Applied(restart=f"{found.packages[0]} has changed")
+        if found.structure:
+            return await self._restructure(found, swap)
+        good, replan = await self._recheck(found.pages)
+        return await self._pass_on(found, good, swap, replan=replan)
+
+    async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
+        """Act on files that came or went."""
+        before = self._by_source()
+        project = await self._check_all()
+        await trio.to_thread.run_sync(self._write_all, project)
+        now = {page.module.source: page for page in project.pages}
+        await self._take(project, replan=True)
+        changed = {source: page for source, page in now.items() if before.get(source) != page}
+        gone = [source for source in before if source not in now]
+        return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
+
+    async def _recheck(self, sources: Iterable[str]) -> tuple[dict[str, CheckedPage], bool]:
+        """Read page files anew; return those that are right, and whether views are others now."""
+        known = self._by_source()
+        good: dict[str, CheckedPage] = {}
+        for source in sources:
+            page, problems = await trio.to_thread.run_sync(self._check_page, source)
+            if problems:
+                await trio.sleep(_HALF_WRITTEN)
+                page, problems = await trio.to_thread.run_sync(self._check_page, source)
+            if problems or page is None:
+                self._broken[source] = problems
+            else:
+                self._broken.pop(source, None)
+                good[source] = page
+        replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
+        return good, replan
+
+    async def _pass_on(
+        self,
+        found: Sorted,
+        good: dict[str, CheckedPage],
+        swap: SwapCode,
+        *,
+        replan: bool,
+        before: dict[str, CheckedPage] | None = None,
+        gone: Iterable[str] = (),
+    ) -> Applied:
+        """Hand pages and modules that have changed to whoever runs them."""
+        assert self._project is not None
+        known = self._by_source() if before is None else before
+        changed = {one: page for one, page in good.items() if known.get(one) != page}
+        if before is None and changed:
+            pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
+            await trio.to_thread.run_sync(write_halves, changed.values(), self.folder)
+            await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
+        facts = [
+            one
+            for one, page in changed.items()
+            if one not in known
+            or (page.python, page.module) != (known[one].python, known[one].module)
+        ]
+        structure = before is not None
+        modules = 0
+        failed: tuple[str, ...] = ()
+        sources: tuple[str, ...] = ()
+        if facts or found.modules or structure or self._left != Swap():
+            swapped = await self._swap(swap, facts, found.modules)
+            if swapped.restart:
+                return Applied(restart=swapped.restart)
+            modules = swapped.modules
+            sources = (*swapped.sources, *facts)
+            failed = (swapped.failed,) if swapped.failed else ()
+        data = None
+        if (sources or structure) and not failed:
+            data = {"sources": None if structure else sources}
+        told = await self._tell(found, changed, known, gone, data)
+        await self._tell_problems()
+        if changed or found.files:
+            self._check_ui_later()
+        wrong = [str(one) for found_ in self._broken.values() for one in placed(found_, self.root)]
+        wrong += [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told]
+        return Applied(problems=(*wrong, *failed), modules=modules)
+
+    async def _swap(self, swap: SwapCode, sources: Iterable[str], files: Iterable[str]) -> Swapped:
+        left = self._left
+        order = Swap(
+            files=tuple({*left.files, *(str(self.root / file) for file in files)}),
+            sources=tuple({*left.sources, *sources}),
+        )
+        swapped = await swap(order)
+        self._left = order if swapped.failed else Swap()
+        failure = [shown_failure(swapped.failed, self.root)] if swapped.failed else []
+        await self._ask("problems", key="python", problems=failure)
+        return swapped
+
+    async def _tell(
+        self,
+        found: Sorted,
+        changed: dict[str, CheckedPage],
+        known: dict[str, CheckedPage],
+        gone: Iterable[str],
+        data: Any,
+    ) -> list[Shown]:
+        """Tell Node, and through it the browsers; return what it cannot parse."""
+        ui = [
+            {"type": "change" if source in known else "add", "file": source}
+            for source, page in changed.items()
+            if source not in known or page.ui != known[source].ui
+        ]
+        ui += [{"type": "unlink", "file": source} for source in gone]
+        files = [
+            {"type": "change" if path.exists() else "unlink", "file": str(path)}
+            for path in (self.root / file for file in found.files)
+        ]
+        if not (ui or files or data):
+            return []
+        answer = await self._ask("change", ui=ui, files=files, data=data)
+        problems: list[Shown] = answer["problems"]
+        return problems
+
+    async def _take(self, project: CheckedProject, *, replan: bool) -> None:
+        """Use ``project`` from now on: the manifest says so; with ``replan`` Node learns of it."""
+        self._project = project
+        site = planned_site(project)
+        if replan or self._result is None:
+            plan = BundlePlan(
+                root=self.root,
+                staging=self.folder,
+                base=f"{self.config.base_url}/_fx/",
+                mode="development",
+                modules=tuple(page.module.source for page in project.pages),
+                views=bundle_views(site),
+            )
+            answer = await self._ask("site", plan=encode_plan(plan, self._toolchain))
+            self._result = read_result(answer)
+        manifest = make_manifest(project, site, self.config, "development", self._result)
+        if manifest != self._manifest:
+            self._manifest = manifest
+            text = dump_manifest(manifest)
+            await trio.to_thread.run_sync((self.folder / FILE_NAME).write_bytes, text)
+
+    async def _check_all(self) -> CheckedProject:
+        """Check all files; those that are wrong are what they were before, or say what is wrong.
+
+        Raises CompileFailed for what is wrong with more than one page.
+        """
+        project = await trio.to_thread.run_sync(check_project, self.root, self.config)
+        pages = {page.module.source: page for page in project.pages}
+        broken: dict[str, list[Problem]] = {}
+        for problem in project.problems:
+            if problem.path in project.tree.sources:
+                broken.setdefault(problem.path, []).append(problem)
+        others = [problem for problem in project.problems if problem.path not in broken]
+        if others:
+            raise CompileFailed(placed(others, self.root))
+        known = self._by_source()
+        for source, problems in broken.items():
+            pages[source] = known.get(source) or broken_page(source, placed(problems, self.root))
+        self._broken = broken
+        return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))
+
+    def _check_page(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:
+        try:
+            text = read_bytes((self.root / source).read_bytes(), source)
+        except OSError as error:
+            text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
+        if not isinstance(text, SourceText):
+            return None, [text]
+        return check_page(text, self.root)
+
+    def _write_all(self, project: CheckedProject) -> None:
+        """Write the halves of all pages; nothing of pages that are gone stays."""
+        for name in ("ui", "server"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_halves(project.pages, self.folder)
+
+    def _by_source(self) -> dict[str, CheckedPage]:
+        pages = self._project.pages if self._project is not None else ()
+        return {page.module.source: page for page in pages}
+
+    async def _tell_problems(self) -> None:
+        shown = [
+            shown_problem(problem, self.root)
+            for found in self._broken.values()
+            for problem in found
+        ]
+        await self._ask("problems", key="pages", problems=shown)
+
+    # The Node process
+
+    async def _start_vite(self) -> None:
+        """See to it that Node runs with the settings of the project."""
+        settings = ViteSettings(
+            root=str(self.root),
+            folder=str(self.folder),
+            base=f"{self.config.base_url}/_fx/",
+            toolchain=str(self._toolchain),
+            sockets=str(self.sockets),
+        )
+        vite = self._vite
+        renewed = self._renewal.cancel_called
+        if vite is not None and vite.settings == settings and not (vite.ended.is_set() or renewed):
+            return
+        self._renewal.cancel("the settings have changed")
+        self._renewal = trio.CancelScope()
+        await self.nursery.start(self._run_vite, settings, self._renewal)
+
+    async def _run_vite(
+        self,
+        settings: ViteSettings,
+        renewal: trio.CancelScope,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        with renewal:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for name in ("http", "ssr", "hot"):
+                (self.sockets / name).unlink(missing_ok=True)
+            async with open_vite(settings, self.report) as vite:
+                self._vite, self._result = vite, None
+                task_status.started()
+                await vite.ended.wait()
+            self.report("The bundler has ended. Save a file to start it again.")
+
+    async def _ask(self, op: str, **fields: Any) -> Any:
+        if self._vite is None or self._vite.ended.is_set():
+            await self._start_vite()
+            if op != "site" and self._project is not None:
+                await self._take(self._project, replan=True)
+        assert self._vite is not None
+        return await self._vite.ask(op, **fields)
+
+    async def _ask_later(self, op: str, fields: dict[str, Any]) -> None:
+        try:
+            await self._ask(op, **fields)
+        except FxtrioError as error:
+            self.report(str(error))
+
+    # Mistakes that keep nothing from working
+
+    def _check_ui_later(self) -> None:
+        """Look for likely mistakes of UI code, unless there is another change meanwhile."""
+        self._checking.cancel("there is a newer version")
+        self._checking = trio.CancelScope()
+        self.nursery.start_soon(self._check_ui, self._checking)
+
+    async def _check_ui(self, scope: trio.CancelScope) -> None:
+        with scope:
+            await trio.sleep(1.0)  # what is on the screen comes first
+            assert self._project is not None
+            try:
+                found = await ui_problems(self.root, self._project, self._toolchain)
+            except FxtrioError as error:
+                self.report(str(error))
+                return
+            texts = [str(one) for one in placed((*found.certain, *found.likely), self.root)]
+            for text in texts:
+                if text not in self._warned:
+                    self.warn(text)
+            self._warned = frozenset(texts)

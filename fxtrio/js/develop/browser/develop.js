@@ -1,0 +1,51 @@
+/** The app in a browser during development: updates are shown without a reload. */
+
+// @ts-expect-error the React plug-in makes it
+import { performReactRefresh } from '/@react-refresh';
+import { latest, listeners } from './latest.js';
+import { Overlay } from './overlay.js';
+import { Updates } from './updates.js';
+
+/**
+ * Start the app, and follow what `fx dev` says.
+ *
+ * @param {object} options
+ * @param {string} options.base URL path that the app is mounted at
+ * @param {typeof import('../../client/start.js').start} options.start
+ * @param {any} options.hot of the entry: the events of Vite
+ */
+export async function develop({ base, start, hot }) {
+  const overlay = new Overlay(document);
+  window.addEventListener('error', ({ error, message }) => overlay.thrown(error ?? message));
+  window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
+  hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
+  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.failed(err));
+  hot.on('vite:beforeUpdate', () => overlay.clear());
+  const importModule = async (/** @type {string} */ url) =>
+    latest.get(url) ?? import(/* @vite-ignore */ url);
+  const react = {
+    onUncaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
+    onCaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
+    onRecoverableError: (/** @type {any} */ error, /** @type {any} */ info) =>
+      overlay.thrown(error, info),
+  };
+  const runtime = await start({ base, importModule: /** @type {any} */ (importModule), react });
+  if (runtime === null) {
+    // A page about an error: the next thing that happens may have put it right.
+    const reload = () => location.reload();
+    const events = ['vite:beforeUpdate', 'fx:data'];
+    for (const event of events) hot.on(event, reload);
+    hot.on('fx:problems', (/** @type {any[]} */ problems) => {
+      if (problems.length === 0 && overlay.hadStanding) reload();
+    });
+    window.addEventListener('fx:reconnected', reload);
+    return;
+  }
+  const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
+  listeners.add((url, module) => updates.addModule(url, module));
+  hot.on('fx:data', (/** @type {any} */ data) => updates.addData(data));
+  window.addEventListener('fx:reconnected', () => {
+    updates.addData({ sources: null, expected: [] });
+  });
+  performance.mark('fx:ready');
+}

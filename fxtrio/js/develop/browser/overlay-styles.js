@@ -1,0 +1,18 @@
+/** How the overlay looks, whatever the page's own styles are. */
+
+export const styles = `
+  :host { all: initial; }
+  div {
+    position: fixed; inset: 0; z-index: 2147483647; overflow: auto; padding: 2rem;
+    background: rgb(20 19 26 / 92%); color: #ecebf2; font: 1rem/1.6 system-ui, sans-serif;
+  }
+  section { max-width: 60rem; margin: 0 auto 2rem; }
+  h2 { margin: 0; font-size: 1.25rem; color: #fda29b; }
+  p { margin: .5rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+  a { color: #a5b4fc; overflow-wrap: anywhere; }
+  pre {
+    margin: .75rem 0 0; padding: 1rem 1.25rem; overflow-x: auto; border-radius: .75rem;
+    border-inline-start: .25rem solid #fda29b; background: #25232d;
+    font: .875rem/1.6 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere;
+  }
+`;

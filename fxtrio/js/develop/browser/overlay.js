@@ -1,0 +1,143 @@
+/** What is wrong, over the page: gone as soon as it is put right. */
+
+import { styles } from './overlay-styles.js';
+
+/** @typedef {import('../settings.js').Shown} Shown */
+
+const NAME = 'fx-overlay';
+const PLACE = /((?:\/|file:|https?:)[^\s()]*?\.fxl)(?:\.tsx)?[^\s():]*:(\d+)(?::(\d+))?/;
+
+export class Overlay {
+  /** @type {Shown[]} what is wrong with files, until `fx dev` says otherwise */
+  #standing = [];
+  /** @type {Shown | null} what has gone wrong on this page */
+  #passing = null;
+  #document;
+
+  /** Whether something was wrong with files since the page was loaded. */
+  hadStanding = false;
+
+  /** @param {Document} document */
+  constructor(document) {
+    this.#document = document;
+  }
+
+  /** @param {Shown[]} problems */
+  setStanding(problems) {
+    if (problems.length > 0) this.hadStanding = true;
+    else if (this.#standing.length > 0) this.#passing = null;
+    this.#standing = problems;
+    this.#draw();
+  }
+
+  /** Something has changed that may have put right what went wrong on the page. */
+  clear() {
+    this.#passing = null;
+    this.#draw();
+  }
+
+  /**
+   * A module could not be made, says Vite.
+   *
+   * @param {{ message: string, frame?: string, id?: string, loc?: { file?: string, line: number, column: number } }} error
+   */
+  failed({ message, frame = '', id = '', loc }) {
+    const file = (loc?.file ?? id).replace(/\.tsx$/, '').replace(/\?.*$/, '');
+    const { line = 0, column = 0 } = loc ?? {};
+    this.#show({ title: 'A module cannot be loaded', message, file, line, column, frame });
+  }
+
+  /**
+   * Code of the page has thrown something.
+   *
+   * @param {unknown} thrown
+   * @param {{ componentStack?: string }} [info] of React
+   */
+  thrown(thrown, info = {}) {
+    if (thrown === null || thrown === undefined) return;
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const stack = `${error.stack ?? ''}\n${info.componentStack ?? ''}`;
+    const hydration = /hydrat/i.test(error.message);
+    this.#show({
+      title: hydration ? 'Server and browser render different things' : 'An error in the browser',
+      message: error.message,
+      ...placeIn(stack),
+      frame: stack.trim(),
+    });
+  }
+
+  /**
+   * The server could not make the data of the page.
+   *
+   * @param {any} body
+   * @param {Response} response
+   */
+  answered(body, response) {
+    const id = response.headers.get('x-request-id');
+    const details = String(body.details ?? body.stack ?? '');
+    this.#show({
+      title: `${response.status}: ${body.type ?? 'the loader has failed'}`,
+      message: String(body.error?.message ?? body.error ?? response.statusText),
+      ...placeIn(details),
+      frame: [details, id === null ? '' : `request ${id}`].filter(Boolean).join('\n\n'),
+    });
+  }
+
+  /** @param {Shown} problem */
+  #show(problem) {
+    this.#passing = problem;
+    this.#draw();
+  }
+
+  #draw() {
+    for (const old of this.#document.querySelectorAll(NAME)) old.remove();
+    const problems = [...this.#standing, ...(this.#passing === null ? [] : [this.#passing])];
+    if (problems.length === 0) return;
+    const host = this.#document.createElement(NAME);
+    const shadow = host.attachShadow({ mode: 'open' });
+    const sheet = this.#document.createElement('style');
+    sheet.textContent = styles;
+    const box = this.#document.createElement('div');
+    box.setAttribute('role', 'alert');
+    box.append(...problems.map((problem) => this.#section(problem)));
+    shadow.append(sheet, box);
+    this.#document.body.append(host);
+  }
+
+  /** @param {Shown} problem */
+  #section({ title, message, file, line, column, frame }) {
+    const section = this.#document.createElement('section');
+    section.append(this.#element('h2', title), this.#element('p', message));
+    if (file !== '') {
+      const place = line > 0 ? `${file}:${line}:${column || 1}` : file;
+      const link = this.#element('a', place);
+      link.setAttribute('href', `vscode://file${place}`);
+      section.append(link);
+    }
+    if (frame !== '') section.append(this.#element('pre', frame));
+    return section;
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} text
+   */
+  #element(name, text) {
+    const element = this.#document.createElement(name);
+    element.textContent = text;
+    return element;
+  }
+}
+
+/**
+ * Return the first place of a page file in a stack.
+ *
+ * @param {string} stack
+ */
+function placeIn(stack) {
+  const found = PLACE.exec(stack);
+  if (found === null) return { file: '', line: 0, column: 0 };
+  const [, place, line, column] = found;
+  const file = place.replace(/^file:\/\//, '');
+  return { file, line: Number(line), column: Number(column ?? 1) };
+}

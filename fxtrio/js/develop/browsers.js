@@ -1,0 +1,95 @@
+/** The browsers that show the app: one connection each, over which updates and problems go. */
+
+import { createInterface } from 'node:readline';
+
+/** @typedef {import('./settings.js').Shown} Shown */
+/** @typedef {import('node:net').Socket} Socket */
+
+/** Unsent bytes above which a browser is given up: it reads no more, and comes again. */
+const MOST_UNSENT = 4 * 1024 * 1024;
+
+/**
+ * Also the channel of Vite's client environment: what Vite sends goes to every browser.
+ */
+export class Browsers {
+  /** @type {Set<Socket>} */
+  #sockets = new Set();
+  /** @type {Map<string, Set<Function>>} */
+  #listeners = new Map();
+  /** @type {Map<string, Shown[]>} by who has found them */
+  #problems = new Map();
+
+  /** @param {Socket} socket lines of JSON in both directions */
+  add(socket) {
+    this.#sockets.add(socket);
+    const client = { send: (/** @type {object} */ payload) => this.#tell(socket, payload) };
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.#sockets.delete(socket));
+    client.send({ type: 'connected' });
+    client.send(this.#standing());
+    createInterface({ input: socket }).on('line', (line) => {
+      const { type, event, data } = JSON.parse(line);
+      if (type !== 'custom') return;
+      for (const listener of this.#listeners.get(event) ?? []) listener(data, client);
+    });
+  }
+
+  /** @param {object} payload */
+  send(payload) {
+    for (const socket of this.#sockets) this.#tell(socket, payload);
+  }
+
+  /**
+   * @param {string} event
+   * @param {object} data
+   */
+  announce(event, data) {
+    this.send({ type: 'custom', event, data });
+  }
+
+  /**
+   * Say what is wrong now, as far as one of those who look for problems knows.
+   *
+   * @param {string} key of who has found them
+   * @param {Shown[]} problems
+   */
+  setProblems(key, problems) {
+    if (problems.length > 0) this.#problems.set(key, problems);
+    else if (!this.#problems.delete(key)) return;
+    this.send(this.#standing());
+  }
+
+  /**
+   * @param {string} event
+   * @param {Function} listener
+   */
+  on(event, listener) {
+    const known = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, known.add(listener));
+  }
+
+  /**
+   * @param {string} event
+   * @param {Function} listener
+   */
+  off(event, listener) {
+    this.#listeners.get(event)?.delete(listener);
+  }
+
+  listen() {}
+
+  close() {}
+
+  #standing() {
+    return { type: 'custom', event: 'fx:problems', data: [...this.#problems.values()].flat() };
+  }
+
+  /**
+   * @param {Socket} socket
+   * @param {object} payload
+   */
+  #tell(socket, payload) {
+    if (socket.writableLength > MOST_UNSENT) socket.destroy();
+    else if (socket.writable) socket.write(`${JSON.stringify(payload)}\n`);
+  }
+}

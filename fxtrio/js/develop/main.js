@@ -1,0 +1,119 @@
+/**
+ * The Node process of `fx dev`: Vite for the browser, and the renderer of pages.
+ *
+ *     node main.js
+ *
+ * It is told what to do by lines of JSON on stdin, the settings first (`Settings`), and answers
+ * on stdout. It listens on three Unix sockets of one folder: `http` (what browsers load), `ssr`
+ * (frames, docs/wire.md) and `hot` (one connection for each browser). It ends when stdin does.
+ */
+
+import { EventEmitter } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { Level, replaceConsole, writeLog } from '../worker/log.js';
+import { refuseSignals } from '../worker/signals.js';
+import { Access } from './access.js';
+import { Browsers } from './browsers.js';
+import { Changes } from './changes.js';
+import { answerFrames } from './frames-socket.js';
+import { makeServer } from './server.js';
+import { Site } from './site.js';
+import { Views } from './views.js';
+
+/** @typedef {import('./settings.js').Settings} Settings */
+
+/** @param {unknown} error */
+function report(error) {
+  writeLog(Level.ERROR, error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+/**
+ * @param {import('node:net').Server} server
+ * @param {string} place
+ */
+function listen(server, place) {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(place, () => resolve(undefined));
+  });
+}
+
+/**
+ * @param {Settings} settings
+ * @returns {Promise<(message: any) => Promise<object>>} answers one message
+ */
+async function begin(settings) {
+  process.env.NODE_ENV = 'development';
+  const site = new Site(settings);
+  const browsers = new Browsers();
+  const settled = new EventEmitter();
+  const { vite, server, clientDir } = await makeServer(settings, site, browsers, settled);
+  const access = new Access(settings, site, server, clientDir);
+  const views = new Views(settings, site, server, vite, clientDir);
+  const changes = new Changes(server, site, browsers, vite, settled);
+  const web = http.createServer((request, response) => {
+    const missing = () => {
+      response.statusCode = 404;
+      response.end('Not found');
+    };
+    if (access.allows(request.url ?? '')) server.middlewares(request, response, missing);
+    else missing();
+  });
+  web.keepAliveTimeout = 0; // the server process keeps its connections
+  const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
+  await Promise.all([
+    listen(web, place('http')),
+    listen(
+      net.createServer((socket) => answerFrames(socket, views)),
+      place('ssr'),
+    ),
+    listen(
+      net.createServer((socket) => browsers.add(socket)),
+      place('hot'),
+    ),
+  ]);
+  /** @type {Record<string, (message: any) => Promise<object> | object>} */
+  const operations = {
+    site: ({ plan }) => site.plan(plan),
+    change: (message) => changes.apply(message),
+    problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
+    warm: ({ pages }) => views.warm(pages).then(() => ({})),
+    memory: () => ({ rss: process.memoryUsage().rss }),
+  };
+  return async (message) => operations[message.op](message);
+}
+
+async function main() {
+  replaceConsole();
+  refuseSignals();
+  process.on('unhandledRejection', report);
+  process.on('uncaughtException', report);
+  const say = (/** @type {object} */ message) =>
+    process.stdout.write(`${JSON.stringify(message)}\n`);
+  /** @type {Promise<(message: any) => Promise<object>> | null} */
+  let answering = null;
+  for await (const line of createInterface({ input: process.stdin })) {
+    const message = JSON.parse(line);
+    if (answering === null) {
+      answering = begin(message);
+      answering.then(
+        () => say({ ready: true }),
+        (error) => say({ failed: String(error?.stack ?? error) }),
+      );
+      continue;
+    }
+    answering
+      .then((answer) => answer(message))
+      .then(
+        (done) => say({ id: message.id, done }),
+        (error) => say({ id: message.id, failed: String(error?.stack ?? error) }),
+      );
+  }
+  process.exit(0);
+}
+
+await main();

@@ -1,0 +1,213 @@
+/** What Vite has to know of page files, of React, and of its own client. */
+
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
+
+/** @typedef {import('vite').Plugin} Plugin */
+
+const NATIVE = '\0fx:native:';
+const NAME = /^[A-Za-z_$][\w$]*$/;
+const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
+
+/**
+ * @param {object} known
+ * @param {import('./settings.js').Settings} known.settings
+ * @param {import('./site.js').Site} known.site
+ * @param {typeof import('vite')} known.vite
+ * @param {string} known.home folder whose `node_modules` has React
+ * @param {string} known.clientDir
+ * @param {string} known.browser folder of what runs in browsers during development only
+ * @param {NodeJS.Require} known.require of the toolchain
+ * @returns {Plugin[]}
+ */
+export function developmentPlugins({ settings, site, vite, home, clientDir, browser, require }) {
+  const refresh = path.join(
+    path.dirname(require.resolve('@vitejs/plugin-react')),
+    'refresh-runtime.js',
+  );
+  return [
+    entryPlugin(settings, clientDir, browser, refresh),
+    pagePlugin(site, vite, browser),
+    reactPlugin(home),
+  ];
+}
+
+/**
+ * The entry, and the parts of Vite's client that are other than its own.
+ *
+ * @param {import('./settings.js').Settings} settings
+ * @param {string} clientDir
+ * @param {string} browser
+ * @param {string} refresh the runtime of React Fast Refresh
+ * @returns {Plugin}
+ */
+function entryPlugin(settings, clientDir, browser, refresh) {
+  const base = JSON.stringify(baseOf(/** @type {any} */ (settings)));
+  const entry = [
+    `import { prepare } from ${JSON.stringify(`${browser}/prepare.js`)};`,
+    `prepare();`, // before any module of the app runs
+    `const { develop } = await import(${JSON.stringify(`${browser}/develop.js`)});`,
+    `const { start } = await import(${JSON.stringify(`${clientDir}/start.js`)});`,
+    `await develop({ base: ${base}, start, hot: import.meta.hot });`,
+  ].join('\n');
+  const socket = `import { hotSocket } from ${JSON.stringify(`${browser}/socket.js`)};`;
+  return {
+    name: 'fx:entry',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: /^virtual:fx\/client$/ },
+      handler: (id) => `\0${id}`,
+    },
+    load: {
+      filter: { id: /^\0virtual:fx\/client$|^\/@react-refresh$/ },
+      handler: (id) =>
+        id === `\0${CLIENT_ENTRY}`
+          ? { code: entry, moduleType: 'js' }
+          : `${fs.readFileSync(refresh, 'utf8')}\nexport { performReactRefresh };`,
+    },
+    transform: {
+      filter: { id: /\/vite\/dist\/client\/client\.mjs$/ },
+      // A server process that is started anew must not make pages reload.
+      handler: (code) => ({
+        code: `${socket}\nconst WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}`,
+        map: null,
+      }),
+    },
+  };
+}
+
+/**
+ * The UI half of a page file is its module, and takes updates of itself whatever it exports:
+ * nothing imports pages.
+ *
+ * @param {import('./site.js').Site} site
+ * @param {typeof import('vite')} vite
+ * @param {string} browser
+ * @returns {Plugin}
+ */
+function pagePlugin(site, vite, browser) {
+  return {
+    name: 'fx:pages',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: /\.(fxl|pyi?)(\.tsx)?(\?|$)/ },
+      handler(id, importer) {
+        if (site.sourceOf(id) !== null) return id;
+        if (site.sourceOf(site.rooted(id)) !== null) return site.rooted(id); // as in a URL
+        const named = importer ? path.resolve(path.dirname(importer), id) : id;
+        if (site.sourceOf(`${named}.tsx`) !== null) return `${named}.tsx`;
+        throw new Error(
+          `${path.basename(id)} holds server code: its text or URL cannot be imported.`,
+        );
+      },
+    },
+    load: {
+      filter: { id: /\.(fxl|pyi?)(\.tsx)?(\?|$)/ },
+      handler(id) {
+        const source = site.sourceOf(id);
+        if (source === null) {
+          if (!SERVER_CODE.test(id) && !id.includes('.fxl.tsx')) return null;
+          throw new Error(`${path.basename(id)} holds server code.`);
+        }
+        return {
+          code: fs.readFileSync(site.stagedAt(source), 'utf8'),
+          moduleType: 'tsx',
+          map: null,
+        };
+      },
+    },
+    transform: {
+      order: 'pre',
+      filter: { id: /\.fxl\.tsx$/ },
+      handler(code, id) {
+        const forBrowsers = this.environment.config.consumer === 'client';
+        return compilePage(code, id, { site, vite, browser, forBrowsers });
+      },
+    },
+  };
+}
+
+/**
+ * @param {string} code
+ * @param {string} id
+ * @param {object} known
+ * @param {import('./site.js').Site} known.site
+ * @param {typeof import('vite')} known.vite
+ * @param {string} known.browser
+ * @param {boolean} known.forBrowsers
+ * @returns {Promise<import('vite').Rolldown.TransformResult>}
+ */
+async function compilePage(code, id, { site, vite, browser, forBrowsers }) {
+  const done = await vite.transformWithOxc(code, id, {
+    lang: 'tsx',
+    sourcemap: true,
+    jsx: { runtime: 'automatic', development: true, refresh: forBrowsers },
+  });
+  const map = /** @type {any} */ (typeof done.map === 'string' ? JSON.parse(done.map) : done.map);
+  map.sources = [id.replace(/\.tsx$/, '')];
+  const source = /** @type {string} */ (site.sourceOf(id));
+  const text = forBrowsers ? refreshing(done.code, id, site.urlOf(source), browser) : done.code;
+  return { code: text, map, moduleType: 'js' };
+}
+
+/**
+ * Return a page's code with its part in React Fast Refresh, on the same lines.
+ *
+ * @param {string} code
+ * @param {string} id
+ * @param {string} url
+ * @param {string} browser
+ */
+function refreshing(code, id, url, browser) {
+  const name = JSON.stringify(id);
+  return (
+    `import * as __refresh from "/@react-refresh";` +
+    `import { accept as __accept } from ${JSON.stringify(`${browser}/latest.js`)};` +
+    `const $RefreshReg$ = (type, name) => __refresh.register(type, ${name} + " " + name);` +
+    `const $RefreshSig$ = () => __refresh.createSignatureFunctionForTransform();` +
+    code +
+    `\n;__refresh.__hmr_import(import.meta.url).then((own) => ` +
+    `__refresh.registerExportsForReactRefresh(${name}, own));` +
+    `import.meta.hot.accept((next) => { if (next) __accept(${JSON.stringify(url)}, next); });`
+  );
+}
+
+/**
+ * React comes from one place. In renders it is Node's own: Vite would need half a second for it.
+ *
+ * @param {string} home
+ * @returns {Plugin}
+ */
+function reactPlugin(home) {
+  const importer = path.join(home, 'package.json');
+  const native = createRequire(importer);
+  const key = Symbol.for('fx.native');
+  /** @type {any} */ (globalThis)[key] = native;
+  return {
+    name: 'fx:react',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: /^react(-dom)?(\/|$)/ },
+      handler(id, _importer, options) {
+        if (this.environment.config.consumer === 'server') return `${NATIVE}${id}`;
+        return this.resolve(id, importer, { ...options, skipSelf: true });
+      },
+    },
+    load: {
+      filter: { id: /^\0fx:native:/ },
+      handler(id) {
+        const name = id.slice(NATIVE.length);
+        const names = Object.keys(native(name)).filter(
+          (one) => NAME.test(one) && one !== 'default',
+        );
+        return (
+          `const module = globalThis[Symbol.for('fx.native')](${JSON.stringify(name)});` +
+          `export default module; export const { ${names.join(', ')} } = module;`
+        );
+      },
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** What `fxtrio/cli/develop/vite.py` says first. */
+export interface Settings {
+  /** Absolute path of the project. */
+  root: string;
+  /** Absolute path of the development build: holds `ui/<source>.tsx` of every page file. */
+  folder: string;
+  /** URL prefix of modules: the base URL and `_fx/`. */
+  base: string;
+  /** Absolute path of the toolchain. */
+  toolchain: string;
+  /** Folder that the sockets go to. */
+  sockets: string;
+}
+
+/** One thing that is wrong, as the overlay shows it. */
+export interface Shown {
+  title: string;
+  message: string;
+  /** Absolute path; "" when no file is to blame. */
+  file: string;
+  line: number;
+  column: number;
+  frame: string;
+}

@@ -1,0 +1,85 @@
+/** Which page files and views the app has at the moment. */
+
+import path from 'node:path';
+
+import { clientOf } from '../vite/assets.js';
+import { CLIENT_ENTRY } from '../vite/entries.js';
+
+/** @typedef {import('../vite/plan.js').Plan} Plan */
+
+/** Files are told apart by time stamps, so there is one build for as long as `fx dev` runs. */
+const BUILD = 'development';
+
+/** The id of a page file's module ends so: it is no file, so that no rule for files meets it. */
+const ENDING = '.tsx';
+
+export class Site {
+  /** @type {Set<string>} sources of page files */
+  sources = new Set();
+  /** @type {Plan['views']} */
+  views = [];
+  #root;
+  #base;
+  #folder;
+
+  /** @param {import('./settings.js').Settings} settings */
+  constructor({ root, base, folder }) {
+    this.#root = root;
+    this.#base = base;
+    this.#folder = folder;
+  }
+
+  /**
+   * Take over what the app consists of, and describe it as a build does (`Result` of a plan).
+   *
+   * @param {Plan} plan
+   */
+  plan(plan) {
+    this.sources = new Set(plan.modules);
+    this.views = plan.views;
+    const entry = { module: `${this.#base}@id/__x00__${CLIENT_ENTRY}`, css: [], preload: [] };
+    /** @type {Record<string, import('../vite/plan.js').FileAssets>} */
+    const files = {};
+    for (const source of plan.modules) {
+      files[source] = { module: this.urlOf(source), css: [], preload: [] };
+    }
+    const clients = plan.views.map((view) => clientOf(view, plan, { entry, files }, BUILD));
+    return { ok: true, buildId: BUILD, entry, files, clients, warnings: [] };
+  }
+
+  /** @param {string} source */
+  urlOf(source) {
+    const parts = `${source}${ENDING}`.split('/').map(encodeURIComponent);
+    return `${this.#base}${parts.join('/')}`;
+  }
+
+  /** @param {string} source */
+  idOf(source) {
+    return `${this.#root}/${source}${ENDING}`;
+  }
+
+  /**
+   * Return the id of what a URL below the project names.
+   *
+   * @param {string} path
+   */
+  rooted(path) {
+    return `${this.#root}${path}`;
+  }
+
+  /**
+   * Return the page file of a module, or null when it is another module.
+   *
+   * @param {string} id
+   */
+  sourceOf(id) {
+    if (!id.endsWith(`.fxl${ENDING}`) || !id.startsWith(`${this.#root}/`)) return null;
+    const source = id.slice(this.#root.length + 1, -ENDING.length);
+    return this.sources.has(source) ? source : null;
+  }
+
+  /** @param {string} source */
+  stagedAt(source) {
+    return path.join(this.#folder, 'ui', `${source}.tsx`);
+  }
+}

@@ -1,0 +1,135 @@
+/** Renders views from the modules that Vite has at the moment: what a build's SSR bundle does. */
+
+import fs from 'node:fs';
+
+import { baseOf } from '../vite/entries.js';
+
+/** @typedef {import('vite').EnvironmentModuleNode} Node */
+
+export class Views {
+  /** @type {any[]} by view id: what was loaded last */
+  #parts = [];
+  /** @type {string[]} by view id: its stylesheets as elements */
+  #styles = [];
+  /** @type {ReturnType<typeof import('../render/renderers.js').createRenderers> | null} */
+  #renderers = null;
+  #settings;
+  #site;
+  #server;
+  #vite;
+  #clientDir;
+  #runner;
+
+  /**
+   * @param {import('./settings.js').Settings} settings
+   * @param {import('./site.js').Site} site
+   * @param {import('vite').ViteDevServer} server
+   * @param {typeof import('vite')} vite
+   * @param {string} clientDir
+   */
+  constructor(settings, site, server, vite, clientDir) {
+    this.#settings = settings;
+    this.#site = site;
+    this.#server = server;
+    this.#vite = vite;
+    this.#clientDir = clientDir;
+    this.#runner = vite.createServerModuleRunner(server.environments.ssr, {
+      hmr: false, // a module is looked for anew before each render
+      sourcemapInterceptor: 'prepareStackTrace',
+    });
+  }
+
+  /**
+   * Load what a view needs; `render` and `stream` then use it.
+   *
+   * @param {number} id
+   */
+  async load(id) {
+    const view = this.#site.views[id];
+    if (view === undefined) throw new Error(`There is no view ${id}.`);
+    const { module, layouts, loading } = view;
+    const load = (/** @type {string} */ source) => this.#runner.import(this.#site.idOf(source));
+    const [renderers, page, around, fallback] = await Promise.all([
+      this.#runner.import(`${this.#clientDir}/renderers.js`),
+      load(module),
+      Promise.all(layouts.map(([source]) => load(source))),
+      loading === null ? null : load(loading),
+    ]);
+    const base = baseOf(/** @type {any} */ (this.#settings));
+    this.#renderers ??= renderers.createRenderers({ views: this.#parts, base });
+    this.#styles[id] = await this.#stylesOf([...layouts.map(([source]) => source), module]);
+    this.#parts[id] = { page, layouts: around, loading: fallback };
+  }
+
+  /**
+   * @param {number} id
+   * @param {any} state
+   */
+  render(id, state) {
+    const { head, html } = /** @type {any} */ (this.#renderers).render(id, state);
+    return { head: head + this.#styles[id], html };
+  }
+
+  /**
+   * @param {number} id
+   * @param {any} state
+   * @param {any} options
+   */
+  stream(id, state, options) {
+    const styles = this.#styles[id];
+    return /** @type {any} */ (this.#renderers).stream(id, state, {
+      ...options,
+      onShellReady: (/** @type {string} */ head) => options.onShellReady(head + styles),
+    });
+  }
+
+  /**
+   * Prepare what is asked for first.
+   *
+   * @param {readonly number[]} ids
+   */
+  async warm(ids) {
+    const client = this.#server.environments.client;
+    for (const id of ids) {
+      const view = this.#site.views[id];
+      if (view === undefined) continue;
+      const sources = [view.module, ...view.layouts.map(([source]) => source)];
+      for (const source of sources) void client.warmupRequest(`/${source}.tsx`);
+      await this.load(id).catch(() => {}); // told to whoever asks for the page
+    }
+  }
+
+  /**
+   * Return the stylesheets that modules import, as elements that Vite's client takes over.
+   *
+   * @param {readonly string[]} sources
+   */
+  async #stylesOf(sources) {
+    const graph = this.#server.environments.ssr.moduleGraph;
+    /** @type {Set<Node>} */
+    const seen = new Set();
+    /** @type {Node[]} */
+    const found = [];
+    const visit = (/** @type {Node | undefined} */ node) => {
+      if (node === undefined || seen.has(node)) return;
+      seen.add(node);
+      for (const next of node.importedModules) visit(next);
+      const plain = !/[?&](inline|raw|url)\b/.test(node.url);
+      if (node.file && plain && this.#vite.isCSSRequest(node.url)) found.push(node);
+    };
+    for (const source of sources) visit(graph.getModuleById(this.#site.idOf(source)));
+    const texts = await Promise.all(found.map((node) => this.#styleOf(node)));
+    return texts.join('');
+  }
+
+  /** @param {Node} node */
+  async #styleOf({ url, id, file }) {
+    if (file === null || !fs.existsSync(file)) return '';
+    const { default: text } = await this.#runner.import(
+      `${url}${url.includes('?') ? '&' : '?'}inline`,
+    );
+    const name = String(id).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+    const safe = String(text).replaceAll('</', '<\\/');
+    return `<style type="text/css" data-vite-dev-id="${name}">${safe}</style>`;
+  }
+}

@@ -1,0 +1,65 @@
+"""A dispatcher whose place another one can take, between two requests. For development only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import attrs
+import trio
+from starlette.types import Receive, Scope, Send
+
+from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
+from fxtrio.serve.dispatch import Dispatcher
+
+_SERVICE_RESTART = 1012  # RFC 6455's registry: come again
+
+
+@attrs.frozen(eq=False)
+class _Socket:
+    scope: Scope
+    handling: trio.CancelScope
+
+    @property
+    def source(self) -> str | None:
+        """The file whose code handles it; None when that is no page's."""
+        matched = self.scope.get(SCOPE_KEY)
+        return matched.source if isinstance(matched, MatchedRoute) else None
+
+
+class Replaceable:
+    """Passes requests to a dispatcher; those under way end with the one they have begun with."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._sockets: set[_Socket] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request or WebSocket."""
+        if scope["type"] == "websocket":
+            await self._handle(scope, receive, send)
+        else:
+            await self._dispatcher(scope, receive, send)
+
+    def replace(self, dispatcher: Dispatcher, sources: Collection[str]) -> None:
+        """Use ``dispatcher`` from now on.
+
+        WebSockets that code of ``sources`` handles are closed with 1012, since it is no more
+        what the files say; clients open them anew.
+        """
+        self._dispatcher = dispatcher
+        for socket in tuple(self._sockets):
+            if socket.source in sources:
+                socket.handling.cancel("its page has been replaced")
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with trio.CancelScope() as handling:
+            socket = _Socket(scope, handling)
+            self._sockets.add(socket)
+            try:
+                await self._dispatcher(scope, receive, send)
+            finally:
+                self._sockets.discard(socket)
+        if handling.cancelled_caught:
+            closing: dict[str, Any] = {"type": "websocket.close", "code": _SERVICE_RESTART}
+            await send(closing)
