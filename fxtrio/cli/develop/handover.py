@@ -70,3 +70,6 @@ class Swapped:
 
     failed: str = ""
     """The traceback of what went wrong; the code from before is still in use."""
+
+    error: str = ""
+    """Its class and message."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypedDict
 
+from fxtrio.cli.develop.handover import Swapped
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage
 from fxtrio.compile.source import SourceText, read_bytes
@@ -45,23 +46,21 @@ def shown_problem(problem: Problem, root: Path) -> Shown:
     )
 
 
-def shown_failure(traceback: str, root: Path) -> Shown:
-    """Return an error of Python code, from its traceback."""
-    lines = traceback.rstrip().splitlines()
+def shown_failure(swapped: Swapped, root: Path) -> Shown:
+    """Return why new Python code is not in use."""
     places = [
         (path, int(line))
-        for path, line in _FRAME.findall(traceback)
+        for path, line in _FRAME.findall(swapped.failed)
         if Path(path).is_relative_to(root)
     ]
     file, line = places[-1] if places else ("", 0)
-    errors = [one for one in lines if one[:1].strip() and not one.startswith("Traceback")]
     return Shown(
         title="The new code cannot be imported; the code from before is in use",
-        message=errors[-1] if errors else traceback,
+        message=swapped.error,
         file=file,
         line=line,
         column=1 if line else 0,
-        frame=traceback.rstrip(),
+        frame=swapped.failed.rstrip(),
     )
 
 

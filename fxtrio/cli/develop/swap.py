@@ -91,7 +91,7 @@ class Swapper:
                 site = put_together(self.root, config, manifest, new, app.plugins)
         except Exception as error:  # application code
             text = "".join(traceback.format_exception(trimmed(error)))
-            return Swapped(failed=text)
+            return Swapped(failed=text, error=f"{type(error).__name__}: {error}")
         self._code = new
         affected = [one for one in sources if one in new.pages or one in new.endpoints]
         app.replace_site(site, affected)

@@ -196,7 +196,7 @@ class Workshop:
         )
         swapped = await swap(order)
         self._left = order if swapped.failed else Swap()
-        failure = [shown_failure(swapped.failed, self.root)] if swapped.failed else []
+        failure = [shown_failure(swapped, self.root)] if swapped.failed else []
         await self._ask("problems", key="python", problems=failure)
         return swapped
 
