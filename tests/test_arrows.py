@@ -43,7 +43,7 @@ MAY_COMPILE = {"compile", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),
-    frozenset({"actions", "endpoints", "sockets", "files", "csp_report", "lifetime"}),
+    frozenset({"actions", "endpoints", "sockets", "files", "csp_report", "lifetime", "replaceable"}),
     frozenset({"respond"}),
     frozenset({"cache"}),
     frozenset({"pages"}),

@@ -7,10 +7,9 @@ from typing import Any
 
 import attrs
 import trio
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
-from fxtrio.serve.dispatch import Dispatcher
 
 _SERVICE_RESTART = 1012  # RFC 6455's registry: come again
 
@@ -30,7 +29,7 @@ class _Socket:
 class Replaceable:
     """Passes requests to a dispatcher; those under way end with the one they have begun with."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: ASGIApp) -> None:
         self._dispatcher = dispatcher
         self._sockets: set[_Socket] = set()
 
@@ -41,7 +40,7 @@ class Replaceable:
         else:
             await self._dispatcher(scope, receive, send)
 
-    def replace(self, dispatcher: Dispatcher, sources: Collection[str]) -> None:
+    def replace(self, dispatcher: ASGIApp, sources: Collection[str]) -> None:
         """Use ``dispatcher`` from now on.
 
         WebSockets that code of ``sources`` handles are closed with 1012, since it is no more
