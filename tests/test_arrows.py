@@ -43,7 +43,9 @@ MAY_COMPILE = {"compile", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),
-    frozenset({"actions", "endpoints", "sockets", "files", "csp_report", "lifetime", "replaceable"}),
+    frozenset(
+        {"actions", "endpoints", "sockets", "files", "csp_report", "lifetime", "replaceable"}
+    ),
     frozenset({"respond"}),
     frozenset({"cache"}),
     frozenset({"pages"}),
