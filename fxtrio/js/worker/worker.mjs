@@ -18,7 +18,6 @@ import { Outbox } from './outbox.js';
 import { Renderer } from './renderer.js';
 import { refuseSignals } from './signals.js';
 import { Stacks } from './stacks.js';
-import { Stacks } from './stacks.js';
 
 /** Size of the buffer that the socket is read into (bytes). */
 const READ_SIZE = 256 * 1024;
