@@ -8,48 +8,28 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from typing import Any, Literal
-
-import attrs
+from typing import Any
 
 from fxtrio.compile import constants
 from fxtrio.compile.constants import NotConstant
+from fxtrio.compile.declarations import RESERVED, VALUES, Facts, Kind
 from fxtrio.compile.functions import Definition, call_problems, is_generator, marked_inside
 from fxtrio.compile.marks import Mark, Marks
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.signs import RESERVED
 from fxtrio.compile.source import SourceText
 from fxtrio.head import HeadRefused, parse_head
 from fxtrio.manifest import HeadNode
-
-Kind = Literal["page", "layout", "template", "error", "not-found", "loading"]
 
 _HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdown(ctx)"}
 _DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
 # Where a declaration has an effect; what is not here has one in every file.
 _AT_HOME: dict[str, tuple[Kind, ...]] = {
     "@action": ("page",),
-    "CACHE": ("page",),
     "websocket": ("page",),
     "to_markdown": ("page",),
-    "STANDALONE": ("layout", "template"),
     "@server": ("page", "layout", "template", "error", "not-found"),
+    **{name: value.kinds for name, value in VALUES.items() if value.kinds},
 }
-
-
-@attrs.frozen
-class Facts:
-    """What the Python half of one file declares; see `PageModule` for each."""
-
-    loader: str | None = None
-    actions: tuple[str, ...] = ()
-    websocket: bool = False
-    to_markdown: bool = False
-    head: tuple[HeadNode, ...] = ()
-    head_function: bool = False
-    revalidate: float | None = None
-    memo: bool = True
-    standalone: bool = False
 
 
 def kind_of(path: str) -> Kind:
@@ -223,18 +203,13 @@ class _Reader:
         self._refuse_elsewhere(value, name)
         if name == "HEAD":
             self._read_head(value)
-        elif name == "CACHE":
-            revalidate = constants.seconds(value)
-            self.found["revalidate"] = revalidate
-            if revalidate is None:
-                message = "CACHE is not a dict with 'revalidate' in seconds above 0"
-                self._report(value, message, 'Write CACHE = {"revalidate": 60}')
         else:
-            flag = constants.flag(value)
-            if flag is None:
-                self._report(value, f"{name} is not True or False", "Write one of them")
+            expected = VALUES[name]
+            found = expected.read(value)
+            if found is None:
+                self._report(value, f"{name} is not {expected.form}", expected.remedy)
             else:
-                self.found[name.lower()] = flag
+                self.found[expected.field] = found
 
     def _read_head(self, value: ast.expr) -> None:
         try:

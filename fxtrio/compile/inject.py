@@ -6,7 +6,7 @@ the file defines or imports itself takes their place.
 
 from __future__ import annotations
 
-from fxtrio.compile.facts import Facts
+from fxtrio.compile.declarations import Facts
 
 WITH_LOADER = ("server", "LoaderError")
 WITH_ACTION = ("action", "ActionError", "ValidationActionError", "invalidate_routes")

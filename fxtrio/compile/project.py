@@ -9,7 +9,8 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.facts import Facts, kind_of, read_facts
+from fxtrio.compile.declarations import Facts
+from fxtrio.compile.facts import kind_of, read_facts
 from fxtrio.compile.functions import unmarked_loader
 from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.inject import injected_names

@@ -10,10 +10,8 @@ import re
 from enum import Enum
 
 from fxtrio.compile.brackets import PYTHON_IN_CODE
+from fxtrio.compile.declarations import RESERVED
 from fxtrio.compile.statements import logical_line, skip_blank
-
-RESERVED = frozenset({"HEAD", "CACHE", "MEMO", "STANDALONE"})
-"""Module-level names that the compiler reads."""
 
 _PYTHON = re.compile(
     rf"""
