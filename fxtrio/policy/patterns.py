@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from starlette.routing import BaseRoute
+
 _BELOW = "/*"
+
+
+def pattern_of(route: BaseRoute, base_url: str) -> str:
+    """Return how the settings name a route of Starlette: by its path below the base URL."""
+    return getattr(route, "path", "").removeprefix(base_url) or "/"
 
 
 def covers(entry: str, pattern: str) -> bool:

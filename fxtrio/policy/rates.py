@@ -151,7 +151,8 @@ class RateLimits:
         """
         standings: list[Standing] = []
         for rate in rates:
-            if not counted(rate, scope["method"]):
+            # The handshake of a WebSocket is a GET, and its scope does not say so.
+            if not counted(rate, scope.get("method", "GET")):
                 continue
             client = client_of(scope, by=rate.by)
             for item in items_of(rate.limit):

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.policy.patterns import pattern_of
 from fxtrio.policy.routes import Policies
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionEvent
@@ -299,7 +300,7 @@ class Dispatcher:
                 continue
             site = self._site
             if site.policies is not None:
-                pattern = getattr(route, "path", "").removeprefix(site.config.base_url) or "/"
+                pattern = pattern_of(route, site.config.base_url)
                 answered = await self._enter(site.policies, running, event, pattern, True)
                 if answered is not None:
                     await self._send(event, answered)

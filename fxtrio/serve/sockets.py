@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketState
 from fxtrio.errors import ActionError, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
 from fxtrio.policy.counting import Count
+from fxtrio.policy.patterns import pattern_of
 from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.routes.matched import SCOPE_KEY
@@ -49,6 +50,9 @@ async def serve_socket(
         for route in routes:
             match, child = route.matches(event.scope)
             if match is Match.FULL:
+                pattern = pattern_of(route, site.config.base_url)
+                if not await _admit(site, event, socket, pattern, count):
+                    return
                 event.scope.update(child)
                 try:
                     require_plain(event.scope["headers"])
@@ -71,12 +75,8 @@ async def _serve_page(
         await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return
     handler, place, pattern = found
-    if site.policies is not None:
-        await enter(event, site.policies, pattern, called=False, count=count)
-        if event.refused is not None:
-            error = {"ok": False, "error": event.refused.message}
-            await _refuse(socket, JSONResponse(error, 429, event.draft.headers))
-            return
+    if not await _admit(site, event, socket, pattern, count):
+        return
     hooks = (*site.hooks.pages, *site.hooks.websockets)
     try:
         answer = await run_hooks(hooks, socket, event.audience)
@@ -88,6 +88,20 @@ async def _serve_page(
         await _refuse(socket, answer)
         return
     await serve_websocket(handler, socket, place=place)
+
+
+async def _admit(
+    site: Site, event: RequestEvent, socket: WebSocket, pattern: str, count: Count | None
+) -> bool:
+    """Apply the settings of a route; False when they refuse the handshake, which is done then."""
+    if site.policies is None:
+        return True
+    await enter(event, site.policies, pattern, called=False, count=count)
+    if event.refused is None:
+        return True
+    error = {"ok": False, "error": event.refused.message}
+    await _refuse(socket, JSONResponse(error, 429, event.draft.headers))
+    return False
 
 
 def _hook_failed(error: Exception, place: str) -> Response | Redirect:

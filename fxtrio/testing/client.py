@@ -289,11 +289,13 @@ class Client:
             given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         secure = self.scheme == "https"
         schemes = {"http": self.scheme, "websocket": "wss" if secure else "ws"}
+        # As servers do it: a handshake has no method.
+        method = {"method": "GET"} if kind == "http" else {}
         return {
             "type": kind,
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",
-            "method": "GET",
+            **method,
             "scheme": schemes[kind],
             "path": unquote(path),
             "raw_path": quote(path, safe="/%").encode(),

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limits import parse
 from starlette.responses import PlainTextResponse
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
@@ -217,11 +219,33 @@ async def test_routes_of_plugins_and_sockets_are_counted(tmp_path: Path) -> None
         assert await statuses(client, "/mine/1", "/mine/2") == [200, 429]
         async with client.websocket("/live"):
             pass
-        refused = await _refusal(client)
+        refused = await _refusal(client, "/live")
     assert refused[0] == 429 and refused[1] > 0
 
 
-async def _refusal(client: Client) -> tuple[int, int]:
+async def test_sockets_of_starlette_are_counted(tmp_path: Path) -> None:
+    async def mine(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.close()
+
+    async with opened(tmp_path, {"route": "/mine/{id}", "limit": "1/hour"}) as client:
+        client.app.routes.append(WebSocketRoute("/mine/{id}", mine))
+        async with client.websocket("/mine/1"):
+            pass
+        refused = await _refusal(client, "/mine/2")
+    assert refused[0] == 429 and refused[1] > 0
+
+
+async def test_a_socket_of_a_route_that_is_open_to_other_origins_opens(tmp_path: Path) -> None:
+    cors = {"origins": ["https://other.example"], "routes": ["/*"]}
+    async with (
+        opened(tmp_path, cors=cors) as client,
+        client.websocket("/live", headers={"origin": "https://other.example"}),
+    ):
+        pass
+
+
+async def _refusal(client: Client, url: str) -> tuple[int, int]:
     """Return status and `Retry-After` of a refused handshake."""
     sent: list[Any] = []
 
@@ -231,7 +255,7 @@ async def _refusal(client: Client) -> tuple[int, int]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await client.app(client.scope("websocket", "/live", None), receive, send)
+    await client.app(client.scope("websocket", url, None), receive, send)
     headers = dict(sent[0]["headers"])
     return sent[0]["status"], int(headers[b"retry-after"])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fxtrio.cli.trial.order import SettingProblem
 from fxtrio.config import Config
-from fxtrio.policy.patterns import covers
+from fxtrio.policy.patterns import covers, pattern_of
 from fxtrio.policy.routes import named_routes
 
 
@@ -30,9 +30,8 @@ def unknown_routes(
 def _own_routes(app: Any, base_url: str) -> Iterator[str]:
     """Yield the paths of an application's Starlette routes, those of plugins included."""
     for route in getattr(app, "routes", ()):
-        path = getattr(route, "path", None)
-        if isinstance(path, str):
-            yield path.removeprefix(base_url) or "/"
+        if isinstance(getattr(route, "path", None), str):
+            yield pattern_of(route, base_url)
 
 
 def _is_public(folder: Path, entry: str) -> bool:

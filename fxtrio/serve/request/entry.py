@@ -59,7 +59,7 @@ async def enter(
 
 def is_preflight(event: RequestEvent) -> bool:
     """Whether a browser asks if another origin may make a request."""
-    return event.scope["method"] == "OPTIONS" and event.headers.keys() >= _PREFLIGHT
+    return event.scope.get("method") == "OPTIONS" and event.headers.keys() >= _PREFLIGHT
 
 
 _PREFLIGHT = {b"origin", b"access-control-request-method"}
