@@ -1,6 +1,6 @@
-"""Forget kept responses by hand: from jobs, webhooks and WebSocket handlers.
+"""Forget stored responses by hand: from jobs, webhooks and WebSocket handlers.
 
-Pages with ``CACHE = {"revalidate": …}`` are kept by the serving code, which puts itself
+Pages with ``CACHE = {"revalidate": …}`` are stored by the serving code, which puts itself
 at `App.cache`. Re-exported as `fx.cache`.
 """
 
@@ -28,7 +28,7 @@ def revalidate(*urls: str) -> int:
     """Make the next visit to each of ``urls`` load its page anew. Never waits.
 
     A URL stands for all forms and all queries of its page, and a route such as
-    ``/blog/[id]`` for all of its pages. Returns how many kept responses went in this
+    ``/blog/[id]`` for all of its pages. Returns how many stored responses went in this
     process; with a Redis broker the app's other processes forget theirs a moment later.
     Callable from worker threads too. Raises AppNotRunning outside a running app.
     """

@@ -46,7 +46,7 @@ class App:
     """``app.state`` of the ASGI application."""
 
     cache: Cache | None = None
-    """Kept responses of pages with ``CACHE``; None in development."""
+    """Stored responses of pages with ``CACHE``; None in development."""
 
     database: Database | None = None
     """What `fx.db` speaks to; None where the settings name no database."""

@@ -1,6 +1,6 @@
 """One gzip body of pieces that were deflated before: what is kept is compressed once.
 
-A kept response is the same for everybody but for a nonce here and there, and for a number
+A stored response is the same for everybody but for a nonce here and there, and for a number
 at its end. Deflate has blocks of plain bytes for these, so all else is compressed once and
 only a checksum is computed for each visitor (RFC 1951, 3.2.4; RFC 1952). Neither zstd nor
 Brotli can be put together so.

@@ -29,7 +29,7 @@ from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
-from fxtrio.serve.pages.failure import NOT_FOUND, plain_problem, twice
+from fxtrio.serve.pages.failure import NOT_FOUND, plain_problem, repeated_header
 from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
@@ -109,7 +109,7 @@ class Dispatcher:
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:
             if event.repeated is not None:
-                return await self._send(event, self._told(event, twice(event.repeated)))
+                return await self._send(event, self._told(event, repeated_header(event.repeated)))
             if self._routes and await self._serve_route(running, event):
                 return None
             answer = await self._answer(running, event)

@@ -19,7 +19,7 @@ from fxtrio.policy.patterns import pattern_of
 from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
 from fxtrio.routes.matched import SCOPE_KEY
-from fxtrio.serve.pages.failure import log_failure, twice
+from fxtrio.serve.pages.failure import log_failure, repeated_header
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
 from fxtrio.serve.request.entry import enter
@@ -43,7 +43,7 @@ async def serve_socket(
     send = _accepting(event)
     socket = PageSocket(event.scope, event.receive, send)
     if event.repeated is not None:
-        error = {"ok": False, "error": twice(event.repeated).message}
+        error = {"ok": False, "error": repeated_header(event.repeated).message}
         await _refuse(socket, JSONResponse(error, 400))
         return
     with known_ending(event.scope) as ending:

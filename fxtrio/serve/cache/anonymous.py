@@ -1,4 +1,4 @@
-"""The visitor for whom a kept response is made: nobody in particular.
+"""The visitor for whom a stored response is made: nobody in particular.
 
 Its request has the URL and the host, and nothing else of whoever asked first: no
 cookies, no other headers, no address. So what is kept can hold nothing of a visitor.
@@ -52,7 +52,7 @@ def not_shared(cause: str, remedy: str = "load what differs in the browser") -> 
 
 
 class AnonymousRequest(Request):
-    """The request that hooks and loaders get when a response is to be kept.
+    """The request that hooks and loaders get when a response is to be stored.
 
     ``reads`` takes what they read of the visitor.
     """

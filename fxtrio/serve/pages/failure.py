@@ -22,7 +22,7 @@ log = logging.getLogger("fx.serve")
 NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
 
 
-def twice(name: bytes) -> PageProblem:
+def repeated_header(name: bytes) -> PageProblem:
     """Return what a client is told that sends two of a header by which it is trusted."""
     return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
 
