@@ -23,6 +23,7 @@ from fxtrio.cli.develop.hosts import HostGuard, development_app
 from fxtrio.cli.develop.importers import noting_imports
 from fxtrio.cli.develop.lines import read_lines
 from fxtrio.cli.develop.modules import Modules
+from fxtrio.cli.develop.stalls import watch_stalls
 from fxtrio.cli.develop.swap import Swapper
 from fxtrio.config import load_config
 from fxtrio.context import developing
@@ -92,7 +93,12 @@ def main() -> int:
 
 
 async def _take_orders(swapper: Swapper, replies: int) -> None:
-    """Do what the parent says, until it is gone."""
+    """Do what the parent says, until it is gone, and watch the event loop meanwhile."""
+    with watch_stalls():
+        await _follow(swapper, replies)
+
+
+async def _follow(swapper: Swapper, replies: int) -> None:
     async with (
         trio.lowlevel.FdStream(os.dup(0)) as parent,
         trio.lowlevel.FdStream(os.dup(replies)) as out,

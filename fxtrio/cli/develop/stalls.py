@@ -1,0 +1,92 @@
+"""Calls that hold the event loop: each is named once, with its place and what to do instead.
+
+A thread looks at the task step that runs, and costs nothing while the loop waits. Only the
+app of `fx dev` has it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from types import FrameType
+
+import attrs
+import trio
+
+from fxtrio.errors import shown_path
+from fxtrio.tracebacks import is_application
+
+LONGEST = 0.1
+"""A step that takes longer is told (seconds)."""
+
+_LOOK = 0.03
+"""How often the thread looks (seconds)."""
+
+log = logging.getLogger("fx.dev")
+
+
+@attrs.define(eq=False)
+class _Steps(trio.abc.Instrument):
+    """When the step that runs has begun."""
+
+    begun: float | None = None
+    """`perf_counter`; None between two steps."""
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.begun = perf_counter()
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.begun = None
+
+
+@contextmanager
+def watch_stalls() -> Iterator[None]:
+    """Name what holds the event loop of the calling thread, for as long as the block lasts."""
+    steps, stop = _Steps(), threading.Event()
+    arguments = steps, stop, threading.get_ident()
+    thread = threading.Thread(target=_watch, args=arguments, name="fx-stalls", daemon=True)
+    trio.lowlevel.add_instrument(steps)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        trio.lowlevel.remove_instrument(steps)
+
+
+def _watch(steps: _Steps, stop: threading.Event, loop: int) -> None:
+    told: set[str] = set()
+    while not stop.wait(_LOOK):
+        begun = steps.begun
+        if begun is None or perf_counter() - begun <= LONGEST:
+            continue
+        place = _place(sys._current_frames().get(loop))
+        if place and place not in told and steps.begun == begun:
+            told.add(place)
+            log.warning(
+                "%s has held the event loop for more than %d ms, and with it every other visitor. "
+                "Use what can be awaited, or call it in a thread: "
+                "'await trio.to_thread.run_sync(function, argument)'.",
+                place,
+                LONGEST * 1000,
+            )
+
+
+def _place(frame: FrameType | None) -> str:
+    """Return file, line and function of the application's innermost frame; "" without one.
+
+    A module that is being imported is none: that happens once, when a file was saved.
+    """
+    while frame is not None:
+        code = frame.f_code
+        if is_application(code.co_filename):
+            if code.co_name == "<module>":
+                return ""
+            return f"{shown_path(Path(code.co_filename))}:{frame.f_lineno}: {code.co_name}()"
+        frame = frame.f_back
+    return ""

@@ -1,0 +1,73 @@
+"""In development a call that holds the event loop is named, once, with its place."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+
+import pytest
+import trio
+
+from fxtrio.cli.develop.stalls import watch_stalls
+
+
+class Freeing(logging.Handler):
+    """Lets the call that holds the loop go as soon as it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+        self.go = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(record.getMessage())
+        self.go.set()
+
+
+@pytest.fixture
+def handler() -> Iterator[Freeing]:
+    handler = Freeing()
+    logger = logging.getLogger("fx.dev")
+    logger.addHandler(handler)
+    yield handler
+    logger.removeHandler(handler)
+
+
+def hold(go: threading.Event, longest: float) -> bool:
+    return go.wait(longest)
+
+
+async def test_what_holds_the_event_loop_is_named_once(handler: Freeing) -> None:
+    with watch_stalls():
+        await trio.lowlevel.checkpoint()
+        assert hold(handler.go, 10)
+        await trio.lowlevel.checkpoint()
+        handler.go.clear()
+        assert not hold(handler.go, 0.3)
+        await trio.lowlevel.checkpoint()
+    [told] = handler.told
+    line = hold.__code__.co_firstlineno + 1
+    assert f"test_develop_stalls.py:{line}: hold() has held the event loop" in told
+    assert "trio.to_thread.run_sync" in told
+
+
+async def test_what_waits_or_runs_in_a_thread_is_not_told(handler: Freeing) -> None:
+    begun = threading.Event()
+
+    def work() -> None:
+        begun.set()
+        assert handler.go.wait(0.3) is False
+
+    with watch_stalls():
+        await trio.to_thread.run_sync(work)
+    assert begun.is_set()
+    assert handler.told == []
+
+
+async def test_nothing_is_left_when_the_block_has_ended(handler: Freeing) -> None:
+    with watch_stalls():
+        pass
+    with trio.fail_after(5):
+        while any(thread.name == "fx-stalls" for thread in threading.enumerate()):
+            await trio.lowlevel.checkpoint()
