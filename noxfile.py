@@ -17,6 +17,9 @@ nox.options.sessions = ["lint", "types", "js", "tests"]
 
 ROOT = Path(__file__).parent
 GUESTBOOK = ROOT / "examples" / "guestbook"
+PARALLEL = ("-n", "auto", "--dist", "loadfile")
+"""Tests of one file share servers and builds, so they stay together."""
+
 PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "noxfile.py")
 
 
@@ -60,7 +63,7 @@ def js(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run all tests but those with a browser; arguments after -- go to pytest."""
     session.install("-e", ".[dev]")
-    session.run("pytest", "-m", "not browser", *session.posargs)
+    session.run("pytest", *PARALLEL, "-m", "not browser", *session.posargs)
 
 
 @nox.session
@@ -110,7 +113,7 @@ def ci(session: nox.Session) -> None:
     failed = [check.__name__ for check in (_lint, _types, _js) if not _passes(check, session)]
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *PARALLEL, *session.posargs)
     if failed:
         session.error(f"the tests passed, but not {', '.join(failed)}")
 

@@ -13,16 +13,16 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.support import Server, free_port, fx, open_browser, serving, visit
+from tests.e2e.support import Server, free_port, fx, serving, visit
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
     expect.set_options(timeout=60_000)  # the machine may be busy
-    with open_browser() as opened:
-        yield opened
+    yield
+    expect.set_options(timeout=5_000)  # Playwright's own
 
 
 @pytest.fixture
