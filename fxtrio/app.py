@@ -23,11 +23,12 @@ from fxtrio.compression.files import Compressed, find_assets, find_public
 from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
-from fxtrio.db import Database, open_database
-from fxtrio.db.migrating import migrate, require_migrated
+from fxtrio.db.migrating import open_app_database
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
+from fxtrio.jobs import open_jobs
+from fxtrio.jobs.finding import make_job_runner
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
@@ -161,7 +162,9 @@ class Application(Starlette):
                 await enter(open_log_limit())
             portal = await enter(open_portal())  # outlives whatever may call into it
             renderer = await enter(self._open_renderer())
-            database = await enter(self._open_database())
+            database = await enter(
+                open_app_database(config.database, self._root, development=site.development)
+            )
             state.fx_broker = await enter(open_broker(config.realtime))
             state.fx_tasks = await enter(
                 open_task_queue(
@@ -171,6 +174,7 @@ class Application(Starlette):
                 )
             )
             cache = make_response_cache(site)
+            jobs = make_job_runner(config.jobs, self._root, database)
             app = App(
                 config=config,
                 tasks=state.fx_tasks,
@@ -178,6 +182,7 @@ class Application(Starlette):
                 state=state,
                 cache=cache,
                 database=database,
+                jobs=jobs,
                 portal=portal,
                 resolve=resolve,
             )
@@ -188,6 +193,7 @@ class Application(Starlette):
             if cache is not None:
                 await enter(open_response_cache(cache, config, state.fx_broker))
             count = await enter(open_counting(config))
+            await enter(open_jobs(jobs, app))
             bodies = Bodies(config.limits.all_bodies)
             lifetime = self.lifetime
             lifetime.running = Running(app, watchdog, background, renderer, bodies, count)
@@ -200,24 +206,9 @@ class Application(Starlette):
                 # Plugins and the pool outlive the work that may use them.
                 limit = config.tasks.drain_timeout
                 async with trio.open_nursery() as nursery:
-                    nursery.start_soon(state.fx_tasks.drain, limit)
-                    nursery.start_soon(background.drain, limit)
+                    for work in (state.fx_tasks, background, *([jobs] if jobs else [])):
+                        nursery.start_soon(work.drain, limit)
                 lifetime.running = lifetime.cache = None
-
-    @asynccontextmanager
-    async def _open_database(self) -> AsyncIterator[Database | None]:
-        """Keep the database open; None without one."""
-        settings = self.site.config.database
-        if not settings.url:
-            yield None
-            return
-        development = self.site.development
-        async with open_database(settings, self._root, development=development) as database:
-            if development or settings.migrate == "run":
-                await migrate(database, self._root)
-            else:
-                await require_migrated(database, self._root)
-            yield database
 
     def begin_shutdown(self) -> None:
         """Let `/readyz` answer 503 from now on. The server calls it before it stops intake."""

@@ -14,6 +14,7 @@ from fxtrio.config import Config
 from fxtrio.context import current_app
 from fxtrio.db import Database
 from fxtrio.errors import FxtrioError
+from fxtrio.jobs import JobRunner
 from fxtrio.portal import AsyncioPortal
 from fxtrio.realtime import Authenticator, Broker
 from fxtrio.tasks import TaskQueue
@@ -50,6 +51,9 @@ class App:
 
     database: Database | None = None
     """What `fx.db` speaks to; None where the settings name no database."""
+
+    jobs: JobRunner | None = None
+    """Runs durable jobs; None without a database, or without jobs."""
 
     portal: AsyncioPortal | None = None
     """The asyncio loop for libraries that know no other; see `fx.asyncio`."""

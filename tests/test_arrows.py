@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats"}),
     frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"policy"}),
-    frozenset({"http2", "portal"}),
+    frozenset({"http2", "jobs", "portal"}),
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),
     frozenset({"hypercorn_guard", "plugins", "imports"}),

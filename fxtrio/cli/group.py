@@ -14,7 +14,19 @@ from fxtrio.cli.output import leaves, print_errors
 from fxtrio.config import CONFIG_FILE, load_config, load_env_files
 from fxtrio.errors import FxtrioError
 
-COMMANDS = ("init", "dev", "check", "build", "serve", "routes", "db", "config", "secret", "version")
+COMMANDS = (
+    "init",
+    "dev",
+    "check",
+    "build",
+    "serve",
+    "routes",
+    "db",
+    "jobs",
+    "config",
+    "secret",
+    "version",
+)
 """In the order of the help text. `fxtrio.cli.<name>` holds ``command``."""
 
 

@@ -207,6 +207,20 @@ class DatabaseConfig:
 
 
 @attrs.frozen(kw_only=True)
+class JobsConfig:
+    """The ``jobs`` section: durable jobs, which need a database."""
+
+    workers: int = attrs.field(default=4, validator=checks.at_least(0))
+    """Jobs that run at the same time in each server process; 0 leaves them to others (count)."""
+
+    queues: tuple[str, ...] = ()
+    """The queues from which jobs are taken; all when it is empty."""
+
+    keep: float = attrs.field(default=7 * 86400.0, validator=checks.positive_seconds)
+    """How long jobs that are done stay in the table (seconds)."""
+
+
+@attrs.frozen(kw_only=True)
 class RealtimeConfig:
     """The ``realtime`` section: channels and WebSockets."""
 
@@ -327,6 +341,9 @@ class Config:
 
     database: DatabaseConfig = attrs.field(factory=DatabaseConfig)
     """The application's own data."""
+
+    jobs: JobsConfig = attrs.field(factory=JobsConfig)
+    """Durable jobs."""
 
     realtime: RealtimeConfig = attrs.field(factory=RealtimeConfig)
     """Channels and WebSockets."""

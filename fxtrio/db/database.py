@@ -53,6 +53,22 @@ class Database:
         """How many statements a server works at (count)."""
         return self._engine.under_way
 
+    @property
+    def alone(self) -> bool:
+        """Whether no other process can see it: it is in memory."""
+        return self._engine.alone
+
+    async def listen(self, channel: str, call: Callable[[], None]) -> None:
+        """Call ``call`` until cancelled, whenever another process may have written.
+
+        Raises what the engine raises when the connection is lost.
+        """
+        await self._engine.listen(channel, call)
+
+    async def notify(self, channel: str) -> None:
+        """Let those who `listen` in other processes know."""
+        await self._engine.notify(channel)
+
     async def all(self, row: type[Row], sql: str, *args: Any) -> list[Row]:
         """Return all rows: dicts, or objects of an attrs class, dataclass or pydantic model.
 

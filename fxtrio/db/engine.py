@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -85,6 +85,19 @@ class Engine(Protocol):
     @property
     def begin(self) -> str:
         """The statement that begins a transaction."""
+        ...
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process can see the database."""
+        ...
+
+    async def listen(self, channel: str, call: Callable[[], None]) -> None:
+        """Call ``call`` until cancelled, whenever another process may have written."""
+        ...
+
+    async def notify(self, channel: str) -> None:
+        """Let those who `listen` in other processes know."""
         ...
 
     @property

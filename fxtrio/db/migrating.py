@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from fxtrio.config import DatabaseConfig
 from fxtrio.db.database import Database
 from fxtrio.db.migrations import (
     Comparison,
@@ -17,6 +19,7 @@ from fxtrio.db.migrations import (
     compare,
     read_migrations,
 )
+from fxtrio.db.urls import open_database
 
 _TABLE = """
 create table if not exists fx_migrations
@@ -87,3 +90,23 @@ async def require_migrated(database: Database, root: Path) -> None:
         raise MigrationsInvalid(compared.problems)
     if compared.pending:
         raise MigrationsPending([migration.file for migration in compared.pending])
+
+
+@asynccontextmanager
+async def open_app_database(
+    settings: DatabaseConfig, root: Path, *, development: bool
+) -> AsyncIterator[Database | None]:
+    """Keep the database of an app open, with all migrations; None without one.
+
+    In development, and where the settings say so, they are run; else raises
+    MigrationsPending. Raises DatabaseUnusable, MigrationsInvalid and MigrationFailed.
+    """
+    if not settings.url:
+        yield None
+        return
+    async with open_database(settings, root, development=development) as database:
+        if development or settings.migrate == "run":
+            await migrate(database, root)
+        else:
+            await require_migrated(database, root)
+        yield database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import select
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from enum import Enum
 from itertools import count
@@ -72,6 +72,30 @@ class Postgres:
         """Take a connection back."""
         assert isinstance(connection, PostgresConnection)
         self._pool.release(connection)
+
+    @property
+    def alone(self) -> bool:
+        """A server has other clients."""
+        return False
+
+    async def listen(self, channel: str, call: Callable[[], None]) -> None:
+        """LISTEN on a connection of its own."""
+        connection = await self._open()
+        try:
+            await connection.run(f"listen {channel}")
+            call()  # for what came before
+            async for _ in connection.raw.notifies():
+                call()
+        finally:
+            connection.finish()
+
+    async def notify(self, channel: str) -> None:
+        """NOTIFY."""
+        connection = await self.acquire(reads=False)
+        try:
+            await connection.run(f"notify {channel}")
+        finally:
+            self.release(connection)
 
     def close(self) -> None:
         """Close what is idle."""

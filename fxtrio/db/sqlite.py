@@ -28,6 +28,7 @@ BUSY_TIMEOUT = 5.0
 
 _PAUSE = 0.02  # longest between two tries for a lock, in seconds
 _STEPS = 10_000  # of SQLite's machine, some hundred microseconds, between two looks
+_LOOK = 0.05  # between two looks whether another process has written, in seconds
 _PART = 500  # rows of a stream at a time
 _READS = re.compile(r"\s*(?:select|values|explain|with)\b", re.IGNORECASE)
 _WRITES = re.compile(r"\b(?:insert|update|delete|replace)\b", re.IGNORECASE)
@@ -77,6 +78,31 @@ class Sqlite:
         connection.undo()
         assert connection.pool is not None
         connection.pool.release(connection)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is in memory."""
+        return self._path is None
+
+    async def listen(self, channel: str, call: Callable[[], None]) -> None:
+        """Look at a number that SQLite changes with every write of another connection."""
+        if self.alone:
+            await trio.sleep_forever()
+        connection = await self._open_reader()
+        try:
+            known = 0
+            while True:
+                found = (await connection.run("pragma data_version")).rows[0][0]
+                if found != known:
+                    known = found
+                    call()
+                await trio.sleep(_LOOK)
+        finally:
+            connection.finish()
+
+    async def notify(self, channel: str) -> None:
+        """Do nothing: those who listen look by themselves."""
+        await trio.lowlevel.checkpoint()
 
     def close(self) -> None:
         """Close what is open."""

@@ -61,6 +61,12 @@ def name_of(func: object) -> str:
 
 def not_callable(value: object) -> str:
     """Say what to enqueue instead, and close a coroutine that nobody will await."""
+    if hasattr(value, "__fx_job__"):
+        name = getattr(value, "name", "").rpartition(".")[2]
+        return (
+            f"{name} is a durable job (@job), and this queue is lost with its process: write "
+            f"await {name}.enqueue(…) instead of enqueue({name}, …)."
+        )
     if inspect.iscoroutine(value):
         value.close()
         return (

@@ -151,7 +151,7 @@ class TaskQueue:
     def _put(
         self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        if not callable(func):
+        if not callable(func) or hasattr(func, "__fx_job__"):
             raise TypeError(not_callable(func))
         job = (copy_context(), func, args, kwargs)
         if threading.get_ident() == self._thread:

@@ -1,0 +1,163 @@
+"""`fx jobs`: run durable jobs apart from the server, and look after them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from fxtrio.cli.db import open_configured
+from fxtrio.cli.output import json_option, print_done, root_option
+from fxtrio.cli.words import counted
+from fxtrio.config import load_env_files
+
+if TYPE_CHECKING:
+    from fxtrio.jobs.store import JobStore
+
+Answer = TypeVar("Answer")
+
+_STATES = ("waiting", "running", "done", "failed")
+_MOMENTS = ("due", "made", "ended")
+
+
+@click.group
+def command() -> None:
+    """Run durable jobs, and look after them."""
+
+
+@command.command
+@root_option
+@click.option("--queue", "queues", multiple=True, help="Take jobs of this queue. May be repeated.")
+@click.option("--workers", type=click.IntRange(1), default=4, help="Jobs at the same time.")
+def work(root: Path, queues: tuple[str, ...], workers: int) -> None:
+    """Run the jobs of a build until told to stop.
+
+    SIGTERM and Ctrl+C let those that run finish, as the server does; what is not done then
+    goes back to waiting.
+    """
+    import trio
+
+    from fxtrio.cli.jobs.working import run_apart
+
+    load_env_files(root)
+
+    async def run() -> None:
+        with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            await run_apart(root, queues, workers, until=signals.__anext__, report=print_done)
+
+    trio.run(run)
+
+
+@command.command("list")
+@root_option
+@click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--queue", help="Only those of this queue.")
+@click.option("--limit", type=click.IntRange(1), default=50, help="The most to print.")
+@json_option
+def list_(root: Path, state: str | None, queue: str | None, limit: int, as_json: bool) -> None:
+    """List jobs, the newest first."""
+    from fxtrio.jobs.admin import list_jobs
+
+    found = _ask(root, partial(list_jobs, state=state, queue=queue, most=limit))
+    if as_json:
+        _print_json(found)
+    for row in [] if as_json else found:
+        click.echo(
+            f"{row['id']:>8}  {row['state']:<8}{row['queue']:<10}{_moment(row['due'])}  "
+            f"{row['name']}  {row['args']}"
+        )
+
+
+@command.command
+@root_option
+@click.argument("number", type=int)
+@json_option
+def show(root: Path, number: int, as_json: bool) -> None:
+    """Print all of a job, its last error included."""
+    from fxtrio.jobs.admin import show_job
+
+    found = _ask(root, lambda store: show_job(store, number))
+    if found is None:
+        raise click.ClickException(f"There is no job {number}.")
+    if as_json:
+        _print_json(found)
+        return
+    for key, value in found.items():
+        shown = _moment(value) if key in _MOMENTS and value is not None else value
+        if value is not None:
+            click.echo(f"{key + ':':<12}{shown}")
+
+
+@command.command
+@root_option
+@click.argument("numbers", type=int, nargs=-1, required=True)
+def retry(root: Path, numbers: tuple[int, ...]) -> None:
+    """Let failed jobs wait again, as if they had never been tried."""
+    from fxtrio.jobs.admin import retry_jobs
+
+    done = _ask(root, lambda store: retry_jobs(store, numbers, time.time()))
+    _tell("waiting again", numbers, done, "has not failed")
+
+
+@command.command
+@root_option
+@click.argument("numbers", type=int, nargs=-1, required=True)
+def discard(root: Path, numbers: tuple[int, ...]) -> None:
+    """Forget jobs that do not run."""
+    from fxtrio.jobs.admin import discard_jobs
+
+    done = _ask(root, lambda store: discard_jobs(store, numbers))
+    _tell("forgotten", numbers, done, "runs, or is not there")
+
+
+@command.command
+@root_option
+@json_option
+def stats(root: Path, as_json: bool) -> None:
+    """Print how many jobs there are of each name and state."""
+    from fxtrio.jobs.admin import count_jobs
+
+    found = _ask(root, count_jobs)
+    if as_json:
+        _print_json(found)
+    for row in [] if as_json else found:
+        click.echo(f"{row['jobs']:>8}  {row['state']:<8}{row['queue']:<10}{row['name']}")
+
+
+def _ask(root: Path, work: Callable[[JobStore], Awaitable[Answer]]) -> Answer:
+    import trio
+
+    load_env_files(root)
+
+    async def ask() -> Answer:
+        from fxtrio.jobs.store import JobStore
+
+        async with open_configured(root) as database:
+            store = JobStore(database)
+            await store.prepare()
+            return await work(store)
+
+    return trio.run(ask)
+
+
+def _tell(what: str, numbers: tuple[int, ...], done: list[int], why_not: str) -> None:
+    if done:
+        print_done(f"{counted(len(done), 'job')} {what}.")
+    left = [number for number in numbers if number not in done]
+    if left:
+        raise click.ClickException("\n".join(f"The job {number} {why_not}." for number in left))
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2))
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")[:19]

@@ -1,0 +1,29 @@
+"""Durable jobs: rows of the application's own database, run at least once.
+
+`job` and `every` make a function one; `open_jobs` runs them for as long as the app does.
+Re-exported as `fx.jobs`.
+"""
+
+from fxtrio.jobs.declared import Job, every, job
+from fxtrio.jobs.faults import (
+    CronInvalid,
+    JobArgumentsInvalid,
+    JobError,
+    JobsNotRunning,
+    JobTimeout,
+)
+from fxtrio.jobs.runner import JobRunner, JobStatistics, open_jobs
+
+__all__ = [
+    "CronInvalid",
+    "Job",
+    "JobArgumentsInvalid",
+    "JobError",
+    "JobRunner",
+    "JobStatistics",
+    "JobTimeout",
+    "JobsNotRunning",
+    "every",
+    "job",
+    "open_jobs",
+]

@@ -1,0 +1,218 @@
+"""The tables of durable jobs, and every statement about them; the same on each engine.
+
+A job waits, runs, and is done or has failed. A row that runs belongs to one worker: whoever
+ends it says which, and is told when it belongs to another one by now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from fxtrio.db import Database
+
+CRASHES = 5
+"""A job whose process died so often is given up: it is the likely culprit (count)."""
+
+_TYPES = {
+    "sqlite": {"serial": "integer primary key autoincrement", "real": "real"},
+    "postgresql": {
+        "serial": "bigint generated always as identity primary key",
+        "real": "double precision",
+    },
+}
+_SCHEMA = """
+create table if not exists fx_jobs (
+  id {serial}, name text not null, queue text not null, args text not null,
+  state text not null default 'waiting', due {real} not null,
+  attempts integer not null default 0, crashes integer not null default 0,
+  key text, worker text, request_id text, made {real} not null, ended {real}, error text);
+create index if not exists fx_jobs_due on fx_jobs (due, id) where state = 'waiting';
+create index if not exists fx_jobs_running on fx_jobs (worker) where state = 'running';
+create index if not exists fx_jobs_ended on fx_jobs (ended) where state = 'done';
+create unique index if not exists fx_jobs_unique on fx_jobs (name, key)
+  where state in ('waiting', 'running') and key is not null;
+create table if not exists fx_workers (id text primary key, seen {real} not null);
+create table if not exists fx_ticks (name text primary key, tick {real} not null);
+"""
+_LOCK = "select pg_advisory_xact_lock(7225103)"
+
+
+@attrs.frozen
+class Claimed:
+    """A job that this process is to run."""
+
+    id: int
+    name: str
+    args: str
+    attempts: int
+    """This one included."""
+
+    request_id: str | None
+    worker: str
+    """As whom it was claimed."""
+
+
+@attrs.frozen
+class JobStore:
+    """The statements. Times are seconds since 1970."""
+
+    database: Database
+
+    async def prepare(self) -> None:
+        """Make the tables where there are none."""
+        schema = _SCHEMA.format(**_TYPES[self.database.dialect])
+        async with self.database.transaction():
+            if self.database.dialect == "postgresql":  # two who make a table collide there
+                await self.database.execute(_LOCK)
+            await self.database.run_script(schema)
+
+    async def add(
+        self,
+        *,
+        name: str,
+        queue: str,
+        args: str,
+        key: str | None,
+        due: float,
+        request_id: str | None,
+        after: Callable[[], None],
+    ) -> int | None:
+        """Keep a job; None when there is one with its key. ``after`` is called once it is kept."""
+        number: int | None = await self.database.value(
+            "insert into fx_jobs (name, queue, args, key, due, made, request_id)"
+            " values ($1, $2, $3, $4, $5, $5, $6) on conflict do nothing returning id",
+            name,
+            queue,
+            args,
+            key,
+            due,
+            request_id,
+        )
+        if number is not None:
+            self.database.after_commit(after)
+        return number
+
+    async def claim(
+        self, worker: str, now: float, names: Sequence[str], queues: Sequence[str], most: int
+    ) -> list[Claimed]:
+        """Take up to ``most`` jobs that are due, of ``names``, in ``queues`` (empty: in all)."""
+        skip = " for update skip locked" if self.database.dialect == "postgresql" else ""
+        within = f" and queue {self._in(5)}" if queues else ""
+        return await self.database.all(
+            Claimed,
+            "update fx_jobs set state = 'running', worker = $1, attempts = attempts + 1"
+            " where id in (select id from fx_jobs where state = 'waiting' and due <= $2"
+            f" and name {self._in(3)}{within} order by due, id limit $4{skip})"
+            " returning id, name, args, attempts, request_id, worker",
+            *(worker, now, list(names), most, *([list(queues)] if queues else [])),
+        )
+
+    def _in(self, number: int) -> str:
+        """Return the test for being in a list, which is the argument ``number``."""
+        if self.database.dialect == "postgresql":
+            return f"= any(${number})"
+        return f"in (select value from json_each(${number}))"
+
+    async def next_due(self, names: Sequence[str], queues: Sequence[str]) -> float | None:
+        """Return when the next job is due that `claim` would take; None without one."""
+        within = f" and queue {self._in(2)}" if queues else ""
+        due: float | None = await self.database.value(
+            f"select min(due) from fx_jobs where state = 'waiting' and name {self._in(1)}{within}",
+            *(list(names), *([list(queues)] if queues else [])),
+        )
+        return due
+
+    async def finish(self, worker: str, ended: Sequence[int], now: float) -> int:
+        """Call jobs done; return how many belonged to ``worker`` still."""
+        return await self.database.execute(
+            f"update fx_jobs set state = 'done', ended = $1, error = null where id {self._in(2)}"
+            " and worker = $3 and state = 'running'",
+            now,
+            list(ended),
+            worker,
+        )
+
+    async def fail(self, job: Claimed, error: str, now: float, again: float | None) -> None:
+        """Let a job wait until ``again``, or give it up."""
+        await self.database.execute(
+            "update fx_jobs set state = $1, due = $2, ended = $3, error = $4, worker = null"
+            " where id = $5 and worker = $6 and state = 'running'",
+            "failed" if again is None else "waiting",
+            now if again is None else again,
+            now if again is None else None,
+            error,
+            job.id,
+            job.worker,
+        )
+
+    async def give_back(self, worker: str) -> int:
+        """Let jobs wait again that ``worker`` has begun and will not end; no try is counted."""
+        return await self.database.execute(
+            "update fx_jobs set state = 'waiting', worker = null, attempts = attempts - 1"
+            " where worker = $1 and state = 'running'",
+            worker,
+        )
+
+    async def beat(self, worker: str, now: float, *, first: bool = False) -> bool:
+        """Say that a worker lives; False when others have given it up meanwhile."""
+        if first:
+            sql = "insert into fx_workers (id, seen) values ($1, $2) on conflict do nothing"
+        else:
+            sql = "update fx_workers set seen = $2 where id = $1"
+        return bool(await self.database.execute(sql, worker, now))
+
+    async def leave(self, worker: str) -> None:
+        """Take a worker out of the list."""
+        await self.database.execute("delete from fx_workers where id = $1", worker)
+
+    async def workers(self) -> dict[str, float]:
+        """Return when each worker was seen last."""
+        rows = await self.database.all(dict, "select id, seen from fx_workers")
+        return {row["id"]: row["seen"] for row in rows}
+
+    async def bury(self, dead: Iterable[str], now: float) -> int:
+        """Give the jobs of dead workers back, and give up those that keep killing them."""
+        async with self.database.transaction():
+            for worker in dead:
+                await self.leave(worker)
+            return await self.database.execute(
+                "update fx_jobs set crashes = crashes + 1, attempts = attempts - 1, worker = null,"
+                " state = case when crashes + 1 >= $1 then 'failed' else 'waiting' end,"
+                " ended = case when crashes + 1 >= $1 then $2 else ended end,"
+                " error = 'the process that ran it died'"
+                " where state = 'running' and worker not in (select id from fx_workers)",
+                CRASHES,
+                now,
+            )
+
+    async def tick(self, name: str, tick: float) -> bool:
+        """Record a time of a schedule; False when somebody has recorded it, or a later one."""
+        return bool(
+            await self.database.execute(
+                "insert into fx_ticks (name, tick) values ($1, $2) on conflict (name) do update"
+                " set tick = excluded.tick where fx_ticks.tick < excluded.tick",
+                name,
+                tick,
+            )
+        )
+
+    async def ticks(self) -> dict[str, float]:
+        """Return the last recorded time of each schedule."""
+        rows = await self.database.all(dict, "select name, tick from fx_ticks")
+        return {row["name"]: row["tick"] for row in rows}
+
+    async def purge(self, before: float) -> int:
+        """Forget what was done before a time."""
+        return await self.database.execute(
+            "delete from fx_jobs where state = 'done' and ended < $1", before
+        )
+
+
+def decoded(args: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments of a job."""
+    positional, named = json.loads(args)
+    return positional, named

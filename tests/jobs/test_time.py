@@ -1,0 +1,151 @@
+"""Retries, timeouts and schedules, on a clock that jumps."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from fx.jobs import CronInvalid, every, job
+from fxtrio.db import Database
+from fxtrio.jobs import JobRunner
+from fxtrio.jobs.schedule import Schedule
+from tests.db.engines import opened
+from tests.jobs.running import rows, running
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.fixture
+async def database(tmp_path: Path, autojump_clock: MockClock) -> AsyncIterator[Database]:
+    async with opened("memory", tmp_path) as opened_database:
+        yield opened_database
+
+
+def begin_at(runner: JobRunner, moment: datetime) -> None:
+    """Let the runner's time begin at a moment."""
+    runner._offset = moment.timestamp() - trio.current_time()
+
+
+async def test_a_job_is_tried_again_after_longer_and_longer_pauses(
+    database: Database, autojump_clock: MockClock
+) -> None:
+    times: list[float] = []
+
+    @job(retries=3, backoff=2)
+    async def send() -> None:
+        times.append(trio.current_time())
+        raise KeyError("again")
+
+    async with running(database, send):
+        await send.enqueue(delay=60)
+        await trio.sleep(1000)
+
+    assert times == pytest.approx([60, 62, 66, 74], abs=0.1)
+    assert await rows(database, "state, attempts") == [{"state": "failed", "attempts": 4}]
+    (error,) = await rows(database, "error")
+    assert "KeyError: 'again'" in error and "test_time.py" in error
+
+
+async def test_a_job_that_takes_too_long_has_failed(
+    database: Database, autojump_clock: MockClock
+) -> None:
+    @job(retries=0, timeout=30)
+    async def send() -> None:
+        await trio.sleep(60)
+
+    async with running(database, send):
+        await send.enqueue()
+        await trio.sleep(31)
+
+    (error,) = await rows(database, "error")
+    assert "took longer than 30 s" in error
+
+
+async def test_each_time_of_a_year_comes_once_through_both_changes_of_the_clock(
+    database: Database, autojump_clock: MockClock
+) -> None:
+    days: list[datetime] = []
+
+    @every("30 2 * * *", tz="Europe/Berlin")
+    async def nightly() -> None:
+        days.append(datetime.fromtimestamp(runner.now(), BERLIN))
+
+    async with running(database, workers=0) as runner:
+        pass
+    async with running(database, nightly) as runner:
+        begin_at(runner, datetime(2026, 1, 1, tzinfo=UTC))
+        await trio.sleep(365 * 86400)
+
+    assert len(days) == 365 and len({day.date() for day in days}) == 365
+    assert {(day.hour, day.minute) for day in days} == {(2, 30), (3, 0)}
+    assert [day.date().isoformat() for day in days if day.hour == 3] == ["2026-03-29"]
+
+
+async def test_of_what_was_missed_the_last_is_made_up_for(
+    database: Database, autojump_clock: MockClock
+) -> None:
+    seen: list[int] = []
+
+    @every("0 * * * *")
+    async def hourly() -> None:
+        seen.append(1)
+
+    start = datetime(2026, 1, 1, 0, 30, tzinfo=UTC)
+    async with running(database, hourly) as runner:
+        begin_at(runner, start)
+        await trio.sleep(3600)
+    assert len(seen) == 1
+    await trio.sleep(10 * 3600)  # nobody runs
+    async with running(database, hourly) as runner:
+        begin_at(runner, start.replace(hour=11))
+        await trio.sleep(60)
+    assert len(seen) == 2
+
+
+async def test_several_processes_run_each_time_once(
+    database: Database, autojump_clock: MockClock
+) -> None:
+    seen: list[int] = []
+
+    @every("* * * * *")
+    async def each_minute() -> None:
+        seen.append(1)
+
+    async with running(database, each_minute) as one, running(database, each_minute) as two:
+        for runner in (one, two):
+            begin_at(runner, datetime(2026, 1, 1, tzinfo=UTC))
+        await trio.sleep(3600 - 30)
+
+    assert len(seen) == 59
+
+
+@pytest.mark.parametrize(
+    ("times", "tz", "cause"),
+    [
+        ("0 3 * *", "UTC", "it has 4 fields"),
+        ("61 * * * *", "UTC", "[Bb]ad minute"),
+        ("0 0 31 2 *", "UTC", "Bad day-of-month"),
+        ("0 3 * * *", "Europe/Atlantis", "no time zone 'Europe/Atlantis'"),
+    ],
+)
+def test_times_that_never_come_are_refused(times: str, tz: str, cause: str) -> None:
+    with pytest.raises(CronInvalid, match=cause):
+        every(times, tz=tz)
+
+
+def test_before_and_after_meet() -> None:
+    schedule = Schedule.read("0 3 * * *", "Europe/Berlin")
+    noon = datetime(2026, 3, 29, 12, tzinfo=BERLIN).timestamp()
+
+    assert (
+        datetime.fromtimestamp(schedule.before(noon), BERLIN).isoformat()[:16] == "2026-03-29T03:00"
+    )
+    assert (
+        datetime.fromtimestamp(schedule.after(noon), BERLIN).isoformat()[:16] == "2026-03-30T03:00"
+    )
