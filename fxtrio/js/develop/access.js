@@ -96,12 +96,20 @@ export class Access {
 
   /** @param {string} file */
   #isMedia(file) {
-    const inside = file.startsWith(`${this.#root}/`) ? file.slice(this.#root.length + 1) : '.';
-    if (!MEDIA.test(file) || HIDDEN.test(inside)) return false;
     try {
-      return fs.realpathSync(file).startsWith(`${fs.realpathSync(this.#root)}/`);
+      const root = fs.realpathSync(this.#root);
+      // A link is what it leads to, whatever it is called.
+      return [
+        [file, this.#root],
+        [fs.realpathSync(file), root],
+      ].every(
+        ([place, folder]) =>
+          place.startsWith(`${folder}/`) &&
+          MEDIA.test(place) &&
+          !HIDDEN.test(place.slice(folder.length + 1)),
+      );
     } catch {
-      return false;
+      return false; // there is no such file
     }
   }
 

@@ -8,6 +8,9 @@ import { createInterface } from 'node:readline';
 /** Unsent bytes above which a browser is given up: it reads no more, and comes again. */
 const MOST_UNSENT = 4 * 1024 * 1024;
 
+/** Messages that are kept for browsers whose connection was interrupted. */
+const MOST_KEPT = 500;
+
 /**
  * Also the channel of Vite's client environment: what Vite sends goes to every browser.
  */
@@ -18,6 +21,11 @@ export class Browsers {
   #listeners = new Map();
   /** @type {Map<string, Shown[]>} by who has found them */
   #problems = new Map();
+  /** @type {object[]} the last messages to all, each with its number */
+  #kept = [];
+  #last = 0;
+  /** Tells this process from the one before, whose numbers mean nothing here. */
+  #epoch = String(Date.now());
 
   /** @param {Socket} socket lines of JSON in both directions */
   add(socket) {
@@ -25,18 +33,38 @@ export class Browsers {
     const client = { send: (/** @type {object} */ payload) => this.#tell(socket, payload) };
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#sockets.delete(socket));
-    client.send({ type: 'connected' });
+    client.send({ type: 'connected', epoch: this.#epoch, number: this.#last });
     client.send(this.#standing());
     createInterface({ input: socket }).on('line', (line) => {
       const { type, event, data } = JSON.parse(line);
       if (type !== 'custom') return;
+      if (event === 'fx:since') this.#catchUp(socket, data);
       for (const listener of this.#listeners.get(event) ?? []) listener(data, client);
     });
   }
 
   /** @param {object} payload */
   send(payload) {
-    for (const socket of this.#sockets) this.#tell(socket, payload);
+    this.#last += 1;
+    const numbered = { number: this.#last, ...payload };
+    this.#kept.push(numbered);
+    if (this.#kept.length > MOST_KEPT) this.#kept.shift();
+    for (const socket of this.#sockets) this.#tell(socket, numbered);
+  }
+
+  /**
+   * Send what a browser has missed; where that is not known any more, let it load the page.
+   *
+   * @param {Socket} socket
+   * @param {{ epoch: string, number: number }} last that it has heard
+   */
+  #catchUp(socket, { epoch, number }) {
+    const missed = this.#last - number;
+    if (epoch !== this.#epoch || missed > this.#kept.length) {
+      this.#tell(socket, { type: 'full-reload' });
+      return;
+    }
+    if (missed > 0) for (const payload of this.#kept.slice(-missed)) this.#tell(socket, payload);
   }
 
   /**

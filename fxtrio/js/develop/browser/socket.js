@@ -7,6 +7,68 @@
 const PAUSE_MS = 150;
 const LONGEST_PAUSE_MS = 2000;
 
+/** As much of a WebSocket as Vite's client uses. It never closes. */
+class HotSocket extends EventTarget {
+  static OPEN = 1;
+  OPEN = 1;
+  /** @type {WebSocket | null} */
+  #socket = null;
+  #url;
+  #opened = false;
+  /** @type {{ epoch: string, number: number } | null} the last message that was heard */
+  #heard = null;
+  #pause = PAUSE_MS;
+
+  /** @param {URL} url */
+  constructor(url) {
+    super();
+    this.#url = url;
+    this.#connect();
+  }
+
+  get readyState() {
+    return this.#socket?.readyState ?? 0;
+  }
+
+  /** @param {string} text */
+  send(text) {
+    if (this.readyState === 1) this.#socket?.send(text);
+  }
+
+  close() {}
+
+  /** @param {string} data */
+  #receive(data) {
+    const { type, epoch, number } = JSON.parse(data);
+    if (type === 'connected' && this.#heard !== null) {
+      window.dispatchEvent(new Event('fx:reconnected'));
+      return;
+    }
+    if (type === 'connected') this.#heard = { epoch, number };
+    else if (number !== undefined && this.#heard !== null) this.#heard.number = number;
+    this.dispatchEvent(new MessageEvent('message', { data }));
+  }
+
+  #connect() {
+    const socket = new WebSocket(this.#url);
+    this.#socket = socket;
+    socket.addEventListener('open', () => {
+      this.#pause = PAUSE_MS;
+      const again = this.#opened;
+      this.#opened = true;
+      if (!again) this.dispatchEvent(new Event('open'));
+      if (again && this.#heard !== null) {
+        socket.send(JSON.stringify({ type: 'custom', event: 'fx:since', data: this.#heard }));
+      }
+    });
+    socket.addEventListener('message', ({ data }) => this.#receive(data));
+    socket.addEventListener('close', () => {
+      setTimeout(() => this.#connect(), this.#pause);
+      this.#pause = Math.min(LONGEST_PAUSE_MS, this.#pause * 1.5);
+    });
+  }
+}
+
 /**
  * Return a class that Vite's client uses in the place of `WebSocket`.
  *
@@ -15,48 +77,9 @@ const LONGEST_PAUSE_MS = 2000;
 export function hotSocket(base) {
   const url = new URL(`${base}@hot`, location.href);
   url.protocol = url.protocol.replace('http', 'ws');
-
-  return class extends EventTarget {
-    static OPEN = 1;
-    OPEN = 1;
-    /** @type {WebSocket | null} */
-    #socket = null;
-    #opened = false;
-    #pause = PAUSE_MS;
-
+  return class extends HotSocket {
     constructor() {
-      super();
-      this.#connect();
-    }
-
-    get readyState() {
-      return this.#socket?.readyState ?? 0;
-    }
-
-    /** @param {string} text */
-    send(text) {
-      if (this.readyState === 1) this.#socket?.send(text);
-    }
-
-    close() {}
-
-    #connect() {
-      const socket = new WebSocket(url);
-      this.#socket = socket;
-      socket.addEventListener('open', () => {
-        this.#pause = PAUSE_MS;
-        const again = this.#opened;
-        this.#opened = true;
-        if (!again) this.dispatchEvent(new Event('open'));
-        else window.dispatchEvent(new Event('fx:reconnected'));
-      });
-      socket.addEventListener('message', ({ data }) => {
-        this.dispatchEvent(new MessageEvent('message', { data }));
-      });
-      socket.addEventListener('close', () => {
-        setTimeout(() => this.#connect(), this.#pause);
-        this.#pause = Math.min(LONGEST_PAUSE_MS, this.#pause * 1.5);
-      });
+      super(url);
     }
   };
 }

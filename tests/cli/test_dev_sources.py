@@ -1,0 +1,155 @@
+"""No URL of `fx dev` gives the text of anything but the UI that pages consist of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+import trio
+
+from tests.cli.test_dev_hosts import ENTRY, developing
+from tests.trees import write_tree
+
+SECRET = "tr0ub4dor"
+
+PROJECT = {
+    "pages/index.fxl": "from store import rows\n\n\n@server\nasync def load(request):\n"
+    f"    return {{'rows': rows()}}  # {SECRET}\n\n\n"
+    "import { Card } from '../card';\nimport './look.css';\nimport logo from './logo.svg';\n\n"
+    "export default ({ data }) => <p><Card /><img src={logo} alt='' />{data.rows}</p>;\n",
+    "pages/look.css": "p { color: red }\n",
+    "pages/logo.svg": "<svg xmlns='http://www.w3.org/2000/svg' />\n",
+    "pages/_note.py": f"# {SECRET}\n",
+    "card.jsx": "export const Card = () => <b>card</b>;\n",
+    "unused.jsx": f"// {SECRET}\n",
+    "store.py": f"def rows():\n    return 3  # {SECRET}\n",
+    "app.py": "from pathlib import Path\n\nfrom fxtrio.app import create_app\n\n"
+    f"app = create_app(Path(__file__).parent)  # {SECRET}\n",
+    "fx.config.json": f'{{"name": "{SECRET}"}}',
+    "package.json": f'{{"name": "{SECRET}"}}',
+    ".env": f"FX_TOKEN={SECRET}\n",
+    ".env.local": f"FX_TOKEN={SECRET}\n",
+    "data/site.json": f'"{SECRET}"',
+    "notes.sqlite3": SECRET,
+    "README.md": SECRET,
+    ".git/config": SECRET,
+}
+
+OUTSIDE = "outside.jsx"
+
+
+def refused(root: Path) -> list[str]:
+    """Return paths, and queries, below `/_fx/`."""
+    page, store = f"{root}/pages/index.fxl", f"{root}/store.py"
+    return [
+        "pages/index.fxl",
+        "pages/index.fxl?raw",
+        "pages/index.fxl?url",
+        "pages/index.fxl?inline",
+        "pages/index.fxl?import",
+        "pages/index.fxl?import&raw",
+        "pages/index.fxl?t=1&raw",
+        "pages/index.fxl?raw??",
+        "pages/index.fxl.tsx?raw",
+        "pages/index.fxl.tsx?url&inline",
+        "pages/index.fxl.tsx.map",
+        "pages/index%2efxl",
+        "pages/_note.py",
+        "store.py",
+        "store.py?raw",
+        "store.py?import&url",
+        "store.py?worker_file&type=module",
+        "app.py?inline",
+        f"@fs{page}",
+        f"@fs{page}?raw",
+        f"@fs{store}",
+        f"@fs{store}?import&raw",
+        f"@fs/{store}?raw",
+        f"@fs{root}/../{OUTSIDE}",
+        f"@fs{root.parent}/{OUTSIDE}",
+        f"@fs{root.parent}/{OUTSIDE}?raw",
+        f"@fs{root}/%2e%2e/{OUTSIDE}",
+        "@fs/etc/passwd",
+        "@fs/etc/passwd?raw",
+        "@fs/etc/passwd?import&inline",
+        f"@id{page}",
+        f"@id/{page}?raw",
+        f"@id/__x00__{store}",
+        f"@id/__x00__{quote(store, safe='')}?raw",
+        "@id/store.py",
+        "../store.py",
+        "%2e%2e/store.py",
+        "..%2fstore.py?raw",
+        "./store.py",
+        "pages/..%2fstore.py",
+        "pages//../store.py",
+        "fx.config.json",
+        "fx.config.json?import",
+        "fx.config.json?raw",
+        "package.json?import",
+        ".env",
+        ".env?raw",
+        ".env.local",
+        ".env?import&raw",
+        "data/site.json?import",
+        "notes.sqlite3",
+        "README.md?raw",
+        ".git/config",
+        ".fx/dev/server/pages/index.fxl.py",
+        ".fx/dev/ui/pages/index.fxl.tsx",
+        ".fx/dev/manifest.json",
+        "unused.jsx",
+        "unused.jsx?import",
+        "unused.jsx?raw",
+        "unused.jsx?worker_file&type=module",
+        "card.jsx?raw",
+        "__open-in-editor?file=store.py",
+        "%00store.py",
+        "store.py%00.jsx",
+        "store.py%23.jsx",
+    ]
+
+
+ALLOWED = [
+    ENTRY.removeprefix("/_fx/"),
+    "@vite/client",
+    "@react-refresh",
+    "pages/index.fxl.tsx",
+    "card.jsx",
+    "pages/look.css",
+    "pages/logo.svg",
+]
+
+
+@pytest.mark.node
+async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None:
+    root = (tmp_path / "app").resolve()
+    write_tree(root, PROJECT)
+    (root.parent / OUTSIDE).write_text(f"// {SECRET}\n")
+    (root / "pages/link.svg").symlink_to(root / "store.py")
+    with trio.fail_after(120):
+        async with developing(root) as port:
+            async with httpx.AsyncClient(timeout=60) as client:
+                assert (await client.get(f"http://localhost:{port}/")).status_code == 200
+                for path in ALLOWED:
+                    answer = await client.get(f"http://localhost:{port}/_fx/{path}")
+                    assert answer.status_code == 200, path
+                    assert SECRET not in answer.text, path
+            for path in [*refused(root), "pages/link.svg"]:
+                # Over a socket of its own: a client would tidy the paths up.
+                answered = await _get(port, f"/_fx/{path}")
+                assert answered.startswith(b"HTTP/1.1 4"), (path, answered[:200])
+                assert SECRET.encode() not in answered, path
+                assert b"root:" not in answered, path
+
+
+async def _get(port: int, target: str) -> bytes:
+    async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+        head = f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        await stream.send_all(head.encode())
+        answer = b""
+        while part := await stream.receive_some():
+            answer += part
+        return answer
