@@ -24,7 +24,7 @@ from fxtrio.cli.develop.importers import noting_imports
 from fxtrio.cli.develop.lines import read_lines
 from fxtrio.cli.develop.modules import Modules
 from fxtrio.cli.develop.stalls import watch_stalls
-from fxtrio.cli.develop.swap import Swapper
+from fxtrio.cli.develop.swap import Swapper, open_vite_renderer
 from fxtrio.config import load_config
 from fxtrio.context import developing
 from fxtrio.errors import FxtrioError
@@ -82,7 +82,7 @@ def main() -> int:
     with noting_imports(root) as importers:
         swapper = Swapper(
             root=root,
-            renderer=Path(settings.vite) / "ssr",
+            open_renderer=partial(open_vite_renderer, Path(settings.vite)),
             importers=importers,
             app_module=settings.app.partition(":")[0],
         )

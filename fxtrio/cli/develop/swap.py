@@ -36,8 +36,8 @@ class Swapper:
     """Makes the app of a project (`fxtrio.app.Development`), and replaces its code."""
 
     root: Path
-    renderer: Path
-    """The socket at which pages are rendered."""
+    open_renderer: Callable[[Config], AbstractAsyncContextManager[Renderer]]
+    """Opens what renders pages, with the settings of the project."""
 
     importers: Importers
     app_module: str = ""
@@ -64,7 +64,7 @@ class Swapper:
             root=root,
             build=build,
             plugins=plugins,
-            open_renderer=self._open_renderer(config),
+            open_renderer=partial(self.open_renderer, config),
         )
         if root == self.root:
             self._app, self._code, self._config, self._build = app, code, config, build
@@ -113,14 +113,14 @@ class Swapper:
                 return f"{Path(file).name}: it is no Python text"
         return ""
 
-    def _open_renderer(self, config: Config) -> Callable[[], AbstractAsyncContextManager[Renderer]]:
-        timeout = max(config.timeouts.render, _LONGEST_RENDER)
-        return partial(
-            open_attached_pool,
-            self.renderer,
-            timeout=timeout,
-            max_pending=config.ssr.max_pending,
-        )
+
+def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextManager[Renderer]:
+    """Render with the Node process that listens in the folder ``sockets``."""
+    return open_attached_pool(
+        sockets / "ssr",
+        timeout=max(config.timeouts.render, _LONGEST_RENDER),
+        max_pending=config.ssr.max_pending,
+    )
 
 
 def _names_of(files: Iterable[str]) -> list[str]:

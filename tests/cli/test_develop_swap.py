@@ -1,0 +1,204 @@
+"""New code takes the place of old code in an app that runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from fxtrio.app import Application
+from fxtrio.cli.develop.handover import Swap
+from fxtrio.cli.develop.importers import Importers, noting_imports
+from fxtrio.cli.develop.swap import Swapper
+from fxtrio.compile.build import compile_server
+from fxtrio.config import Config, load_config
+from fxtrio.testing.client import Client
+from tests.trees import write_tree
+
+PAGE = (
+    "from shop_swap.stock import count\n\n\n@server\nasync def load(request):\n"
+    "    return {'rows': count(), 'title': 'one'}\n\n\n"
+    "async def websocket(ws):\n    await ws.accept()\n    await ws.receive_text()\n\n\n"
+    "export default ({ data }) => <p>{data.title}</p>;\n"
+)
+OTHER = (
+    "from shop_swap.state import SEEN\n\n\n@server\nasync def load(request):\n"
+    "    SEEN.append(1)\n    return {'seen': len(SEEN)}\n\n\n"
+    "export default ({ data }) => <p>{data.seen}</p>;\n"
+)
+PROJECT = {
+    "pages/index.fxl": PAGE,
+    "pages/other.fxl": OTHER,
+    "pages/api/plain.py": "from shop_swap.stock import count\n\n\n"
+    "async def get(request):\n    return {'rows': count()}\n",
+    "shop_swap/__init__.py": "",
+    "shop_swap/stock.py": "from shop_swap.units import UNIT\n\n\n"
+    "def count():\n    return 3 * UNIT\n",
+    "shop_swap/units.py": "UNIT = 1\n",
+    "shop_swap/state.py": "SEEN = []\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    write_tree(tmp_path, PROJECT)
+    yield tmp_path
+    sys.path[:] = [entry for entry in sys.path if entry != str(tmp_path)]
+    for name in [name for name in sys.modules if name.startswith("shop_swap")]:
+        del sys.modules[name]
+
+
+@asynccontextmanager
+async def no_renderer(config: Config) -> AsyncIterator[Any]:
+    yield None
+
+
+class Developed:
+    """One app, and what changes it."""
+
+    def __init__(self, root: Path, importers: Importers) -> None:
+        self.root = root
+        self.swapper = Swapper(root=root, open_renderer=no_renderer, importers=importers)
+        self.app = self._make()
+
+    def _make(self) -> Application:
+        config, build = load_config(self.root), self.root / ".fx/dev"
+        manifest = compile_server(self.root, config, build, mode="development")
+        return self.swapper.make_app(self.root, config, build, manifest)
+
+    def edit(self, file: str, old: str, new: str) -> Swap:
+        path = self.root / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        return self.saved(file)
+
+    def saved(self, file: str) -> Swap:
+        compile_server(self.root, load_config(self.root), self.root / ".fx/dev", mode="development")
+        if file.endswith(".fxl"):
+            return Swap(sources=(file,))
+        return Swap(files=(str(self.root / file),))
+
+
+@asynccontextmanager
+async def developed(root: Path) -> AsyncIterator[tuple[Developed, Any]]:
+    with noting_imports(root) as importers:
+        project = Developed(root, importers)
+        async with project.app.router.lifespan_context(project.app):
+            yield project, Client(project.app)
+
+
+async def data(client: Any, path: str) -> Any:
+    answer = await client.get(path, headers={"x-fx-navigation": "1"})
+    return answer.json()["props"]["data"]
+
+
+async def test_the_python_half_of_a_page_is_swapped_and_nothing_else(root: Path) -> None:
+    async with developed(root) as (project, client):
+        await data(client, "/other")
+        done = project.swapper.swap(project.edit("pages/index.fxl", "'one'", "'two'"))
+
+        assert (done.sources, done.modules) == (("pages/index.fxl",), 1)
+        assert (await data(client, "/"))["title"] == "two"
+        assert (await data(client, "/other"))["seen"] == 2
+
+
+async def test_a_module_takes_all_with_it_that_import_it(root: Path) -> None:
+    async with developed(root) as (project, client):
+        await data(client, "/other")
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "1", "10"))
+
+        assert set(done.sources) == {"pages/index.fxl", "pages/api/plain.py"}
+        assert (await data(client, "/"))["rows"] == 30
+        assert (await client.get("/api/plain")).json()["rows"] == 30
+        assert (await data(client, "/other"))["seen"] == 2
+
+
+async def test_two_texts_of_the_same_second_and_size_are_two(root: Path) -> None:
+    async with developed(root) as (project, client):
+        for unit in (2, 3, 4, 5):
+            file = root / "shop_swap/units.py"
+            file.write_text(f"UNIT = {unit}\n")
+            project.swapper.swap(project.saved("shop_swap/units.py"))
+
+            assert (await data(client, "/"))["rows"] == 3 * unit
+
+
+async def test_code_that_cannot_be_imported_leaves_what_was_there(root: Path) -> None:
+    async with developed(root) as (project, client):
+        before = sys.modules["shop_swap.stock"]
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "1", "1 / 0"))
+
+        assert done.error == "ZeroDivisionError: division by zero"
+        assert f'File "{root}/shop_swap/units.py", line 1' in done.failed
+        assert (await data(client, "/"))["rows"] == 3
+        assert sys.modules["shop_swap.stock"] is before
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "1 / 0", "7"))
+        assert (await data(client, "/"))["rows"] == 21
+
+
+async def test_a_request_ends_with_the_code_it_began_with(root: Path) -> None:
+    begun, go_on = trio.Event(), trio.Event()
+    page = PAGE.replace("    return", "    await request.app.state.pause()\n    return")
+    (root / "pages/index.fxl").write_text(page)
+    found: list[str] = []
+
+    async def pause() -> None:
+        begun.set()
+        await go_on.wait()
+
+    async with developed(root) as (project, client):
+        project.app.state.pause = pause
+
+        async def ask() -> None:
+            found.append((await data(client, "/"))["title"])
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            await begun.wait()
+            project.swapper.swap(project.edit("pages/index.fxl", "'one'", "'two'"))
+            go_on.set()
+        await ask()
+
+    assert found == ["one", "two"]
+
+
+async def test_pages_come_and_go(root: Path) -> None:
+    async with developed(root) as (project, client):
+        assert (await client.get("/fresh", headers={"x-fx-navigation": "1"})).status_code == 404
+        (root / "pages/fresh.fxl").write_text(PAGE.replace("one", "fresh"))
+        project.swapper.swap(project.saved("pages/fresh.fxl"))
+        assert (await data(client, "/fresh"))["title"] == "fresh"
+        (root / "pages/fresh.fxl").unlink()
+        project.swapper.swap(project.saved("pages/fresh.fxl"))
+        assert (await client.get("/fresh", headers={"x-fx-navigation": "1"})).status_code == 404
+
+
+async def test_the_module_of_the_app_needs_a_new_process(root: Path) -> None:
+    async with developed(root) as (project, _):
+        project.swapper.app_module = "shop_swap.stock"
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "1", "2"))
+
+    assert done.restart == "shop_swap.stock: the app is made there"
+
+
+def test_files_come_after_those_that_they_use(tmp_path: Path) -> None:
+    class Module:
+        def __init__(self, name: str) -> None:
+            self.__file__ = str(tmp_path / name)
+
+    importers = Importers(tmp_path)
+    used = {"d": ["b", "c"], "c": ["a"], "b": ["a"], "a": ["ring"], "ring": ["a"], "e": []}
+    for user, names in used.items():
+        importers.note(str(tmp_path / user), [Module(name) for name in names])
+
+    order = [Path(file).name for file in importers.dependents([str(tmp_path / "a")])]
+
+    assert sorted(order) == ["a", "b", "c", "d", "ring"]
+    assert order.index("a") < min(order.index("b"), order.index("c"))
+    assert order[-1] == "d"
