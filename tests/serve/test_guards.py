@@ -269,7 +269,7 @@ MISTAKES = """
         return None
 
     def plain(request):
-        return None
+        return True
 
     async def own(request):
         return len(None)
@@ -316,10 +316,9 @@ async def ask_everything(project: Path, hook: str) -> list[str]:
         ("unawaited", "returned the coroutine true(). Was 'await' forgotten?"),
         (
             "two",
-            "cannot be called with the request alone: "
-            "two() missing 1 required positional argument: 'response'.",
+            "cannot be called with the request alone: missing a required argument: 'response'.",
         ),
-        ("plain", "is not async."),
+        ("plain", "returned True (bool)."),
     ],
 )
 async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
@@ -328,7 +327,7 @@ async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
     project, name = mistakes
     answers = await ask_everything(project, f"{name}.{hook}")
     said = (
-        f"route hook '{name}.{hook}': {cause} Make it an async function of the request that "
+        f"route hook '{name}.{hook}': {cause} Make it a function of the request that "
         "returns None to let it pass, or a Response or redirect(…) to answer it."
     )
     errors = [record for record in caplog.records if record.levelname == "ERROR"]
@@ -336,6 +335,27 @@ async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
     assert len(errors) == 5
     for answer in answers[1:]:
         assert f"{name}.{hook}" in answer
+
+
+async def test_a_plain_hook_guards_from_a_thread(tmp_path: Path) -> None:
+    name = f"threads_{abs(hash(tmp_path))}"
+    hook = """
+        import threading
+        from starlette.responses import PlainTextResponse
+
+        def guard(request):
+            if threading.current_thread() is threading.main_thread():
+                raise RuntimeError("the event loop is held")
+            if request.headers.get("x-key") != "letmein":
+                return PlainTextResponse("no", 403)
+        """
+    project = write_tree(tmp_path, {f"{name}.py": hook, "pages/index.fxl": page(SECRET)})
+    async with open_app(project, route_middleware={"pages": [f"{name}:guard"]}) as client:
+        refused = await client.get("/")
+        allowed = await client.get("/", headers={"x-key": "letmein"})
+    assert (refused.status, refused.text) == (403, "no")
+    assert allowed.status == 200
+    assert "hunter2" in allowed.text
 
 
 async def test_what_a_hook_s_own_code_raises_has_a_traceback_of_its_lines(

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
+from fxtrio.calls import awaitable
 from fxtrio.errors import Redirect, ValueRefused, forgotten_await
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
@@ -27,7 +28,7 @@ class RouteHookMistaken(ValueRefused):
             cause = f"returned {forgotten_await(returned) or shown}"
         end = "" if cause.endswith("?") else "."
         super().__init__(
-            f"route hook {name!r}: {cause}{end} Make it an async function of the request that "
+            f"route hook {name!r}: {cause}{end} Make it a function of the request that "
             "returns None to let it pass, or a Response or redirect(…) to answer it."
         )
         self.name = name
@@ -41,8 +42,25 @@ class Hook:
     name: str
     """What the settings call it."""
 
-    function: Callable[[HTTPConnection], Awaitable[Response | Redirect | None]]
+    function: Callable[[HTTPConnection], object]
     """Application code: None lets the request pass; anything else is its answer."""
+
+    call: Callable[[HTTPConnection], Awaitable[object]] = attrs.field(init=False)
+    """Calls it: in a worker thread, unless it is ``async def``."""
+
+    @call.default
+    def _call(self) -> Callable[[HTTPConnection], Awaitable[object]]:
+        return awaitable(self.function)
+
+    def takes(self, connection: HTTPConnection) -> str:
+        """Return why the function cannot be called with the request alone, "" when it can."""
+        try:
+            inspect.signature(self.function).bind(connection)
+        except TypeError as error:
+            return f"cannot be called with the request alone: {error}"
+        except ValueError:  # of some functions that are written in C
+            return ""
+        return ""
 
 
 @attrs.frozen
@@ -79,16 +97,11 @@ async def run_hooks(
 async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | None:
     """Return the answer of one hook."""
     try:
-        waiting = hook.function(connection)
-    except TypeError as error:
-        here = error.__traceback__
-        if here is not None and here.tb_next is not None:  # raised by the hook's own code
-            raise
-        cause = f"cannot be called with the request alone: {error}"
-        raise RouteHookMistaken(hook.name, cause) from None
-    if not inspect.isawaitable(waiting):
-        raise RouteHookMistaken(hook.name, "is not async")
-    answer = await waiting
+        answer = await hook.call(connection)
+    except TypeError:
+        if cause := hook.takes(connection):
+            raise RouteHookMistaken(hook.name, cause) from None
+        raise
     if answer is None or isinstance(answer, (Response, Redirect)):
         return answer
     raise RouteHookMistaken(hook.name, returned=answer)
