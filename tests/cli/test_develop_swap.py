@@ -187,6 +187,40 @@ async def test_the_module_of_the_app_needs_a_new_process(root: Path) -> None:
     assert done.restart == "shop_swap.stock: the app is made there"
 
 
+@pytest.mark.parametrize(
+    ("files", "changed", "reason"),
+    [
+        (
+            {
+                "shop_swap/kinds.py": "class Kind:\n    pass\n",
+                "pages/other.fxl": "from shop_swap.kinds import Kind\n"
+                + OTHER.replace("append(1)", "append(Kind())"),
+            },
+            "shop_swap/kinds.py",
+            "shop_swap.state: it keeps instances of Kind",
+        ),
+        (
+            {
+                "shop_swap/units.py": "from fx.jobs import job\n\nUNIT = 1\n\n\n@job()\n"
+                "async def send(number: int) -> None:\n    pass\n"
+            },
+            "shop_swap/units.py",
+            "units.py: durable jobs are declared there",
+        ),
+    ],
+    ids=["instances", "jobs"],
+)
+async def test_what_others_still_have_needs_a_new_process(
+    root: Path, files: dict[str, str], changed: str, reason: str
+) -> None:
+    write_tree(root, files)
+    async with developed(root) as (project, client):
+        await data(client, "/other")
+        done = project.swapper.swap(project.saved(changed))
+
+    assert done.restart == reason
+
+
 def test_files_come_after_those_that_they_use(tmp_path: Path) -> None:
     class Module:
         def __init__(self, name: str) -> None:

@@ -19,6 +19,7 @@ import attrs
 from fxtrio.app import Application, Code, import_code, put_together
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.importers import Importers
+from fxtrio.cli.develop.unsafe import find_reason
 from fxtrio.config import Config
 from fxtrio.imports import Imports, imported_anew, resolve
 from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
@@ -78,7 +79,7 @@ class Swapper:
         pages = {str(self.root / source) for source in order.sources}
         files = self.importers.dependents({*order.files, *pages})
         names = _names_of(files)
-        reason = self._unsafe(app, files, names)
+        reason = find_reason(app, self.app_module, files, self.root)
         if reason:
             return Swapped(restart=reason)
         linecache.checkcache()
@@ -96,22 +97,6 @@ class Swapper:
         affected = [one for one in sources if one in new.pages or one in new.endpoints]
         app.replace_site(site, affected)
         return Swapped(sources=tuple(affected), modules=len(names) + len(affected))
-
-    def _unsafe(self, app: Application, files: Iterable[str], names: Iterable[str]) -> str:
-        """Return why a new process is needed; "" when it is not."""
-        config = app.site.config
-        fixed = {self.app_module: "the app is made there", "__main__": "it is the program"}
-        for plugin in app.plugins:
-            fixed[type(plugin).__module__] = "a plugin is made there"
-        for middleware in config.middleware:
-            fixed[middleware.partition(":")[0]] = "middleware is made there"
-        for name in names:
-            if name in fixed:
-                return f"{name}: {fixed[name]}"
-        for file in files:
-            if not file.endswith((".py", ".fxl")):
-                return f"{Path(file).name}: it is no Python text"
-        return ""
 
 
 def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextManager[Renderer]:

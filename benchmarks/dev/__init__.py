@@ -1,0 +1,1 @@
+"""How long `fx dev` takes from a save to the screen."""

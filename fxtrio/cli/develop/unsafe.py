@@ -1,0 +1,82 @@
+"""Why new code needs a new process: somebody else still has what the old code has made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+
+from starlette.datastructures import State
+
+from fxtrio.app import Application
+from fxtrio.jobs.declared import Job
+
+_MOST_LOOKED_AT = 1000  # values of one container: those of an app are mostly alike
+
+
+def find_reason(app: Application, app_module: str, files: Collection[str], root: Path) -> str:
+    """Return why the modules of ``files`` cannot be swapped; "" when they can.
+
+    ``app_module`` is the module that the app comes from, ``root`` the project folder.
+    """
+    fixed = {app_module: "the app is made there", "__main__": "it is the program"}
+    for plugin in app.plugins:
+        fixed[type(plugin).__module__] = "a plugin is made there"
+    for middleware in app.site.config.middleware:
+        fixed[middleware.partition(":")[0]] = "middleware is made there"
+    for file in files:
+        if not file.endswith((".py", ".fxl")):
+            return f"{Path(file).name}: it is no Python text"
+    modules = {file: module for module in _modules_in(root) if (file := _file(module)) in files}
+    for module in modules.values():
+        if module.__name__ in fixed:
+            return f"{module.__name__}: {fixed[module.__name__]}"
+        if any(isinstance(value, Job) for value in vars(module).values()):
+            return f"{Path(_file(module)).name}: durable jobs are declared there"
+    return _living_instance(app, modules.values(), files, root)
+
+
+def _living_instance(
+    app: Application, modules: Iterable[ModuleType], files: Collection[str], root: Path
+) -> str:
+    """Return which class has instances that modules keep which are not swapped.
+
+    They would be instances of a class that is no more: `isinstance` would deny them.
+    """
+    classes = {
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    }
+    if not classes:
+        return ""
+    others = [module for module in _modules_in(root) if _file(module) not in files]
+    holders = [(module.__name__, vars(module).values()) for module in others]
+    state = app.state._state if isinstance(app.state, State) else {}
+    for name, values in [*holders, ("app.state", state.values())]:
+        for value in values:
+            for one in _with_content(value):
+                if type(one) in classes:
+                    return f"{name}: it keeps instances of {type(one).__name__}"
+    return ""
+
+
+def _with_content(value: object) -> Iterator[object]:
+    """Yield a value, and what it contains if it is a container."""
+    yield value
+    if isinstance(value, Mapping) and type(value) is dict:
+        yield from islice(value.values(), _MOST_LOOKED_AT)
+    elif type(value) in (list, tuple, set, frozenset):
+        yield from islice(value, _MOST_LOOKED_AT)  # type: ignore[call-overload]  # one of those
+
+
+def _modules_in(root: Path) -> list[ModuleType]:
+    start = f"{root}/"
+    return [module for module in list(sys.modules.values()) if _file(module).startswith(start)]
+
+
+def _file(module: ModuleType) -> str:
+    return getattr(module, "__file__", None) or ""
