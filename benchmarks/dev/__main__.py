@@ -192,6 +192,8 @@ def prepare(name: str, folder: Path) -> Project:
     project.write(PAGE_FILE, PAGE)
     project.write("pages/bench.css", STYLE)
     project.write("bench_state.py", STATE)
+    if not (root / "pages/not-found.fxl").exists():  # what stands where a page comes later
+        project.write("pages/not-found.fxl", "export default () => <h1>Not found</h1>;\n")
     return project
 
 

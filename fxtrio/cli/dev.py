@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from fxtrio.cli.output import app_option, console, find_app, root_option
 
 if TYPE_CHECKING:
     from fxtrio.cli.develop.loop import Loop
-    from fxtrio.cli.develop.terminal import Terminal
+    from fxtrio.cli.develop.workshop import Workshop
 
 
 @click.command
@@ -37,9 +38,11 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     # Imported here: `fx --help` would otherwise wait for the whole framework.
     import trio
 
+    from fxtrio.cli.develop.keys import HINT, has_keyboard
     from fxtrio.cli.develop.listener import open_listener
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.terminal import Terminal
+    from fxtrio.cli.develop.workshop import Workshop
     from fxtrio.config import load_config, load_env_files
 
     load_env_files(root)  # the server process inherits it
@@ -53,6 +56,9 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
         named = "localhost" if host in ("0.0.0.0", "::") else shown
         url = f"http://{named}:{bound}{load_config(root).base_url}/"
         terminal.line(f"fx dev: {url}")
+        typing = has_keyboard()
+        if typing:
+            terminal.line(HINT)
         development = partial(
             Loop,
             root=root,
@@ -62,26 +68,33 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
             vite=Path(sockets),
             report=terminal,
         )
-        trio.run(_run, development, root, Path(sockets), terminal)
-
-
-async def _run(
-    make_loop: Callable[..., Loop], root: Path, sockets: Path, terminal: Terminal
-) -> None:
-    """Run the loop with its project, until it is interrupted."""
-    import trio
-
-    from fxtrio.cli.develop.workshop import Workshop
-
-    async with trio.open_nursery() as nursery:
-        workshop = Workshop(
+        workshop = partial(
+            Workshop,
             root=root,
-            sockets=sockets,
-            nursery=nursery,
+            sockets=Path(sockets),
             report=terminal.line,
             warn=terminal.warn,
         )
-        await run_until_interrupted(make_loop(project=workshop))
+        trio.run(_run, development, workshop, url if typing else "")
+
+
+async def _run(
+    make_loop: Callable[..., Loop], make_workshop: Callable[..., Workshop], url: str
+) -> None:
+    """Run the loop with its project, until it is interrupted.
+
+    ``url`` is what a key opens; empty when nobody sits there to type.
+    """
+    import trio
+
+    from fxtrio.cli.develop.keys import run_keys
+
+    asked, restarts = trio.open_memory_channel[None](1)
+    async with trio.open_nursery() as nursery:
+        if url:
+            nursery.start_soon(run_keys, sys.stdin.fileno(), url, asked)
+        loop = make_loop(project=make_workshop(nursery=nursery), restart=restarts)
+        await run_until_interrupted(loop)
         nursery.cancel_scope.cancel()
 
 

@@ -20,7 +20,7 @@ from fxtrio.errors import shown_path
 CONFIG_FILE = "fx.config.json"
 SECRET_VARIABLE = "FX_SECRET_KEY"
 _PREFIX = "FX_"
-_NO_SETTINGS = (SECRET_VARIABLE, "FX_PUBLIC_", "FX_MODE", "FX_PROJECT", "FX_DEVELOP_")
+_NO_SETTINGS = (SECRET_VARIABLE, "FX_PUBLIC_", "FX_MODE", "FX_PROJECT", "FX_DEVELOP_", "FX_EDITOR")
 """What else begins like a setting; ``FX_PUBLIC_`` variables are for UI code."""
 
 

@@ -112,7 +112,8 @@ class Loop:
                 stopped = served.failure or Failure("The app has stopped", "")
                 self.report.failed(attrs.evolve(stopped, details=""))
                 return stopped
-            self.report.changed(changes.files)
+            if changes.files:
+                self.report.changed(changes.files)
             if failure is not None or not changes.files:
                 return await self._prepare("\n".join(served.lines))
             started = trio.current_time()

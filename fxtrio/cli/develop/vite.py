@@ -28,6 +28,24 @@ _GRACE = 1.0  # seconds to end by itself once its input has ended
 _LAST = 20  # lines that an error shows
 
 
+_EDITORS = {
+    **{
+        name: f"{name}://file{{file}}:{{line}}:{{column}}"
+        for name in ("vscode", "vscode-insiders", "vscodium", "cursor", "windsurf", "zed")
+    },
+    "idea": "idea://open?file={file}&line={line}&column={column}",
+    "pycharm": "pycharm://open?file={file}&line={line}&column={column}",
+}
+
+
+def editor_url(named: str) -> str:
+    """Return the URL that opens a place in an editor, by name or as the URL itself.
+
+    It has ``{file}``, ``{line}`` and ``{column}`` in it. VS Code is the one without a name.
+    """
+    return named if "{file}" in named else _EDITORS.get(named, _EDITORS["vscode"])
+
+
 @attrs.frozen(kw_only=True)
 class ViteSettings:
     """What the process is started with (`Settings` of settings.d.ts)."""
@@ -37,6 +55,7 @@ class ViteSettings:
     base: str
     toolchain: str
     sockets: str
+    editor: str = attrs.field(factory=lambda: editor_url(os.environ.get("FX_EDITOR", "")))
 
 
 @attrs.define(eq=False)

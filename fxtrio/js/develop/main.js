@@ -82,7 +82,6 @@ async function begin(settings) {
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
     warm: ({ pages }) => views.warm(pages).then(() => ({})),
-    memory: () => ({ rss: process.memoryUsage().rss }),
   };
   return async (message) => operations[message.op](message);
 }

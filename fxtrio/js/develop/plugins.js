@@ -51,7 +51,7 @@ function entryPlugin(settings, clientDir, browser, refresh) {
     `prepare();`, // before any module of the app runs
     `const { develop } = await import(${JSON.stringify(`${browser}/develop.js`)});`,
     `const { start } = await import(${JSON.stringify(`${clientDir}/start.js`)});`,
-    `await develop({ base: ${base}, start, hot: import.meta.hot });`,
+    `await develop({ base: ${base}, start, hot: import.meta.hot, editor: ${JSON.stringify(settings.editor)} });`,
   ].join('\n');
   const socket = `import { hotSocket } from ${JSON.stringify(`${browser}/socket.js`)};`;
   return {

@@ -10,6 +10,8 @@ export interface Settings {
   toolchain: string;
   /** Folder that the sockets go to. */
   sockets: string;
+  /** URL that opens a place in an editor, with `{file}`, `{line}` and `{column}`. */
+  editor: string;
 }
 
 /** One thing that is wrong, as the overlay shows it. */

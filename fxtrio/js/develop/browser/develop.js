@@ -13,9 +13,10 @@ import { Updates } from './updates.js';
  * @param {string} options.base URL path that the app is mounted at
  * @param {typeof import('../../client/start.js').start} options.start
  * @param {any} options.hot of the entry: the events of Vite
+ * @param {string} options.editor URL that opens a place in an editor
  */
-export async function develop({ base, start, hot }) {
-  const overlay = new Overlay(document);
+export async function develop({ base, start, hot, editor }) {
+  const overlay = new Overlay(document, editor);
   window.addEventListener('error', ({ error, message }) => overlay.thrown(error ?? message));
   window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
@@ -39,6 +40,7 @@ export async function develop({ base, start, hot }) {
       if (problems.length === 0 && overlay.hadStanding) reload();
     });
     window.addEventListener('fx:reconnected', reload);
+    performance.mark('fx:ready');
     return;
   }
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });

@@ -13,13 +13,18 @@ export class Overlay {
   /** @type {Shown | null} what has gone wrong on this page */
   #passing = null;
   #document;
+  #editor;
 
   /** Whether something was wrong with files since the page was loaded. */
   hadStanding = false;
 
-  /** @param {Document} document */
-  constructor(document) {
+  /**
+   * @param {Document} document
+   * @param {string} editor URL that opens a place, with `{file}`, `{line}` and `{column}`
+   */
+  constructor(document, editor) {
     this.#document = document;
+    this.#editor = editor;
   }
 
   /** @param {Shown[]} problems */
@@ -111,7 +116,11 @@ export class Overlay {
     if (file !== '') {
       const place = line > 0 ? `${file}:${line}:${column || 1}` : file;
       const link = this.#element('a', place);
-      link.setAttribute('href', `vscode://file${place}`);
+      const url = this.#editor
+        .replace('{file}', encodeURI(file))
+        .replace('{line}', String(line || 1))
+        .replace('{column}', String(column || 1));
+      link.setAttribute('href', url);
       section.append(link);
     }
     if (frame !== '') section.append(this.#element('pre', frame));
