@@ -24,6 +24,7 @@ from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
 from fxtrio.db.migrating import open_app_database
+from fxtrio.db.startup import telling_shortly
 from fxtrio.errors import FxtrioError
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
@@ -234,7 +235,7 @@ class _Outermost:
             return
         if OWN_SERVER not in scope.get("extensions", {}):
             install_guard()  # Hypercorn's own worker is not safe without it
-        await self._router(scope, receive, send)
+        await self._router(scope, receive, telling_shortly(send))
 
 
 def _compression(config: Config) -> Compression | None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import trio
+from starlette.types import Message
 
 from fx.db import db as current
 from fx.testing import open_app
+from fxtrio.app import assemble
+from fxtrio.asgi import OWN_SERVER
 from fxtrio.cli.trial.migrations import migration_problems
+from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.db import Database
 from fxtrio.db.migrating import migrate, require_migrated, runs
@@ -21,6 +26,7 @@ from fxtrio.db.migrations import (
     new_migration,
     read_migrations,
 )
+from fxtrio.testing.open import NoRender
 from tests.db.engines import opened
 from tests.trees import PAGE, write_tree
 
@@ -170,3 +176,35 @@ async def test_a_server_refuses_to_start_without_them(project: Path) -> None:
     raw = sqlite3.connect(project / "data/app.db")
     assert raw.execute("select count(*) from sqlite_master").fetchone() == (0,)
     raw.close()
+
+
+async def test_a_start_that_fails_for_a_migration_is_told_in_one_line(project: Path) -> None:
+    write_tree(project, {"migrations/0003_broken.sql": "create table books (id int);"})
+    config, build = load_config(project, environ={}), project / "b"
+    manifest = compile_server(project, config, build, mode="development")
+
+    def open_renderer() -> nullcontext[NoRender]:
+        return nullcontext(NoRender())
+
+    app = assemble(project, config, build, manifest, open_renderer=open_renderer)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await trio.lowlevel.checkpoint()
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Message) -> None:
+        await trio.lowlevel.checkpoint()
+        sent.append(message)
+
+    scope = {"type": "lifespan", "app": app, "extensions": {OWN_SERVER: {}}}
+    with pytest.raises(MigrationFailed):
+        await app(scope, receive, send)
+
+    assert sent == [
+        {
+            "type": "lifespan.startup.failed",
+            "message": "migrations/0003_broken.sql: table books already exists. "
+            "Nothing of it was kept: correct it and run 'fx db up'.",
+        }
+    ]
