@@ -7,6 +7,7 @@ not ask for it costs a look at its headers.
 from __future__ import annotations
 
 from typing import Literal
+from weakref import WeakSet
 
 import attrs
 from starlette.types import Message, Scope, Send
@@ -22,6 +23,11 @@ _WITHOUT_BODY = frozenset({204, 205, 206, 304})
 """Statuses of responses that have no body, or a part of one."""
 
 
+MOST_OPEN = 200
+"""Bodies that are encoded part by part at a time: each holds up to 0.8 MB for as long as it
+lasts, and event streams last for hours. More of them are sent as they are (count)."""
+
+
 class Compression:
     """Encodes the responses of one app."""
 
@@ -30,6 +36,8 @@ class Compression:
         self.everything = mode == "all"
         self.common_cookies = common_cookies
         self.threads = Threads()
+        self.encoders: WeakSet[Encoder] = WeakSet()
+        """Those of responses that are under way."""
 
     def sending(self, scope: Scope, send: Send) -> Send:
         """Return a ``send`` for one request, which encodes if the client takes that."""
@@ -131,8 +139,12 @@ class _Sending:
         if message.get("more_body", False):
             if self._personal or self._tokens:  # who knows what else is to come
                 return await self._forward(message)
+            if len(self._owner.encoders) >= MOST_OPEN:
+                self._head = {**head, "headers": varying(head["headers"])}
+                return await self._forward(message)
             coding = self._coding
             self._encoder = open_encoder(coding)
+            self._owner.encoders.add(self._encoder)
             self._head = None
             await self._send({**head, "headers": _encoded(head["headers"], coding, None)})
             return await self._part(message)

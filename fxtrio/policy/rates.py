@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
 from functools import lru_cache
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.types import Scope
 
 from fxtrio.config import RateLimitConfig
+from fxtrio.policy.clients import network_of
 from fxtrio.policy.counts import MemoryCounts
 
 Header = tuple[bytes, bytes]
@@ -111,20 +111,6 @@ def client_of(scope: Scope, *, by: str) -> str:
         return f"user:{user[:_LONGEST_NAME]}"
     client = scope.get("client")
     return f"address:{network_of(client[0]) if client else ''}"
-
-
-@lru_cache(maxsize=4096)
-def network_of(address: str) -> str:
-    """Return an address, or the network of an IPv6 address."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:  # of a test, or a unix socket
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def _user_of(scope: Scope) -> str | None:

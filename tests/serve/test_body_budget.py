@@ -127,6 +127,47 @@ async def test_what_does_not_fit_is_refused_before_it_is_kept() -> None:
     assert bodies.used == 0
 
 
+async def test_who_only_says_how_much_will_come_keeps_nobody_out() -> None:
+    bodies = Bodies(5 * MB)
+    waiting = [
+        Body(
+            receiving([b"x"]).receive, {b"content-length": b"4000000"}, limit=5 * MB, bodies=bodies
+        )
+        for _ in range(10)
+    ]
+    for body in waiting:
+        await body.receive()
+    assert bodies.used == 0
+    whole = body_of([b"x" * MB] * 4, bodies)
+    await whole.read()
+    whole.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "fits"), [("8.8.8.8", 2), ("2a00:1450::1", 2), ("10.0.0.1", 8), ("", 8)]
+)
+async def test_one_public_address_has_a_quarter_of_the_budget(address: str, fits: int) -> None:
+    bodies = Bodies(8 * MB)
+
+    async def read(client: str, size: int) -> Body:
+        body = Body(
+            receiving([b"x" * size]).receive, {}, limit=8 * MB, bodies=bodies, address=client
+        )
+        await body.read()
+        return body
+
+    kept = [await read(address, MB + UNCOUNTED) for _ in range(fits)]
+    with pytest.raises(BodiesFull):
+        await read(address, MB + UNCOUNTED)
+    assert bodies.used == fits * MB
+    if fits < 8:
+        kept.append(await read("1.1.1.1", 5 * MB))  # its only one, however large
+    for body in kept:
+        body.close()
+    assert bodies.used == 0
+    assert not bodies.shares
+
+
 async def test_a_client_that_leaves_gives_back_what_it_took() -> None:
     bodies = Bodies(100 * MB)
     body = body_of([b"x" * MB] * 4, bodies, gone=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,33 @@ async def test_what_an_event_stream_sends_can_be_read_at_once(tmp_path: Path) ->
                     async for chunk in chunks:
                         text += read(chunk)
             assert text == b"data: first\n\ndata: second\n\n"
+
+
+async def test_only_so_many_bodies_are_compressed_part_by_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxtrio.compression.sending.MOST_OPEN", 2)
+
+    async def events(request: Any) -> Response:
+        async def send() -> AsyncIterator[bytes]:
+            yield b"data: first\n\n"
+            await trio.sleep_forever()
+
+        return StreamingResponse(send(), media_type="text/event-stream")
+
+    async with opened(tmp_path) as client:
+        client.app.add_route("/events", events)
+        for _ in range(2):  # those that have ended make room
+            async with AsyncExitStack() as opening:
+                codings, varying = [], []
+                for _ in range(4):
+                    stream = client.stream("GET", "/events", headers=ALL)
+                    got = await opening.enter_async_context(stream)
+                    codings.append(got.headers.get("content-encoding"))
+                    varying.append(got.headers["vary"])
+                assert codings == ["zstd", "zstd", None, None]
+                assert {"accept-encoding"} == set(varying)
+            gc.collect()
 
 
 class _Reader:

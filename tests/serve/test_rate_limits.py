@@ -17,8 +17,9 @@ from starlette.websockets import WebSocket
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
+from fxtrio.policy.clients import network_of
 from fxtrio.policy.counts import MemoryCounts
-from fxtrio.policy.rates import CountsInMemory, client_of, network_of
+from fxtrio.policy.rates import CountsInMemory, client_of
 from tests.trees import page, write_tree
 
 NAVIGATION = {"x-fx-navigation": "1"}

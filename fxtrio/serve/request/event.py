@@ -104,7 +104,10 @@ class RequestEvent:
 
     def open_body(self, bodies: Bodies, *, limit: int) -> Body:
         """Return the request's body, of which nothing has been read."""
-        self.body = Body(self.receive, self.headers, limit=limit, bodies=bodies)
+        client = self.scope.get("client") or ("",)
+        self.body = Body(
+            self.receive, self.headers, limit=limit, bodies=bodies, address=client[0] or ""
+        )
         return self.body
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar, TypeVarTuple
@@ -14,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from fxtrio.errors import BodiesFull, BodyTooLarge
+from fxtrio.policy.clients import public_network_of
 from fxtrio.serve.request.forms import parse_form
 
 IN_MEMORY = 1024**2
@@ -24,6 +26,9 @@ UNCOUNTED = 16 * 1024
 
 LARGE = 64 * 1024
 """Bodies above this are parsed and validated in a thread (bytes)."""
+
+SHARE = 0.25
+"""What the bodies of one public address may have of the budget, if they are more than one."""
 
 _WRITTEN_AT_ONCE = 256 * 1024
 _THREADS = 2
@@ -38,23 +43,43 @@ Ts = TypeVarTuple("Ts")
 class Bodies:
     """The budget of one process for all bodies that it holds, and the threads that read them.
 
-    ``capacity`` is in bytes. A request that finds no room raises BodiesFull.
+    ``capacity`` is in bytes. A request that finds no room raises BodiesFull. So does one of
+    a public address whose other bodies have `SHARE` of it: nobody keeps all others out.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.used = 0
+        self.shares: Counter[str] = Counter()
+        """Bytes of each public address, IPv6 ones by their network."""
+
         self.threads = trio.CapacityLimiter(_THREADS)
 
-    def claim(self, size: int) -> None:
-        """Take ``size`` bytes of the budget. Raises BodiesFull, and takes nothing then."""
+    def require_room(self, size: int, client: str = "", *, own: int = 0) -> None:
+        """Raise BodiesFull when ``size`` bytes more do not fit.
+
+        ``own`` are those that their body has already; ``client`` is "" for one without a share.
+        """
         if self.used + size > self.capacity:
             raise BodiesFull
-        self.used += size
+        held = self.shares[client] if client else 0
+        if held > own and held + size > self.capacity * SHARE:
+            raise BodiesFull
 
-    def release(self, size: int) -> None:
+    def claim(self, size: int, client: str = "", *, own: int = 0) -> None:
+        """Take ``size`` bytes of the budget. Raises BodiesFull, and takes nothing then."""
+        self.require_room(size, client, own=own)
+        self.used += size
+        if client:
+            self.shares[client] += size
+
+    def release(self, size: int, client: str = "") -> None:
         """Give back what was claimed."""
         self.used -= size
+        if client:
+            self.shares[client] -= size
+            if not self.shares[client]:
+                del self.shares[client]
 
 
 class Body:
@@ -70,7 +95,9 @@ class Body:
         *,
         limit: int,
         bodies: Bodies | None = None,
+        address: str = "",
     ) -> None:
+        """``address`` is the client's, where it is known."""
         self.size = 0
         """Bytes that have come."""
 
@@ -81,6 +108,8 @@ class Body:
         self._declared = headers.get(b"content-length", b"")
         self._limit = limit
         self._bodies = bodies
+        self._address = address
+        self._share = ""
         self._claimed = 0
         self._kept: list[bytes] = []
         self._in_memory = 0
@@ -99,7 +128,7 @@ class Body:
             declared = int(self._declared[:20])
             if declared > self._limit:
                 raise BodyTooLarge(self._limit)
-            self._claim(declared)
+            self._claim(declared, arrived=False)
         message = await self._receive()
         self.size += len(message.get("body", b""))
         if self.size > self._limit:
@@ -179,7 +208,7 @@ class Body:
             return
         self._closed = True
         if self._bodies is not None:
-            self._bodies.release(self._claimed)
+            self._bodies.release(self._claimed, self._share)
         if self._file is not None:
             self._file.close()
         if self._form is not None:
@@ -191,11 +220,21 @@ class Body:
         """Do as `close` does, as the last of a request's background tasks."""
         self.close()
 
-    def _claim(self, size: int) -> None:
+    def _claim(self, size: int, *, arrived: bool = True) -> None:
+        """Take what has arrived of the budget; of what has only been declared see that it fits.
+
+        Who could claim by saying so would keep all others out without sending anything.
+        """
         more = size - UNCOUNTED - self._claimed
-        if self._bodies is not None and more > 0:
-            self._bodies.claim(more)
+        if self._bodies is None or more <= 0:
+            return
+        if not self._claimed and self._address:
+            self._share = public_network_of(self._address)
+        if arrived:
+            self._bodies.claim(more, self._share, own=self._claimed)
             self._claimed += more
+        else:
+            self._bodies.require_room(more, self._share)
 
     async def _spill(self, most: int) -> None:
         """Write what is kept to the disk when it is more than ``most``."""
