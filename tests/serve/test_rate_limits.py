@@ -227,7 +227,7 @@ async def test_routes_of_plugins_and_sockets_are_counted(tmp_path: Path) -> None
 async def test_sockets_of_starlette_are_counted(tmp_path: Path) -> None:
     async def mine(socket: WebSocket) -> None:
         await socket.accept()
-        await socket.close()
+        await socket.receive()
 
     async with opened(tmp_path, {"route": "/mine/{id}", "limit": "1/hour"}) as client:
         client.app.routes.append(WebSocketRoute("/mine/{id}", mine))

@@ -11,6 +11,22 @@ const MOST_UNSENT = 4 * 1024 * 1024;
 /** Messages that are kept for browsers whose connection was interrupted. */
 const MOST_KEPT = 500;
 
+/** @type {(value: unknown) => boolean} */
+const isObject = (value) => typeof value === 'object' && value !== null;
+
+/**
+ * @param {string} line
+ * @returns {{ type?: unknown, event?: unknown, data?: any }} without anything when it is no message
+ */
+function parsed(line) {
+  try {
+    const message = JSON.parse(line);
+    return isObject(message) ? message : {};
+  } catch {
+    return {};
+  }
+}
+
 /**
  * Also the channel of Vite's client environment: what Vite sends goes to every browser.
  */
@@ -35,12 +51,23 @@ export class Browsers {
     socket.on('close', () => this.#sockets.delete(socket));
     client.send({ type: 'connected', epoch: this.#epoch, number: this.#last });
     client.send(this.#standing());
-    createInterface({ input: socket }).on('line', (line) => {
-      const { type, event, data } = JSON.parse(line);
-      if (type !== 'custom') return;
-      if (event === 'fx:since') this.#catchUp(socket, data);
-      for (const listener of this.#listeners.get(event) ?? []) listener(data, client);
-    });
+    createInterface({ input: socket }).on('line', (line) => this.#hear(socket, client, line));
+  }
+
+  /**
+   * Act on what a browser says, which may be anybody that reaches the server.
+   *
+   * @param {Socket} socket
+   * @param {{ send: (payload: object) => void }} client
+   * @param {string} line
+   */
+  #hear(socket, client, line) {
+    const { type, event, data } = parsed(line);
+    if (type !== 'custom' || typeof event !== 'string') return;
+    if (event === 'fx:since' && isObject(data)) this.#catchUp(socket, data);
+    // Vite's own events ask it for files, too, and know nothing of what browsers may load.
+    if (event.startsWith('vite:') && event !== 'vite:invalidate') return;
+    for (const listener of this.#listeners.get(event) ?? []) listener(data, client);
   }
 
   /** @param {object} payload */

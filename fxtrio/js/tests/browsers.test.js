@@ -16,9 +16,14 @@ class Connection extends PassThrough {
     return true;
   }
 
-  /** @param {object} message */
+  /** @param {unknown} message */
   async say(message) {
-    super.write(`${JSON.stringify(message)}\n`);
+    await this.sayText(JSON.stringify(message));
+  }
+
+  /** @param {string} text */
+  async sayText(text) {
+    super.write(`${text}\n`);
     await setImmediate();
     await setImmediate();
   }
@@ -71,4 +76,30 @@ test('a browser of another process, or one that was away for too long, loads the
 
   assert.equal(other.told.filter(({ type }) => type === 'full-reload').length, 1);
   assert.equal(last(late).type, 'full-reload');
+});
+
+test('of what Vite would do for a browser, nothing but taking a module back reaches it', async () => {
+  const browsers = new Browsers();
+  /** @type {string[]} */
+  const heard = [];
+  const events = ['vite:invoke', 'vite:forward-console', 'vite:client:connect'];
+  for (const event of [...events, 'vite:invalidate', 'fx:other']) {
+    browsers.on(event, () => heard.push(event));
+  }
+  const browser = connect(browsers);
+  for (const event of [...events, 'vite:invalidate', 'fx:other', 5, null]) {
+    await browser.say({ type: 'custom', event, data: { name: 'fetchModule', data: ['/x?raw'] } });
+  }
+
+  assert.deepEqual(heard, ['vite:invalidate', 'fx:other']);
+});
+
+test('what is no message is passed over', async () => {
+  const browsers = new Browsers();
+  const browser = connect(browsers);
+  for (const text of ['{', 'null', '[]', '1', '"x"']) await browser.sayText(text);
+  await browser.say({ type: 'custom', event: 'fx:since', data: null });
+  await browser.say({ type: 'custom', event: 'fx:since' });
+
+  assert.equal(browser.told.length, 2);
 });
