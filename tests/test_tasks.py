@@ -465,7 +465,7 @@ async def fail_with_a_group() -> None:
         functools.partial(fail, StopIteration()),
         functools.partial(fail, StopAsyncIteration()),
     ],
-    ids=str,
+    ids=lambda job: getattr(job, "__name__", type(job).__name__),
 )
 async def test_no_job_costs_a_worker(job, autojump_clock: MockClock):
     async with open_queue(workers=4, drain_timeout=100) as queue:

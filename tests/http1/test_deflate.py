@@ -92,6 +92,7 @@ async def test_an_offer_that_cannot_be_agreed_to_is_declined(offer: bytes) -> No
         (frame(BINARY, deflate(b"\x00" * 50_000_000), rsv=4), 1009),
         (frame(TEXT, deflate(b"\xff"), rsv=4), 1007),
     ],
+    ids=lambda value: str(value) if isinstance(value, int) else "frames",
 )
 async def test_bad_or_exploding_compression_is_closed(sent: bytes, code: int) -> None:
     async with open_server(websocket_echo, limits=DEFLATE) as server:

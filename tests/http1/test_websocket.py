@@ -118,6 +118,7 @@ async def test_a_ping_between_fragments_is_answered_at_once() -> None:
         (frame(TEXT, b"\xce", fin=False) + frame(CONT, b"\xff"), 1007),
         (frame(TEXT, b"ok", fin=False) + frame(CONT, b"\xff", fin=False), 1007),
     ],
+    ids=lambda value: str(value) if isinstance(value, int) else "frames",
 )
 async def test_a_client_that_breaks_the_protocol_is_closed(sent: bytes, code: int) -> None:
     app = Recorder()

@@ -83,7 +83,7 @@ def test_the_values_a_loader_may_return_may_be_published_too():
 @pytest.mark.parametrize(
     "message",
     [None, 3, 1.5, True, object(), {"a": object()}, {"a": float("nan")}, [float("inf")]],
-    ids=repr,
+    ids=lambda message: type(message).__name__,
 )
 def test_what_no_frame_can_hold_is_refused(message):
     with pytest.raises(MessageNotEncodable, match="Publish a dict or list"):

@@ -29,8 +29,12 @@ async def answer_llms_txt(site: Site, markdown: SiteMarkdown, request: Request) 
     """Return `/llms.txt`. Errors of the application's hook are logged and answered with 500."""
 
     def has_markdown(path: str) -> bool:
-        match = match_page(site, path)
-        return match is not None and markdown.sources(site.plans[match[0].view]).promising
+        known = markdown.promising.get(path)
+        if known is None:
+            match = match_page(site, path)
+            known = match is not None and markdown.sources(site.plans[match[0].view]).promising
+            markdown.promising[path] = known
+        return known
 
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
@@ -56,6 +60,8 @@ async def _open_pages(
 
     What hooks keep on ``request.state`` for a page is not the request's own.
     """
+    if not site.hooks.pages:
+        return tuple(markdown.pages)
     opened: list[LlmsPageInfo] = []
     for page in markdown.pages:
         match = match_page(site, page.path)

@@ -39,6 +39,9 @@ class SiteMarkdown:
         )
         """The app's concrete pages."""
 
+        self.promising: dict[str, bool] = {}
+        """Path of a concrete page to whether a source promises Markdown, once somebody asked."""
+
         self._sources = {
             route.view: MarkdownSources(
                 text=_text(manifest, root, plans[route.view]),

@@ -78,7 +78,9 @@ class PageEvent:
         """Return the payload of a view for this request. Raises what `PayloadEncoder` raises."""
         event, target = self.event, self.target
         location = Location(
-            target.route, encode_requested(event.requested), encode_params(target.params)
+            target.route,
+            event.requested_json or encode_requested(event.requested),
+            encode_params(target.params),
         )
         encode = self.site.encoder.encode
         if event.navigation:

@@ -58,7 +58,7 @@ class ActionRequest(BodyRequest):
         """What the client calls its body, without parameters; "" when it says nothing."""
         known = self._media_type
         if known is None:
-            known = self._media_type = media_type(self.headers.get("content-type", ""))
+            known = self._media_type = media_type(self._held.content_type)
         return known
 
     @property

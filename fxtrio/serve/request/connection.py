@@ -126,7 +126,7 @@ class BodyRequest(PageRequest):
     async def json(self) -> Any:
         """Return the body's JSON. Raises BadBody (status 400), and CharsetRefused (415)."""
         await self._read()
-        options_of(self.headers.get("content-type", ""))
+        options_of(self._held.content_type)
         return await self._held.value(parse_json)
 
     async def _get_form(

@@ -23,6 +23,8 @@ SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
 """A path that is its own encoding."""
 
+_PLAIN_URL = re.compile(rb"[A-Za-z0-9_.~/!$'()*+,;=:@%-]*")
+
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 
@@ -150,6 +152,15 @@ class RequestEvent:
             return self.path
         segments = raw.decode("latin-1").split("/")
         return "/".join(unquote(segment).replace("/", "%2F") for segment in segments)
+
+    @property
+    def requested_json(self) -> bytes | None:
+        """`requested` as JSON, where it has no character that JSON or HTML acts on."""
+        scope = self.scope
+        raw: bytes | None = scope.get("raw_path")
+        if raw is None or self.page_url is not None or scope["query_string"]:
+            return None
+        return b'"%b"' % raw if _PLAIN_URL.fullmatch(raw) else None
 
     @property
     def requested(self) -> str:

@@ -104,6 +104,9 @@ class Body:
         self.complete = False
         """Whether `read` has kept the whole of it."""
 
+        self.content_type = headers.get(b"content-type", b"").decode("latin-1")
+        """What the client calls it; "" when it says nothing."""
+
         self._receive = receive
         self._declared = headers.get(b"content-length", b"")
         self._limit = limit

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Protocol
 
-import attrs
 import trio
 from starlette.types import Receive
 
@@ -53,7 +52,6 @@ class Timed(Protocol):
         ...
 
 
-@attrs.define(eq=False)
 class Watched:
     """The work for one request, as a block: it ends when the client leaves, or at its deadline.
 
@@ -61,27 +59,42 @@ class Watched:
     a block that was cut short has passed its deadline.
     """
 
-    receive: Receive
-    """The server's ``receive``, read by nobody else while the block lasts."""
+    __slots__ = (
+        "_done",
+        "_scope",
+        "_under_way",
+        "_watcher",
+        "culprit",
+        "deadline",
+        "gone",
+        "receive",
+        "since",
+    )
 
-    deadline: float
-    """When the work must have ended (`trio.current_time`)."""
+    def __init__(
+        self, receive: Receive, deadline: float, since: float, under_way: dict[Watched, None]
+    ) -> None:
+        self.receive = receive
+        """The server's ``receive``, read by nobody else while the block lasts."""
 
-    since: float
-    """When the work began."""
+        self.deadline = deadline
+        """When the work must have ended (`trio.current_time`)."""
 
-    gone: bool = False
-    """Whether the client left before the work was done."""
+        self.since = since
+        """When the work began."""
 
-    culprit: Timed | None = None
-    """The part whose deadline is the next one; None for the request's own."""
+        self.gone = False
+        """Whether the client left before the work was done."""
 
-    _under_way: dict[Watched, None] = attrs.field(factory=dict, repr=False)
-    _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope, repr=False)
-    _done: bool = False
-    """Whether the work has ended; nobody may read ``receive`` for it then."""
+        self.culprit: Timed | None = None
+        """The part whose deadline is the next one; None for the request's own."""
 
-    _watcher: trio.CancelScope | None = None
+        self._under_way = under_way
+        self._scope = trio.CancelScope()
+        self._done = False
+        """Whether the work has ended; nobody may read ``receive`` for it then."""
+
+        self._watcher: trio.CancelScope | None = None
 
     def __enter__(self) -> Watched:
         """Begin the work."""
@@ -153,7 +166,7 @@ class Watchdog:
         now = trio.current_time()
         if not self._under_way:
             self._wake.set()
-        return Watched(receive, now + limit, now, under_way=self._under_way)
+        return Watched(receive, now + limit, now, self._under_way)
 
     async def _sweep(self, nursery: trio.Nursery) -> None:
         """Give every request that takes long its watcher; runs until cancelled."""
