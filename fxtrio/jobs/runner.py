@@ -238,7 +238,7 @@ class JobRunner:
         self._counts["retried" if again else "failed"] += 1
         text = "".join(traceback.format_exception(shown))[-_LONGEST_ERROR:]
         now = self.now()
-        due = now + declared.backoff * 2 ** (job.attempts - 1) if again else None
+        due = now + declared.backoff * 2 ** min(job.attempts - 1, 50) if again else None
         await self._surely(partial(self.store.fail, job, text, now, due))
 
     async def _watch(self) -> None:

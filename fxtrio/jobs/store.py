@@ -138,6 +138,9 @@ class JobStore:
 
     async def fail(self, job: Claimed, error: str, now: float, again: float | None) -> None:
         """Let a job wait until ``again``, or give it up."""
+        # PostgreSQL keeps no NUL, and no database half a surrogate pair: errors repeat what
+        # visitors have typed, and what cannot be written would be tried for ever.
+        error = error.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
         await self.database.execute(
             "update fx_jobs set state = $1, due = $2, ended = $3, error = $4, worker = null"
             " where id = $5 and worker = $6 and state = 'running'",

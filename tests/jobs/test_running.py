@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -257,3 +258,33 @@ def test_an_atomic_job_is_async() -> None:
 
         @job(atomic=True)
         def send() -> None: ...
+
+
+async def test_an_error_that_no_database_can_hold_keeps_no_worker(database: Database) -> None:
+    @job(retries=0)
+    async def fail(text: str) -> None:
+        raise ValueError(text + os.fsdecode(b"\xff"))  # as names of files can be
+
+    with trio.fail_after(10):
+        async with running(database, fail, workers=1):
+            await fail.enqueue("a\0b")
+            await fail.enqueue("c")
+            while await rows(database) != ["failed", "failed"]:  # noqa: ASYNC110  # no event tells
+                await trio.sleep(0.01)
+
+    assert "a\N{REPLACEMENT CHARACTER}b" in (await rows(database, "error"))[0]
+
+
+async def test_a_job_that_is_retried_without_end_stays_one(database: Database) -> None:
+    @job(retries=10_000, backoff=0.0)
+    async def fail() -> None:
+        raise ValueError("no")
+
+    with trio.fail_after(10):
+        async with running(database, fail):
+            number = await fail.enqueue(delay=3600)
+            sql = "update fx_jobs set attempts = 5000, due = 0 where id = $1"
+            await database.execute(sql, number)
+            await fail.enqueue()
+            while (await rows(database, "attempts"))[0] < 5001:  # noqa: ASYNC110  # no event tells
+                await trio.sleep(0.01)
