@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 import trio
 
 from fxtrio.db.engine import Cursor, Engine, Result, Rows
+from fxtrio.db.faults import CommitUnknown
 from fxtrio.db.rows import Make, row_maker
 from fxtrio.db.sqlite import reads_only
 from fxtrio.db.transaction import Transaction
@@ -64,6 +65,10 @@ class Database:
         Raises what the engine raises when the connection is lost.
         """
         await self._engine.listen(channel, call)
+
+    def is_away(self, error: BaseException) -> bool:
+        """Tell whether an error only says that the database cannot be reached, or was lost."""
+        return isinstance(error, CommitUnknown) or self._engine.is_away(error)
 
     async def notify(self, channel: str) -> None:
         """Let those who `listen` in other processes know."""

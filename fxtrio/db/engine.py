@@ -96,6 +96,10 @@ class Engine(Protocol):
         """Call ``call`` until cancelled, whenever another process may have written."""
         ...
 
+    def is_away(self, error: BaseException) -> bool:
+        """Tell whether an error only says that the database cannot be reached."""
+        ...
+
     async def notify(self, channel: str) -> None:
         """Let those who `listen` in other processes know."""
         ...

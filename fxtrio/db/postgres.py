@@ -89,6 +89,15 @@ class Postgres:
         finally:
             connection.finish()
 
+    def is_away(self, error: BaseException) -> bool:
+        """Tell by what libpq or the server says about the connection (SQLSTATE 08 and 57P)."""
+        told = error.__cause__ if isinstance(error, DatabaseBusy) else error
+        if isinstance(told, trio.TooSlowError):
+            return True
+        if not isinstance(told, psycopg.OperationalError):
+            return False
+        return told.sqlstate is None or told.sqlstate.startswith(("08", "57P"))
+
     async def notify(self, channel: str) -> None:
         """NOTIFY."""
         connection = await self.acquire(reads=False)

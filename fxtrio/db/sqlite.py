@@ -100,6 +100,10 @@ class Sqlite:
         finally:
             connection.finish()
 
+    def is_away(self, error: BaseException) -> bool:
+        """Never: a file is there, or it is broken."""
+        return False
+
     async def notify(self, channel: str) -> None:
         """Do nothing: those who listen look by themselves."""
         await trio.lowlevel.checkpoint()

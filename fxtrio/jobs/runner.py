@@ -55,7 +55,7 @@ class JobStatistics:
     """Ended here after they had been given to somebody else."""
 
     returned: int
-    """Given back at the shutdown."""
+    """Given back at the shutdown, or because the database was lost."""
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -142,7 +142,8 @@ class JobRunner:
                 await work()
                 return
             except Exception as error:
-                log.warning("jobs: the database fails, trying again: %s", error)
+                level = logging.WARNING if pause < 0.1 else logging.DEBUG  # told once
+                log.log(level, "jobs: the database fails, trying again: %s", error)
             await trio.sleep(random.uniform(0.5, 1) * pause)
             pause = min(2 * pause, 2.0)
 
@@ -215,7 +216,12 @@ class JobRunner:
         except _Lost:
             self._counts["lost"] += 1
         except (Exception, SystemExit) as error:  # application code
-            await self._fail(declared, job, error)
+            if self.store.database.is_away(error):  # which is no fault of the job's
+                log.warning("Job %s (%d) goes back: %s", job.name, job.id, error)
+                self._counts["returned"] += 1
+                await self._surely(partial(self.store.give_back, job.worker, job.id))
+            else:
+                await self._fail(declared, job, error)
         else:
             if declared.atomic:
                 self._counts["done"] += 1

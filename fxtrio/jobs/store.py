@@ -152,12 +152,16 @@ class JobStore:
             job.worker,
         )
 
-    async def give_back(self, worker: str) -> int:
-        """Let jobs wait again that ``worker`` has begun and will not end; no try is counted."""
+    async def give_back(self, worker: str, number: int | None = None) -> int:
+        """Let jobs wait again that ``worker`` has begun and will not end; no try is counted.
+
+        ``number`` is the one that is meant; None stands for all.
+        """
         return await self.database.execute(
             "update fx_jobs set state = 'waiting', worker = null, attempts = attempts - 1"
-            " where worker = $1 and state = 'running'",
+            " where worker = $1 and state = 'running' and (id = $2 or $2 = 0)",
             worker,
+            number or 0,
         )
 
     async def beat(self, worker: str, now: float, *, first: bool = False) -> bool:

@@ -19,6 +19,13 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
+def own_cluster() -> Iterator[Cluster]:
+    """A PostgreSQL that a test may stop."""
+    with running_cluster() as running:
+        yield running
+
+
+@pytest.fixture
 def postgres_url(cluster: Cluster) -> Iterator[str]:
     """The URL of an empty database in it."""
     url = cluster.new_database()

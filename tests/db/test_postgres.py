@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psycopg
@@ -22,7 +22,7 @@ from fxtrio.db import (
     DatabaseUnusable,
     TransactionAborted,
 )
-from tests.db.cluster import Cluster, running_cluster
+from tests.db.cluster import Cluster
 from tests.db.engines import opened
 from tests.trees import page, write_tree
 
@@ -113,13 +113,6 @@ async def test_a_transaction_that_failed_is_never_taken_for_kept(db: Database) -
                 await db.execute("insert into nowhere values (1)")
 
     assert await db.value("select count(*) from notes") == 0
-
-
-@pytest.fixture
-def own_cluster() -> Iterator[Cluster]:
-    """A PostgreSQL that a test may stop."""
-    with running_cluster() as running:
-        yield running
 
 
 async def test_a_restart_costs_the_query_under_way_and_no_other(

@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.db.conftest import cluster, engine, postgres_url
+from tests.db.conftest import cluster, engine, own_cluster, postgres_url
 
-__all__ = ["cluster", "engine", "postgres_url"]
+__all__ = ["cluster", "engine", "own_cluster", "postgres_url"]

@@ -15,6 +15,7 @@ import trio
 
 from fxtrio.db import Database
 from fxtrio.jobs import JobRunner
+from tests.db.cluster import Cluster
 from tests.db.engines import opened
 from tests.docs.pages import ROOT
 from tests.jobs.running import running
@@ -72,6 +73,28 @@ async def kill_until_done(database: Database, url: str, kills: int, seed: int) -
             if not await left(database):
                 return
             await trio.sleep(0.05)
+
+
+async def test_a_database_that_goes_away_costs_no_job(own_cluster: Cluster, tmp_path: Path) -> None:
+    url = own_cluster.new_database()
+    with trio.fail_after(60):
+        async with opened(url, tmp_path) as database:
+            await database.run_script(TABLES)
+            async with running(database, exactly, at_least, workers=0) as runner:
+                await fill(database, runner, JOBS)
+                async with worker(url) as process:
+                    await trio.sleep(0.2)
+                    await trio.to_thread.run_sync(own_cluster.stop, signal.SIGQUIT)
+                    await trio.sleep(0.5)
+                    await trio.to_thread.run_sync(own_cluster.start)
+                    while True:
+                        if not await left(database):
+                            break
+                        await trio.sleep(0.05)
+                    assert process.returncode is None
+            ended = await database.all(dict, "select state, count(*) as n from fx_jobs group by 1")
+            assert ended == [{"state": "done", "n": 2 * JOBS}]
+            assert await database.value("select count(*) from exact") == JOBS
 
 
 @pytest.mark.parametrize("engine", ["file", "postgresql"], indirect=True)
