@@ -80,7 +80,7 @@ class JobRunner:
 
     _offset: float | None = attrs.field(init=False)
     _me: str = attrs.field(init=False, factory=new_identity)
-    _running: dict[int, Claimed] = attrs.field(init=False, factory=dict)
+    _running: set[Claimed] = attrs.field(init=False, factory=set)
     _ended: list[Claimed] = attrs.field(init=False, factory=list)
     _news: trio.Event = attrs.field(init=False, factory=trio.Event)
     _untold: trio.Event = attrs.field(init=False, factory=trio.Event)
@@ -159,7 +159,7 @@ class JobRunner:
                     self._me, self.now(), list(self.jobs), self.queues, free
                 )
             for job in claimed:
-                self._running[job.id] = job
+                self._running.add(job)
                 nursery.start_soon(self._work, job, name=f"fx.jobs.{job.name}")
             if len(claimed) < free:
                 await self._wait_for_news()
@@ -194,7 +194,7 @@ class JobRunner:
             with entered(self.app, job.request_id):
                 await self._attempt(job)
         finally:
-            del self._running[job.id]
+            self._running.remove(job)
             self._news.set()
             if not self._running:
                 self._idle.set()

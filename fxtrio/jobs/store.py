@@ -41,9 +41,12 @@ create table if not exists fx_ticks (name text primary key, tick {real} not null
 _LOCK = "select pg_advisory_xact_lock(7225103)"
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Claimed:
-    """A job that this process is to run."""
+    """A job that this process is to run, once.
+
+    It may be claimed again before the one who ran it has looked: each claim is its own.
+    """
 
     id: int
     name: str

@@ -124,6 +124,24 @@ async def test_an_atomic_job_leaves_its_effect_and_its_end_together(database: Da
     assert await rows(database, "state, attempts") == [{"state": "done", "attempts": 2}]
 
 
+async def test_a_job_that_fails_may_be_claimed_again_at_once(database: Database) -> None:
+    tries = Seen()
+
+    @job(retries=200, backoff=0)
+    async def fail() -> None:
+        tries.add(1)
+        raise KeyError("again")
+
+    async with running(database, fail, workers=2) as runner:
+        await fail.enqueue()
+        while runner.statistics().failed < 1:  # its next claim comes while it ends
+            runner.wake()
+            await trio.lowlevel.checkpoint()
+
+    assert len(tries) == 201
+    assert await rows(database, "state, attempts") == [{"state": "failed", "attempts": 201}]
+
+
 async def test_at_shutdown_what_is_not_done_goes_back(database: Database) -> None:
     begun = Seen()
 
