@@ -1,7 +1,7 @@
 """Durable jobs: rows of the application's own database, run at least once.
 
 `job` and `every` make a function one; `open_jobs` runs them for as long as the app does.
-Re-exported as `fx.jobs`.
+Re-exported as `fx.jobs`. Begin with `runner`.
 """
 
 from fxtrio.jobs.declared import Job, every, job

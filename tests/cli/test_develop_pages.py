@@ -42,10 +42,19 @@ async def answer(
 async def test_html_gets_the_script_at_its_end_and_its_length_is_right() -> None:
     html = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Length", b"4")]
 
-    headers, body = await answer(html, b"<p>", b"!")
+    headers, body = await answer(html, b"<p>!")
 
     assert body == b"<p>!" + SCRIPT
     assert headers[b"content-length"] == b"%d" % len(body)
+
+
+async def test_a_document_in_parts_promises_no_length() -> None:
+    html = [(b"Content-Type", b"text/html; charset=utf-8"), (b"Content-Length", b"4")]
+
+    headers, body = await answer(html, b"<p>", b"!")
+
+    assert body == b"<p>!" + SCRIPT
+    assert b"content-length" not in headers
 
 
 @pytest.mark.parametrize("name", [b"content-security-policy", b"Content-Security-Policy"])

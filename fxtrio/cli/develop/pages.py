@@ -104,7 +104,8 @@ class _ScriptAdder:
             added = b'<script %bsrc="%b"%b></script>' % (self._kind, self._url, proof)
         start, self._start = self._start, None
         if start is not None:
-            await self._send(_longer(start, len(added)))
+            is_open = self._nonce is not None and message.get("more_body", False)
+            await self._send(_longer(start, None if is_open else len(added)))
         await self._send({**message, "body": body + added})
 
 
@@ -119,10 +120,13 @@ def _nonce_of(start: Message) -> bytes | None:
     return nonce[1] if nonce else b""
 
 
-def _longer(start: Message, size: int) -> Message:
-    headers = [(name.lower(), value) for name, value in start.get("headers", ())]
-    changed = [
-        (name, b"%d" % (int(value) + size) if name == b"content-length" else value)
-        for name, value in headers
-    ]
+def _longer(start: Message, size: int | None) -> Message:
+    """Return the start of a document that is longer by ``size``; None when nobody knows yet."""
+    changed = []
+    for key, value in start.get("headers", ()):
+        name = key.lower()
+        if name != b"content-length":
+            changed.append((name, value))
+        elif size is not None:
+            changed.append((name, b"%d" % (int(value) + size)))
     return {**start, "headers": changed}
