@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, Protocol
 
 import trio
@@ -82,10 +82,17 @@ class Call:
             else Mailbox(taken=self.take)
         )
         protocol.running += 1
+        admission = protocol.outgoing.admission
 
         async def run() -> None:
             try:
-                await run_application(app, config, scope, mailbox, send)
+                if http:
+                    await admission.wait_turn(self._number, lambda: mailbox.left)
+                if http and mailbox.left:
+                    mailbox.close()
+                    return
+                with admission.started(self._number) if http else nullcontext():
+                    await run_application(app, config, scope, mailbox, send)
             finally:
                 protocol.running -= 1
 
@@ -183,6 +190,7 @@ class Call:
             if kind == "websocket":
                 message["code"] = 1006
             self.mailbox.leave(message)
+            self._protocol.outgoing.admission.change()
 
     def _allowed(self, waited: float) -> float:
         limits = self._protocol.limits

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 import trio
-from hypercorn.events import Closed, RawData
+from hypercorn.events import Closed, RawData, Updated
 from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
 from hyperframe.frame import GoAwayFrame
 from wsproto.events import CloseConnection
@@ -43,7 +43,10 @@ class ConnectionEnding:
             nursery.start_soon(self._protocol.outgoing.run)
             nursery.start_soon(self._cut_off_stalled)
             nursery.start_soon(self._wait_for_the_worker)
-            await self.over.wait()
+            try:
+                await self.over.wait()
+            finally:
+                self._protocol.outgoing.close()
             nursery.cancel_scope.cancel()
 
     async def say_goodbye(self) -> None:
@@ -55,14 +58,27 @@ class ConnectionEnding:
         # h2's own would end the connection at once.
         last = GoAwayFrame(last_stream_id=protocol.connection.highest_inbound_stream_id)
         await protocol.send(RawData(protocol.connection.data_to_send() + last.serialize()))
-        if not protocol.calls:
+        if self._is_done():
             protocol.task_group.spawn(self.linger)
+
+    async def rest(self) -> None:
+        """Begin the time without requests, or the end, once every answer has been sent."""
+        protocol = self._protocol
+        if protocol.closed or not self._is_done():
+            return
+        if self.said:
+            protocol.task_group.spawn(self.linger)
+        else:
+            await protocol.send(Updated(idle=True))
+
+    def _is_done(self) -> bool:
+        return not self._protocol.calls and self._protocol.outgoing.is_empty()
 
     async def linger(self) -> None:
         """Close when the client has had time to read; it may do so itself."""
         with trio.move_on_after(_READING_TIME):
             await self.over.wait()
-        if not self._protocol.closed and not self._protocol.calls:
+        if not self._protocol.closed and self._is_done():
             await self._protocol.send(Closed())
 
     async def _cut_off_stalled(self) -> None:

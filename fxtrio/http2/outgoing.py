@@ -12,6 +12,8 @@ import trio
 from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
 
+from fxtrio.http2.admission import Admission, Held, process_held
+
 _HIGH = 32 * 1024
 """Bytes of one stream above which whoever adds to them waits."""
 
@@ -40,6 +42,8 @@ class Outgoing:
         self._queues: dict[int, _Queue] = {}
         self._wake = trio.Event()
         self._closed = False
+        self._held = Held(process_held)
+        self.admission = Admission(connection, self._held)
 
     async def run(self) -> None:
         """Send what the windows allow, until cancelled."""
@@ -55,6 +59,11 @@ class Outgoing:
     def wake(self) -> None:
         """Look again: a window has grown, or something else is to be flushed."""
         self._wake.set()
+        self.admission.change()
+
+    def is_empty(self) -> bool:
+        """Return whether nothing waits, and no body has begun."""
+        return not self._queues
 
     def add(self, stream: int, data: bytes) -> int:
         """Add to a body without waiting. Return how many bytes of it wait now."""
@@ -66,6 +75,7 @@ class Outgoing:
         elif not queue.data:
             queue.moved = trio.current_time()
         queue.data += data
+        self._held.add(len(data))
         self._wake.set()
         return len(queue.data)
 
@@ -89,7 +99,10 @@ class Outgoing:
         """Forget a body, and hold nobody up."""
         queue = self._queues.pop(stream, None)
         if queue is not None:
+            self._held.add(-len(queue.data))
+            queue.data.clear()
             queue.change()
+            self.admission.change()
 
     def close(self) -> None:
         """Forget all of them, and those that come."""
@@ -118,6 +131,7 @@ class Outgoing:
                     return False
                 data = bytes(queue.data[:room])
                 del queue.data[:room]
+                self._held.add(-len(data))
                 ended = queue.ended and not queue.data
                 connection.send_data(stream, data, end_stream=ended)
             elif queue.ended:
@@ -132,4 +146,5 @@ class Outgoing:
         if ended:
             del self._queues[stream]
         queue.change()
+        self.admission.change()
         return True

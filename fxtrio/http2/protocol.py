@@ -147,6 +147,7 @@ class GuardedProtocol(H2Protocol):
             self.ending.said
             or self.context.terminated.is_set()
             or self.running >= self.config.h2_max_concurrent_streams
+            or self.outgoing.admission.is_refused()
         ):
             self._reset(number, ErrorCodes.REFUSED_STREAM)
             return
@@ -238,9 +239,7 @@ class GuardedProtocol(H2Protocol):
             await self._send_body(number, event.data)
         elif isinstance(event, (events.EndBody, events.EndData)):
             self.calls[number].note_sent()
-            self.outgoing.end(number)
-            if trio.lowlevel.current_task() is not self._reader:
-                await self.outgoing.wait_sent(number)
+            self.outgoing.end(number)  # the application need not stay until all is sent
         elif isinstance(event, events.Trailers):
             await self.outgoing.wait_sent(number)
             with suppress(ProtocolError):
@@ -297,6 +296,7 @@ class GuardedProtocol(H2Protocol):
         await self.outgoing.wait_sent(number)
         self._reset(number, ErrorCodes.NO_ERROR)
         self.outgoing.wake()
+        await self.ending.rest()
 
     # Ends.
 
@@ -334,21 +334,17 @@ class GuardedProtocol(H2Protocol):
         await self.config.log.info(line, show_address(self.client), *values)
 
     async def _close_stream(self, stream_id: int) -> None:
+        if self._is_over(stream_id):
+            self.outgoing.drop(stream_id)
         call = self.calls.pop(stream_id, None)
         if call is None:
             return
         self.streams.pop(stream_id, None)
         call.take()
-        if self._is_over(stream_id):
-            self.outgoing.drop(stream_id)
         await call.note_cut_off()
         await call.stream.handle(events.StreamClosed(stream_id=stream_id))
         call.leave()
-        if not self.calls and not self.closed:
-            if self.ending.said:
-                self.task_group.spawn(self.ending.linger)
-            else:
-                await self.send(Updated(idle=True))
+        await self.ending.rest()
 
     async def _end(self) -> None:
         self.closed = True
