@@ -44,10 +44,10 @@ def hydrated(page: Page) -> None:
     page.wait_for_function("performance.getEntriesByName('fx:ready').length > 0")
 
 
-def wait_for(server: Server, text: str) -> None:
-    """Wait until `fx dev` has printed ``text``, and serves."""
+def wait_for(server: Server, text: str, count: int = 1) -> None:
+    """Wait until `fx dev` has printed ``text`` so many times, and serves."""
     give_up = time.monotonic() + 60
-    while text not in server.output():
+    while server.output().count(text) < count:
         assert time.monotonic() < give_up, server.output()
         httpx.get(f"{server.url}/readyz")
 
@@ -140,6 +140,31 @@ def test_an_error_on_import_is_shown_from_the_page_file_on(
     assert shown[1].strip().startswith(f'File "{project}/pages/index.fxl", line ')
     edit(project, "NOTES = 1 / 0", "NOTES = []")
     expect(overlay).to_have_count(0)
+
+
+def test_what_fails_while_it_runs_is_shown_with_its_place(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+
+    edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
+    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:61:25")
+    expect(overlay.locator("pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
+    edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
+    expect(overlay).to_have_count(0)
+
+    edit(project, '{"notes": NOTES}', '{"notes": NOTES[99]}')
+    expect(overlay.locator("p")).to_have_text("list index out of range")
+    expect(overlay.locator("pre")).to_contain_text("request ")
+    edit(project, '{"notes": NOTES[99]}', '{"notes": NOTES}')
+    expect(overlay).to_have_count(0)
+
+    edit(project, "    text = str(body", '    raise KeyError("boom")\n    text = str(body')
+    wait_for(server, "updated in", 5)
+    page.get_by_role("button", name="Add").click()
+    expect(overlay.locator("p")).to_have_text("KeyError: 'boom'")
 
 
 def test_pages_come_and_go_without_a_restart(

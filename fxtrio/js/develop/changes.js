@@ -47,7 +47,8 @@ export class Changes {
   async apply({ ui, files, data }) {
     const good = await this.#parsed(ui);
     if (data !== null) {
-      const expected = good.map(({ file }) => this.#site.urlOf(file));
+      const known = good.filter(({ type }) => type === 'change'); // others are on no screen
+      const expected = known.map(({ file }) => this.#site.urlOf(file));
       this.#browsers.announce('fx:data', {
         sources: data.sources?.map(this.#urlOf) ?? null,
         expected,

@@ -20,6 +20,7 @@ import { Access } from './access.js';
 import { Browsers } from './browsers.js';
 import { Changes } from './changes.js';
 import { answerFrames } from './frames-socket.js';
+import { Places } from './places.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
 import { Views } from './views.js';
@@ -54,6 +55,7 @@ async function begin(settings) {
   const { vite, server, clientDir } = await makeServer(settings, site, browsers, settled);
   const access = new Access(settings, site, server, clientDir);
   const views = new Views(settings, site, server, vite, clientDir);
+  void new Places(settings, server, browsers);
   const changes = new Changes(server, site, browsers, vite, settled);
   const web = http.createServer((request, response) => {
     const missing = () => {

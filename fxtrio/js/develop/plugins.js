@@ -171,7 +171,8 @@ function refreshing(code, id, url, browser) {
     code +
     `\n;__refresh.__hmr_import(import.meta.url).then((own) => ` +
     `__refresh.registerExportsForReactRefresh(${name}, own));` +
-    `import.meta.hot.accept((next) => { if (next) __accept(${JSON.stringify(url)}, next); });`
+    `import.meta.hot.accept((next) => { if (!next) return; ` +
+    `__refresh.registerExportsForReactRefresh(${name}, next); __accept(${JSON.stringify(url)}, next); });`
   );
 }
 

@@ -22,6 +22,9 @@ export async function develop({ base, start, hot, editor }) {
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.failed(err));
   hot.on('vite:beforeUpdate', () => overlay.clear());
+  hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
+  overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
+  showFailedActions(overlay);
   const importModule = async (/** @type {string} */ url) =>
     latest.get(url) ?? import(/* @vite-ignore */ url);
   const react = {
@@ -50,4 +53,20 @@ export async function develop({ base, start, hot, editor }) {
     updates.addData({ sources: null, expected: [] });
   });
   performance.mark('fx:ready');
+}
+
+/**
+ * Show defects of actions, whatever the page makes of them.
+ *
+ * @param {Overlay} overlay
+ */
+function showFailedActions(overlay) {
+  const plain = window.fetch.bind(window);
+  window.fetch = async (...request) => {
+    const response = await plain(...request);
+    if (response.status === 500 && response.url.includes('/api/__actions/')) {
+      overlay.answered(await response.clone().json(), response);
+    }
+    return response;
+  };
 }

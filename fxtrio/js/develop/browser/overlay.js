@@ -5,7 +5,6 @@ import { styles } from './overlay-styles.js';
 /** @typedef {import('../settings.js').Shown} Shown */
 
 const NAME = 'fx-overlay';
-const PLACE = /((?:\/|file:|https?:)[^\s()]*?\.fxl)(?:\.tsx)?[^\s():]*:(\d+)(?::(\d+))?/;
 
 export class Overlay {
   /** @type {Shown[]} what is wrong with files, until `fx dev` says otherwise */
@@ -14,6 +13,16 @@ export class Overlay {
   #passing = null;
   #document;
   #editor;
+
+  /** Counts what was thrown. */
+  #asked = 0;
+
+  /**
+   * Asks `fx dev` where something was thrown; `located` takes the answer.
+   *
+   * @type {(id: number, stack: string) => void}
+   */
+  ask = () => {};
 
   /** Whether something was wrong with files since the page was loaded. */
   hadStanding = false;
@@ -61,14 +70,32 @@ export class Overlay {
   thrown(thrown, info = {}) {
     if (thrown === null || thrown === undefined) return;
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    const stack = `${error.stack ?? ''}\n${info.componentStack ?? ''}`;
+    const stack = `${error.stack ?? error.message}\n${info.componentStack ?? ''}`;
     const hydration = /hydrat/i.test(error.message);
+    const title = hydration
+      ? 'Server and browser render different things'
+      : 'An error in the browser';
+    this.#asked += 1;
     this.#show({
-      title: hydration ? 'Server and browser render different things' : 'An error in the browser',
+      title,
       message: error.message,
-      ...placeIn(stack),
+      file: '',
+      line: 0,
+      column: 0,
       frame: stack.trim(),
     });
+    this.ask(this.#asked, stack);
+  }
+
+  /**
+   * `fx dev` has found the place of what was thrown.
+   *
+   * @param {Shown & { id: number, stack: string }} located
+   */
+  located({ id, file, line, column, frame, stack }) {
+    if (id !== this.#asked || this.#passing === null) return;
+    const text = [frame, stack].filter(Boolean).join('\n\n');
+    this.#show({ ...this.#passing, file, line, column, frame: text });
   }
 
   /**
@@ -81,9 +108,9 @@ export class Overlay {
     const id = response.headers.get('x-request-id');
     const details = String(body.details ?? body.stack ?? '');
     this.#show({
-      title: `${response.status}: ${body.type ?? 'the loader has failed'}`,
+      title: `${response.status}: ${body.type ?? 'the action has failed'}`,
       message: String(body.error?.message ?? body.error ?? response.statusText),
-      ...placeIn(details),
+      ...{ file: '', line: 0, column: 0 },
       frame: [details, id === null ? '' : `request ${id}`].filter(Boolean).join('\n\n'),
     });
   }
@@ -136,17 +163,4 @@ export class Overlay {
     element.textContent = text;
     return element;
   }
-}
-
-/**
- * Return the first place of a page file in a stack.
- *
- * @param {string} stack
- */
-function placeIn(stack) {
-  const found = PLACE.exec(stack);
-  if (found === null) return { file: '', line: 0, column: 0 };
-  const [, place, line, column] = found;
-  const file = place.replace(/^file:\/\//, '');
-  return { file, line: Number(line), column: Number(column ?? 1) };
 }

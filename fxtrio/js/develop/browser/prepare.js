@@ -1,7 +1,5 @@
 /** What must be there before React and the app's modules are. */
 
-// @ts-expect-error Vite makes it
-import '/@vite/client';
 // @ts-expect-error the React plug-in makes it
 import { injectIntoGlobalHook } from '/@react-refresh';
 

@@ -1,0 +1,83 @@
+/** Places in what browsers run → places in the files of the project. */
+
+import fs from 'node:fs';
+import { SourceMap } from 'node:module';
+
+import { Level, writeLog } from '../worker/log.js';
+import { frameOf } from './changes.js';
+
+/** A place in a stack of a browser: path, line and column, both from 1. */
+const PLACE = /https?:\/\/[^/\s]+(\/[^\s?():]+)(?:\?[^\s():]*)?:(\d+):(\d+)/g;
+
+/** Answers browsers that tell what their code has thrown; the terminal gets it too. */
+export class Places {
+  #base;
+  #graph;
+
+  /**
+   * @param {import('./settings.js').Settings} settings
+   * @param {import('vite').ViteDevServer} server
+   * @param {import('./browsers.js').Browsers} browsers
+   */
+  constructor({ base }, server, browsers) {
+    this.#base = base;
+    this.#graph = server.environments.client.moduleGraph;
+    browsers.on('fx:thrown', (/** @type {any} */ { id, stack }, /** @type {any} */ client) => {
+      const { place, text } = this.locate(String(stack).slice(0, 20_000));
+      writeLog(Level.ERROR, `In the browser: ${text}`);
+      client.send({ type: 'custom', event: 'fx:located', data: { id, ...place, stack: text } });
+    });
+  }
+
+  /**
+   * Return a stack with places in files, and the first of them that is the project's.
+   *
+   * @param {string} stack
+   */
+  locate(stack) {
+    /** @type {{ file: string, line: number, column: number, frame: string } | null} */
+    let first = null;
+    const lines = stack.split('\n').map((line) => {
+      let own = !line.includes('/node_modules/') && !line.includes('/.fx/');
+      const mapped = line.replace(PLACE, (whole, path, row, column) => {
+        const found = this.#original(path, Number(row), Number(column));
+        if (found === null) {
+          own = false;
+          return whole;
+        }
+        if (own && first === null) first = { ...found, frame: frameIn(found) };
+        return `${found.file}:${found.line}:${found.column}`;
+      });
+      return { mapped, kept: own || !/^\s+at |@https?:/.test(line) };
+    });
+    const text = lines.filter(({ kept }) => kept).map(({ mapped }) => mapped);
+    const place = first ?? { file: '', line: 0, column: 0, frame: '' };
+    return { place, text: text.join('\n').trim() };
+  }
+
+  /**
+   * @param {string} path of a URL
+   * @param {number} line
+   * @param {number} column
+   */
+  #original(path, line, column) {
+    if (!path.startsWith(this.#base)) return null;
+    const url = decodeURI(path.slice(this.#base.length - 1));
+    const module = this.#graph.urlToModuleMap.get(url);
+    const map = module?.transformResult?.map;
+    if (!module?.file || !map || !('mappings' in map) || map.mappings === '') return null;
+    const entry = new SourceMap(/** @type {any} */ (map)).findEntry(line - 1, column - 1);
+    if (!('originalLine' in entry)) return null;
+    const file = module.file.replace(/\.fxl\.tsx$/, '.fxl');
+    return { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+  }
+}
+
+/** @param {{ file: string, line: number, column: number }} place */
+function frameIn({ file, line, column }) {
+  try {
+    return frameOf(fs.readFileSync(file, 'utf8'), line, column);
+  } catch {
+    return ''; // it is gone
+  }
+}
