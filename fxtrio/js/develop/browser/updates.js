@@ -78,8 +78,8 @@ export class Updates {
     }
     const parts = await this.#runtime.modules.load(state.page);
     flushSync(() => {
-      // Exports beside components (slots, MEMO) are read from the parts of a view.
-      if (data !== null || modules.some(exportsMore)) screen.replace({ state, parts });
+      // Of new modules everything is taken: slots, MEMO, and components without a name.
+      screen.replace({ state, parts });
       if (modules.length > 0) this.#refresh();
     });
     performance.mark('fx:shown');
@@ -111,9 +111,4 @@ export class Updates {
     if (page === undefined) return [];
     return [page.module, ...page.layouts.map(({ module }) => module)];
   }
-}
-
-/** @param {object} module */
-function exportsMore(module) {
-  return Object.keys(module).some((name) => name !== 'default');
 }
