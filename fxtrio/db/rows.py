@@ -12,7 +12,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import attrs
-import cattrs
 
 from fxtrio.db.faults import RowMismatch
 
@@ -86,7 +85,7 @@ def _conversion(target: Any) -> Callable[[Any], Any] | None:
     plain = wanted[0] if len(wanted) == 1 else None
     if optional and plain is not None and _conversion(plain) is None:
         return None
-    hook = _CONVERTER.get_structure_hook(target)
+    hook = _converter().get_structure_hook(target)
     known = plain if isinstance(plain, type) and get_origin(plain) is None else None
 
     def convert(value: Any) -> Any:
@@ -97,7 +96,11 @@ def _conversion(target: Any) -> Callable[[Any], Any] | None:
     return convert
 
 
-def _make_converter() -> cattrs.Converter:
+@lru_cache(maxsize=1)
+def _converter() -> Any:
+    """Return the `cattrs.Converter` of columns, made when the first one is needed: it is heavy."""
+    import cattrs
+
     converter = cattrs.Converter()
     for kind, read in (
         (datetime, datetime.fromisoformat),
@@ -123,6 +126,8 @@ def _is_json(kind: Any) -> bool:
 
 def _from_json(kind: Any) -> Callable[[Any, Any], Any]:
     """Return what reads a column of JSON: text in SQLite, parsed by PostgreSQL's driver."""
+    import cattrs
+
     inner = cattrs.Converter()
 
     def read(value: Any, _: Any) -> Any:
@@ -132,4 +137,3 @@ def _from_json(kind: Any) -> Callable[[Any, Any], Any]:
 
 
 _NESTED: tuple[Any, ...] = (list, tuple, dict)
-_CONVERTER = _make_converter()
