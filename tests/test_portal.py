@@ -153,7 +153,7 @@ async def test_a_thousand_cancelled_calls_leave_no_task_and_no_thread(
 async def test_a_call_that_ignores_its_cancellation_is_left_alone(
     opened: AsyncioPortal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(portal_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(portal_module, "STOP_TIMEOUT", 0.05)
     release = threading.Event()
 
     async def block() -> None:

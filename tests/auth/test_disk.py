@@ -32,7 +32,7 @@ UNAVAILABLE = {
 
 @pytest.fixture
 async def auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Auth]:
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 0.05)
     async with open_auth_with_user(tmp_path) as auth:
         yield auth
 

@@ -91,7 +91,7 @@ async def test_a_thread_beside_something_that_sleeps_is_waited_for(
 async def test_a_thread_that_waits_for_the_clock_is_not_waited_for_for_ever(
     client: Client, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clock, "PATIENCE", 0.05)
+    monkeypatch.setattr(clock, "THRESHOLD", 0.05)
     await trio.to_thread.run_sync(trio.from_thread.run, trio.sleep, 1000)
     assert trio.current_time() == 1000
 
