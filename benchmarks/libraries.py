@@ -2,10 +2,10 @@
 
     python -m benchmarks.libraries [--times 1000] [NAME ...]
 
-Needs what it tries: ``pip install openai anthropic aiosqlite``, and ``redis-server`` on the
-PATH; what is not there is named and left out. One client does all calls of a library; in
-the end it must still work, and the process have as many tasks, threads and open files as
-before.
+Needs what it tries: ``pip install httpx2 openai anthropic aiosqlite``, PostgreSQL, and
+``redis-server`` on the PATH; what is not there is named and left out. One client does all
+calls of a library; in the end it must still work, and the process have as many tasks,
+threads and open files as before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from shutil import which
 import attrs
 import trio
 
+from fxtrio.config import DatabaseConfig
+from fxtrio.db import open_database
 from fxtrio.portal import AsyncioPortal, open_portal
+from tests.db.cluster import programs, running_cluster
 
 LIMIT = 60.0
 """For one library (seconds)."""
@@ -170,8 +173,8 @@ async def _over_http(
 
 
 @asynccontextmanager
-async def httpx() -> AsyncIterator[Work]:
-    client_of = import_module("httpx").AsyncClient
+async def _httpx(name: str) -> AsyncIterator[Work]:
+    client_of = import_module(name).AsyncClient
     async with open_server() as server, client_of(base_url=server.url) as client:
         async with _over_http(server, lambda: client.get("/")) as work:
             yield work
@@ -256,6 +259,34 @@ async def _reachable(port: int) -> None:
 
 
 @asynccontextmanager
+async def psycopg() -> AsyncIterator[Work]:
+    """As `fx.db` drives it: its waits are trio's."""
+    sleeping = (
+        "select count(*) from pg_stat_activity "
+        "where state = 'active' and query = 'select pg_sleep(60)'"
+    )
+    with running_cluster() as cluster, tempfile.TemporaryDirectory() as folder:
+        settings = DatabaseConfig(url=cluster.new_database())
+        async with open_database(settings, Path(folder)) as database:
+
+            async def under_way() -> int:
+                return int(await database.value(sleeping))
+
+            async def begun(calls: int) -> None:
+                while not await under_way():  # noqa: ASYNC110  # the other side tells nobody
+                    await trio.sleep(0.001)
+
+            async def check() -> None:
+                if await database.value("select 7") != 7:
+                    raise AssertionError("an answer to something else")
+
+            async def quiet() -> bool:
+                return await under_way() == 0
+
+            yield Work(lambda: database.value("select pg_sleep(60)"), begun, check, quiet)
+
+
+@asynccontextmanager
 async def aiosqlite() -> AsyncIterator[Work]:
     """Through the portal: it knows asyncio alone."""
     connect = import_module("aiosqlite").connect
@@ -295,10 +326,12 @@ def _no_tasks(portal: AsyncioPortal) -> Callable[[], Awaitable[bool]]:
 
 Library = Callable[[], AbstractAsyncContextManager[Work]]
 LIBRARIES: dict[str, Library] = {
-    "httpx": httpx,
+    "httpx": partial(_httpx, "httpx"),
+    "httpx2": partial(_httpx, "httpx2"),
     "openai": openai,
     "anthropic": anthropic,
     "coredis": coredis,
+    "psycopg": psycopg,
     "aiosqlite": aiosqlite,
 }
 
@@ -365,6 +398,8 @@ def missing(name: str) -> str:
     """Return what is not there for a library, "" when nothing is."""
     if find_spec(name) is None:
         return name
+    if name == "psycopg" and not (programs() / "initdb").exists():
+        return "postgresql"
     return "redis-server" if name == "coredis" and which("redis-server") is None else ""
 
 
