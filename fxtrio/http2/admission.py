@@ -65,15 +65,21 @@ class Admission:
         for event in self._waiting:
             event.set()
 
-    async def wait_turn(self, stream: int, left: Callable[[], bool]) -> None:
-        """Wait until an application may start, or ``left`` returns true."""
-        while not (left() or self._is_free(stream)):
+    async def wait_turn(self, stream: int, left: Callable[[], bool]) -> bool:
+        """Wait until an application may start; return False when ``left`` comes true before.
+
+        A request that need not wait is answered though its client has left: it came whole.
+        """
+        while not self._is_free(stream):
+            if left():
+                return False
             changed = trio.Event()
             self._waiting.add(changed)
             try:
                 await changed.wait()
             finally:
                 self._waiting.discard(changed)
+        return True
 
     @contextmanager
     def started(self, stream: int) -> Iterator[None]:

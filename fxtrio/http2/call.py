@@ -86,9 +86,7 @@ class Call:
 
         async def run() -> None:
             try:
-                if http:
-                    await admission.wait_turn(self._number, lambda: mailbox.left)
-                if http and mailbox.left:
+                if http and not await admission.wait_turn(self._number, lambda: mailbox.left):
                     mailbox.close()
                     return
                 with admission.started(self._number) if http else nullcontext():

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import trio
+from h2.config import H2Configuration
+from h2.connection import H2Connection
 
 from fxtrio.http1 import ServerLimits
 from fxtrio.http2 import admission
-from fxtrio.http2.admission import CONNECTION_HELD, process_held
+from fxtrio.http2.admission import CONNECTION_HELD, Admission, Held, process_held
 
 from ..http1.support import Server, open_server
 from .client import PATIENCE, RESET, Answer, Http2, frame
@@ -75,6 +77,15 @@ async def serving(limits: ServerLimits | None = None) -> AsyncIterator[Unread]:
         async with open_server(app, limits=limits) as server:
             yield Unread(app, server)
         assert process_held.bytes == 0
+
+
+async def test_a_request_whose_client_left_at_once_is_dropped_only_if_it_had_to_wait() -> None:
+    connection = H2Connection(H2Configuration(client_side=False))
+    held = Held()
+    turns = Admission(connection, held)
+    assert await turns.wait_turn(1, left=lambda: True)
+    held.add(CONNECTION_HELD + 1)
+    assert not await turns.wait_turn(1, left=lambda: True)
 
 
 async def test_an_application_ends_when_its_whole_answer_has_been_handed_over() -> None:
