@@ -17,11 +17,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import attrs
+import msgspec
 
 
-@attrs.frozen(eq=False)
-class RequestContext:
+class RequestContext(msgspec.Struct, frozen=True, eq=False):
     """What work done for one request or WebSocket belongs to."""
 
     app: Any

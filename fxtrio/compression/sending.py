@@ -41,9 +41,12 @@ class Compression:
 
     def sending(self, scope: Scope, send: Send) -> Send:
         """Return a ``send`` for one request, which encodes if the client takes that."""
-        asked = [value for name, value in scope["headers"] if name == b"accept-encoding"]
-        if not asked:
+        for name, _ in scope["headers"]:
+            if name == b"accept-encoding":
+                break
+        else:  # nothing is asked for, and nothing made
             return send
+        asked = [value for name, value in scope["headers"] if name == b"accept-encoding"]
         return _Sending(self, scope, send, read_accepted(b",".join(asked)))
 
 

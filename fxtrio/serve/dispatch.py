@@ -94,8 +94,7 @@ class Dispatcher:
         if running is None:
             raise AppNotRunning
         event = open_event(site.terms, scope, receive, send)
-        request_id = event.request_id.decode() if event.request_id else None
-        token = current.set(RequestContext(running.app, request_id))
+        token = current.set(RequestContext(running.app, scope["state"].get("request_id")))
         try:
             if scope["type"] == "websocket":
                 await serve_socket(site, event, self._routes, count=running.count)
@@ -109,7 +108,7 @@ class Dispatcher:
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:
             if event.repeated is not None:
-                return await self._send(event, self._told(event, repeated_header(event.repeated)))
+                return await send_answer(event, self._told(event, repeated_header(event.repeated)))
             if self._routes and await self._serve_route(running, event):
                 return None
             answer = await self._answer(running, event)
@@ -119,7 +118,7 @@ class Dispatcher:
             answer = self._told(event, PageProblem(UNEXPECTED, 500, "ServerError"))
         answer = event.audience.take(answer, event.draft)
         try:
-            await self._send(event, answer)
+            await send_answer(event, answer)
         finally:  # what was promised to follow is done, also when the client is gone
             if event.background_tasks:
                 await running.background.run(_background_tasks(event))
@@ -129,9 +128,6 @@ class Dispatcher:
         if event.path.startswith("/api/"):
             return refusal_reply(Refused(problem.message, problem.status))
         return plain_problem(self._site, event, problem)
-
-    async def _send(self, event: RequestEvent, answer: Answer) -> None:
-        await send_answer(event, answer)
 
     async def _answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
@@ -161,7 +157,7 @@ class Dispatcher:
             return await self._answer_route(running, event, *match)
         canonical = site.router.canonical(path)
         if canonical is not None:
-            return _moved(site, event, PagePath.of(canonical))
+            return _moved(site, event, PagePath(canonical))
         if path == "*":  # OPTIONS of the server itself (RFC 9110, 9.3.7)
             return Response(status_code=204, headers={"allow": "GET, HEAD, POST, OPTIONS"})
         return await self._answer_not_found(running, event)
@@ -191,8 +187,7 @@ class Dispatcher:
         if site.markdown is not None and not event.navigation and wants_markdown(event):
             event.negotiated = True
             event.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
-            raw = event.raw_path
-            path = PagePath(event.path, raw) if raw else PagePath.of(event.path)
+            path = PagePath(event.path, event.raw_path)
             answer = await respond(page, MarkdownForm(site.markdown, path), cache=cache)
             if answer is not None:
                 return answer
@@ -230,7 +225,7 @@ class Dispatcher:
         if event.path == "/llms.txt":
             return await answer_llms_txt(site, markdown, event.request)
         path = page_of_markdown(event)
-        match = site.router.match(path.path, path.raw) if path is not None else None
+        match = site.router.match(path.path, path.sent) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
         pattern = match[0].pattern
@@ -303,14 +298,14 @@ class Dispatcher:
                 pattern = pattern_of(route, site.config.base_url)
                 answered = await self._enter(site.policies, running, event, pattern, True)
                 if answered is not None:
-                    await self._send(event, answered)
+                    await send_answer(event, answered)
                     return True
             if match is not Match.FULL:
                 continue
             if event.scope["method"] not in csrf.SAFE_METHODS:
                 verdict = site.proof.refusal(event, form={})
                 if verdict:
-                    await self._send(event, forgery_reply(verdict))
+                    await send_answer(event, forgery_reply(verdict))
                     return True
             event.scope.update(child)
             complete = completing(event)
@@ -320,15 +315,15 @@ class Dispatcher:
                 event.scope[PAGES] = True
                 await route.handle(event.scope, body.receive, complete)
             except PageAgain as again:
-                await self._send(event, await show_again(site, running, event, again))
+                await send_answer(event, await show_again(site, running, event, again))
             except MultiPartException as error:
-                await self._send(event, refusal_reply(Refused(error.message, 400)))
+                await send_answer(event, refusal_reply(Refused(error.message, 400)))
             except (ActionError, LoaderError, HTTPException) as error:
                 known = unwrap(error, event.draft)
                 if isinstance(known, Redirect):
-                    await self._send(event, redirected(known, navigation=False))
+                    await send_answer(event, redirected(known, navigation=False))
                 else:
-                    await self._send(event, refusal_reply(refused(known)))
+                    await send_answer(event, refusal_reply(refused(known)))
             return True
         return False
 

@@ -5,6 +5,7 @@ Watch, ask the hooks, look into the cache, load and show, or say that it took to
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Protocol
 
 from fxtrio.serve.cache.response_cache import ResponseCache
@@ -24,7 +25,7 @@ class Form(Protocol):
         """Run the route hooks, where there are any, and return how they refuse; None lets pass."""
         ...
 
-    async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
+    def make(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
         """Run the loaders and return what they show; None when the page has no such form."""
         ...
 

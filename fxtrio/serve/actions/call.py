@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import attrs
-import trio
+import msgspec
 from starlette.background import BackgroundTask, BackgroundTasks
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -45,8 +43,7 @@ from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 log = logging.getLogger("fx.serve")
 
 
-@attrs.frozen(eq=False)
-class ActionEvent:
+class ActionEvent(msgspec.Struct, frozen=True, eq=False):
     """One call of an action. `answer` is the whole of it."""
 
     site: Site
@@ -110,7 +107,7 @@ class ActionEvent:
     ) -> tuple[ActionRequest, Result] | NotRun | None:
         """Ask the hooks, read the body and run the action; None when the client has left.
 
-        One scope covers all waits: its deadline is first that of the hooks, then the
+        One block covers all waits: its deadline is first that of the hooks, then the
         body's, then the action's.
         """
         action = found.action
@@ -118,11 +115,12 @@ class ActionEvent:
         body = self.event.open_body(self.running.bodies, limit=limit)
         request = ActionRequest(self.event.scope, body)
         passed = begun = False
-        watched: Watched | None = None
+        leaving: Watched | None = None
+        watchdog = self.running.watchdog
         hooked = bool(self.site.hooks.pages or self.site.hooks.actions)
         reading = self.site.config.timeouts.request
         first = action.timeout if hooked else reading
-        with trio.CancelScope(deadline=trio.current_time() + first) as scope:
+        with watchdog.watch(None, limit=first) as watched:
             try:
                 refusal = await self._guard(found, request) if hooked else None
                 if isinstance(refusal, Refused):
@@ -131,7 +129,7 @@ class ActionEvent:
                     return request, refusal
                 passed = True
                 if hooked:
-                    scope.deadline = trio.current_time() + reading
+                    watched.allow(reading)
                 await body.read()
                 if verdict is None:
                     verdict = await self._token_of_form(request)
@@ -142,15 +140,14 @@ class ActionEvent:
             if verdict:
                 return NotRun(forgery(verdict), admitted=True)
             begun = True
-            scope.deadline = trio.current_time() + action.timeout
-            watching: AbstractContextManager[Watched | None] = nullcontext()
-            if action.cancel_on_disconnect:
-                watching = self.running.watchdog.watch(self.event.receive, limit=action.timeout)
-            with watching as watched:
+            watched.allow(action.timeout)
+            if not action.cancel_on_disconnect:
+                return request, await self._run(action, request, background)
+            with watchdog.watch(self.event.receive, limit=action.timeout) as leaving:
                 return request, await self._run(action, request, background)
         if passed and not begun:
             return NotRun(Refused("The body took too long to arrive.", 408), admitted=True)
-        if watched is not None and watched.gone:
+        if leaving is not None and leaving.gone:
             return None
         log.error("%s", DeadlinePassed(action.place, action.timeout))
         late = Refused("The action took too long.", 504)

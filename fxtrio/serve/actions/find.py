@@ -8,7 +8,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from urllib.parse import unquote
 
-import attrs
+import msgspec
 
 from fxtrio.errors import ValueRefused, forgotten_await
 from fxtrio.manifest import ApiRoute, PageRoute
@@ -27,8 +27,7 @@ class ActionResultInvalid(ValueRefused):
         super().__init__(f"{place}: returned {told}")
 
 
-@attrs.frozen
-class NamedAction:
+class NamedAction(msgspec.Struct, frozen=True):
     """An action, and the page that it belongs to."""
 
     page: PageRoute
@@ -42,7 +41,7 @@ class NamedAction:
 def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
     """Return what a URL, whose path begins with `ACTIONS`, names; None when it is nothing."""
     path, name = _split(event)
-    match = None if path is None else site.router.match(path.path, path.raw)
+    match = None if path is None else site.router.match(path.path, path.sent)
     if path is None or match is None:
         return None
     page, params = match
@@ -61,7 +60,7 @@ def say_missing(site: Site, event: RequestEvent) -> str:
     For development: it tells which actions there are.
     """
     path, name = _split(event)
-    match = None if path is None else site.router.match(path.path, path.raw)
+    match = None if path is None else site.router.match(path.path, path.sent)
     if match is None or isinstance(match[0], ApiRoute):
         shown = "/" if path is None else path.path
         return f"Action not found: no page has the path {shown!r}."
@@ -78,7 +77,7 @@ def _split(event: RequestEvent) -> tuple[PagePath | None, str]:
     """Return the path of the page, None without one, and the name of the action."""
     if event.raw_path is None:
         page, _, name = event.path[len(ACTIONS) :].rpartition("/")
-        return _path_of(PagePath.of(f"/{page}")), name
+        return _path_of(PagePath(f"/{page}")), name
     if not event.whole_path.startswith(ACTIONS):
         return None, ""
     segments = event.raw_path.decode("latin-1").split("/")
@@ -88,5 +87,5 @@ def _split(event: RequestEvent) -> tuple[PagePath | None, str]:
 
 def _path_of(page: PagePath) -> PagePath | None:
     if page.path == "/index":
-        return PagePath("/", b"/")
+        return PagePath("/")
     return page if page.path != "/" else None

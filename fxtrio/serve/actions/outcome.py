@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
+import msgspec
 from starlette.responses import Response
 
 from fxtrio.errors import Redirect
 from fxtrio.serve.request.refusal import Refused
 
 
-@attrs.frozen
-class Succeeded:
+class Succeeded(msgspec.Struct, frozen=True):
     """The action returned; ``result`` has neither sentinel nor background shorthand."""
 
     result: dict[str, Any]
     invalidated: list[str]
 
 
-@attrs.frozen
-class NotRun:
+class NotRun(msgspec.Struct, frozen=True):
     """The action was not run: a hook, the proof of origin or the body stood against it."""
 
     refusal: Refused

@@ -153,7 +153,7 @@ async def show_again(site: Site, running: Running, event: RequestEvent, again: P
     route, params = site.router.match(again.path) or (None, {})
     if route is None or isinstance(route, ApiRoute):
         return again.otherwise
-    path, query = PagePath.of(again.path), again.query.encode()
+    path, query = PagePath(again.path), again.query.encode()
     form = FormPage(site, running, event, route, params, path, query)
     with trio.move_on_after(site.config.timeouts.request):
         if not await form.is_open():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-import attrs
+import msgspec
 from starlette.responses import Response
 
 from fxtrio.errors import Redirect
@@ -33,8 +33,7 @@ from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 _MEDIA = MEDIA_TYPE.encode()
 
 
-@attrs.frozen
-class MarkdownForm:
+class MarkdownForm(msgspec.Struct, frozen=True):
     """The Markdown of one page. Nothing is made where every source declines."""
 
     markdown: SiteMarkdown
@@ -142,7 +141,7 @@ def page_of_markdown(event: RequestEvent) -> PagePath | None:
         return None
     raw = event.raw_path
     if raw is None:
-        return PagePath.of(page)
+        return PagePath(page)
     folder, _, name = raw.rpartition(b"/")
     name = quote(unquote_to_bytes(name).removesuffix(b".md"), safe="").encode()
     return PagePath(page, folder + b"/" + name)

@@ -6,6 +6,8 @@ Each says how the hooks are asked for it, how it is made, and how it shows what 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 import trio
 
 from fxtrio.errors import LoaderError, Redirect
@@ -31,9 +33,9 @@ class PageForm:
         refusal = await run_hooks(page.site.hooks.pages, page.request, page.event.audience)
         return None if refusal is None else redirected(refusal, navigation=page.event.navigation)
 
-    async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
+    def make(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
         """Return the page, or what stands in for it."""
-        return await load_and_show(page, watched=watched)
+        return load_and_show(page, watched=watched)
 
     async def fail(self, page: PageEvent, error: Exception) -> Answer:
         """Show what a hook raised for the visitor; anything else is raised again."""

@@ -74,7 +74,7 @@ async def _open_pages(
             refusal = await run_page_hooks(
                 site.hooks,
                 scope,
-                PagePath.of(page.path),
+                PagePath(page.path),
                 _connecting(request),
                 site.terms.audience,
             )

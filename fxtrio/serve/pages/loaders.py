@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
+import msgspec
 import trio
 from starlette.requests import Request
 
@@ -34,8 +34,7 @@ class LoaderResultInvalid(ValueRefused):
         self.place = place
 
 
-@attrs.frozen
-class Loaded:
+class Loaded(msgspec.Struct, frozen=True):
     """All loaders returned."""
 
     values: Values
@@ -43,8 +42,7 @@ class Loaded:
     """The page's own status; 200 when it sets none."""
 
 
-@attrs.frozen
-class Failed:
+class Failed(msgspec.Struct, frozen=True):
     """A loader failed, and the others were cancelled."""
 
     source: str
@@ -71,12 +69,13 @@ async def load(
     if not loaders:
         return Loaded({}, 200)
     if len(loaders) == 1:  # the ordinary page: no nursery, no task
-        if watched is not None:
-            before = watched.tighten(loaders[0])
-            result = await _call(loaders[0], request)
-            watched.relax(before)
-            return _collect([(loaders[0].source, result)], page)
-        return _collect([(loaders[0].source, await _run(loaders[0], request))], page)
+        only = loaders[0]
+        if watched is None:
+            return _collect([(only.source, await _run(only, request))], page)
+        before = watched.tighten(only)
+        result = await _call(only, request)
+        watched.relax(before)
+        return _collect([(only.source, result)], page)
     results: list[tuple[str, _Result]] = []
 
     async def run(loader: LoaderCode) -> None:

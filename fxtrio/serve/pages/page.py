@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-import attrs
+import msgspec
 import trio
 from starlette.requests import Request
 
@@ -25,8 +25,7 @@ from fxtrio.ssr.frames import Rendered
 log = logging.getLogger("fx.serve")
 
 
-@attrs.frozen
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """What a URL led to: a view, and how the URL names it."""
 
     plan: ViewPlan
@@ -36,8 +35,7 @@ class Target:
     params: Mapping[str, str]
 
 
-@attrs.frozen(eq=False)
-class PageEvent:
+class PageEvent(msgspec.Struct, frozen=True, eq=False):
     """A request that led to a page."""
 
     site: Site

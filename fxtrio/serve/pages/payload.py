@@ -101,7 +101,9 @@ class PayloadEncoder:
         data = b"{}"
         if source in values:
             data = encode_for_html(values[source], _place(plan.inner))
-        layouts, layout_data = _layout_values(plan, values)
+        layouts, layout_data = plan.no_layouts, b"{}"
+        if plan.loads_layouts:
+            layouts, layout_data = _layout_values(plan, values)
         head = plan.static_head
         if head is None:
             head = encode_for_html(self._head(plan, values), source)
@@ -127,7 +129,7 @@ class PayloadEncoder:
             layouts,
             b',"head":',
             head,
-            b',"ttl":%g' % ttl,
+            b',"ttl":%g' % ttl if ttl else b',"ttl":0',
         ]
         if content.action_data is not None:
             parts += (b',"actionData":', encode_for_html(content.action_data, source))
@@ -182,7 +184,7 @@ def _layout_values(plan: ViewPlan, values: Values) -> tuple[bytes, bytes]:
     """
     own = [code for code in plan.layouts if code.module.source in values]
     if not own:
-        return b"[%b]" % b",".join([b"null"] * len(plan.layouts)), b"{}"
+        return plan.no_layouts, b"{}"
     if len(own) == 1:
         marks = [b"true" if code is own[0] else b"null" for code in plan.layouts]
         only = values[own[0].module.source]

@@ -32,6 +32,12 @@ class ViewPlan:
     page: bytes
     """The ``page`` object, encoded."""
 
+    loads_layouts: bool
+    """Whether a layout has a loader."""
+
+    no_layouts: bytes
+    """The ``layouts`` list where none of them has data, encoded."""
+
     static_head: bytes | None
     """The ``head`` list, encoded; None when a ``HEAD`` function makes it."""
 
@@ -81,6 +87,8 @@ def plan_view(view: View, codes: Mapping[str, PageCode], *, name: str = "") -> V
         loaders,
         all(loader.public for loader in loaders),
         encode_for_html({**view.client, "id": view.id}, view.module),
+        any(code.loader is not None for code in layouts),
+        encode_for_html([None] * len(layouts), view.module),
         static,
         fallback,
         all(code.module.memo for code in chain),

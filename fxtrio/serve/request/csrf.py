@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b, sha256
 
 import attrs
+import msgspec
 
 from fxtrio.origin import read_origin
 
@@ -22,8 +23,7 @@ COOKIE = "fx-csrf"
 SECURE_COOKIE = "__Host-fx-csrf"
 
 
-@attrs.frozen
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """What the headers alone say about a request."""
 
     trusted: bool | None

@@ -6,6 +6,7 @@ import re
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 import attrs
+import msgspec
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
@@ -28,21 +29,22 @@ _PLAIN_URL = re.compile(rb"[A-Za-z0-9_.~/!$'()*+,;=:@%-]*")
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 
-@attrs.frozen
-class PagePath:
+class PagePath(msgspec.Struct, frozen=True):
     """Where a page is, whichever of its forms was asked for. Without the base URL."""
 
     path: str
     """Decoded."""
 
-    raw: bytes
-    """Percent-encoded: a slash that is part of a segment is ``%2F`` here alone."""
+    sent: bytes | None = None
+    """As it was sent, where a slash is part of a segment; None where ``path`` says all."""
 
-    @classmethod
-    def of(cls, path: str) -> PagePath:
-        """Return the place of a page whose decoded path says all."""
-        plain = _PLAIN_PATH.fullmatch(path) is not None
-        return cls(path, (path if plain else quote(path, safe=SAFE_IN_PATHS)).encode())
+    @property
+    def raw(self) -> bytes:
+        """Percent-encoded: a slash that is part of a segment is ``%2F`` here alone."""
+        if self.sent is not None:
+            return self.sent
+        plain = _PLAIN_PATH.fullmatch(self.path) is not None
+        return (self.path if plain else quote(self.path, safe=SAFE_IN_PATHS)).encode()
 
     def url(self, base_url: str) -> str:
         """Return the page's URL, for a `Location`."""
@@ -66,8 +68,7 @@ class RequestTerms:
     trust_incoming_ids: bool
 
 
-@attrs.define(eq=False)
-class RequestEvent:
+class RequestEvent(msgspec.Struct, eq=False):
     """A request, with what every part of its answer asks for."""
 
     terms: RequestTerms
@@ -86,7 +87,7 @@ class RequestEvent:
     navigation: bool
     """Whether the client router asks for the payload instead of the page."""
 
-    background_tasks: list[BackgroundTask] = attrs.field(factory=list)
+    background_tasks: list[BackgroundTask] = msgspec.field(default_factory=list)
     """Work that begins once the response is sent."""
 
     negotiated: bool = False

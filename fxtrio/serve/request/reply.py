@@ -26,14 +26,13 @@ _MAX_AGE = re.compile(rb"(?<![\w-])max-age=(\d{1,10})", re.IGNORECASE)
 _UNSHARED = re.compile(r"\b(?:private|no-store)\b", re.IGNORECASE)
 
 
-@attrs.define
-class Reply:
+class Reply(msgspec.Struct):
     """A whole response, ready to be sent in two ASGI messages."""
 
     status: int
     body: bytes
     media: bytes
-    headers: list[Header] = attrs.field(factory=list)
+    headers: list[Header] = msgspec.field(default_factory=list)
 
 
 @attrs.frozen

@@ -72,10 +72,15 @@ class Watched:
     )
 
     def __init__(
-        self, receive: Receive, deadline: float, since: float, under_way: dict[Watched, None]
+        self,
+        receive: Receive | None,
+        deadline: float,
+        since: float,
+        under_way: dict[Watched, None],
     ) -> None:
         self.receive = receive
-        """The server's ``receive``, read by nobody else while the block lasts."""
+        """The server's ``receive``, read by nobody else while the block lasts; None for a
+        block that only its deadline ends early."""
 
         self.deadline = deadline
         """When the work must have ended (`trio.current_time`)."""
@@ -115,6 +120,10 @@ class Watched:
             self._watcher.cancel()
         return bool(self._scope.__exit__(kind, error, trace))
 
+    def allow(self, seconds: float) -> None:
+        """Give the work ``seconds`` from now on, in place of what was left of its time."""
+        self._set(trio.current_time() + seconds)
+
     def tighten(self, part: Timed) -> float:
         """Let the work end by the part's deadline, if it is the earlier one.
 
@@ -143,6 +152,8 @@ class Watched:
         if self._done:  # between being started and running
             return
         with trio.CancelScope(deadline=self.deadline) as self._watcher:
+            if self.receive is None:
+                await trio.sleep_forever()
             while (await self.receive())["type"] != "http.disconnect":
                 pass
             self.gone = True
@@ -161,8 +172,11 @@ class Watchdog:
     def __len__(self) -> int:
         return len(self._under_way)
 
-    def watch(self, receive: Receive, *, limit: float) -> Watched:
-        """Return the block for a request's work, which may take ``limit`` seconds."""
+    def watch(self, receive: Receive | None, *, limit: float) -> Watched:
+        """Return the block for a request's work, which may take ``limit`` seconds.
+
+        With ``receive`` it also ends when the client leaves, and nobody else may read of it.
+        """
         now = trio.current_time()
         if not self._under_way:
             self._wake.set()
