@@ -136,7 +136,13 @@ async def open_vite(settings: ViteSettings, echo: Callable[[str], None]) -> Asyn
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=settings.root,
-        env={**worker_environment("development"), **public, "NO_COLOR": "1"},
+        env={
+            **worker_environment("development"),
+            **public,
+            "NO_COLOR": "1",
+            # Versions that know it start Vite in half the time.
+            "NODE_COMPILE_CACHE": f"{settings.folder}/compiled",
+        },
         start_new_session=True,  # so that Ctrl-C reaches this command only
     )
     vite = Vite(settings, process)

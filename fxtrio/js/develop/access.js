@@ -26,15 +26,15 @@ export class Access {
    * @param {import('./settings.js').Settings} settings
    * @param {import('./site.js').Site} site
    * @param {import('vite').ViteDevServer} server
-   * @param {string} clientDir
+   * @param {string} runtime
    */
-  constructor({ root, base, toolchain }, site, server, clientDir) {
+  constructor({ root, base, toolchain }, site, server, runtime) {
     this.#root = root;
     this.#base = base;
     this.#site = site;
     this.#graph = server.environments.client.moduleGraph;
     const vite = path.join(toolchain, 'node_modules/vite/dist/client');
-    this.#open = [server.config.cacheDir, clientDir, vite].map((folder) => `${folder}/`);
+    this.#open = [server.config.cacheDir, runtime, vite].map((folder) => `${folder}/`);
   }
 
   /**

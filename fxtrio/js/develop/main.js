@@ -52,9 +52,9 @@ async function begin(settings) {
   const site = new Site(settings);
   const browsers = new Browsers();
   const settled = new EventEmitter();
-  const { vite, server, clientDir } = await makeServer(settings, site, browsers, settled);
-  const access = new Access(settings, site, server, clientDir);
-  const views = new Views(settings, site, server, vite, clientDir);
+  const { vite, runner, server, runtime } = await makeServer(settings, site, browsers, settled);
+  const access = new Access(settings, site, server, runtime);
+  const views = new Views(settings, site, server, vite, runner, runtime);
   void new Places(settings, server, browsers);
   const changes = new Changes(server, site, browsers, vite, settled);
   const web = http.createServer((request, response) => {

@@ -10,6 +10,8 @@ import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 
 const NATIVE = '\0fx:native:';
 const NAME = /^[A-Za-z_$][\w$]*$/;
+const REFRESH = /^\/@react-refresh$/;
+const VITE_CLIENT = /\/vite\/dist\/client\/[a-z]+\.mjs$/;
 const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
 
 /**
@@ -18,20 +20,21 @@ const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
  * @param {import('./site.js').Site} known.site
  * @param {typeof import('vite')} known.vite
  * @param {string} known.home folder whose `node_modules` has React
- * @param {string} known.clientDir
- * @param {string} known.browser folder of what runs in browsers during development only
+ * @param {string} known.runtime folder of the client runtime, bundled
+ * @param {string} known.cacheDir folder of Vite's cache
  * @param {NodeJS.Require} known.require of the toolchain
  * @returns {Plugin[]}
  */
-export function developmentPlugins({ settings, site, vite, home, clientDir, browser, require }) {
+export function developmentPlugins({ settings, site, vite, home, runtime, cacheDir, require }) {
   const refresh = path.join(
     path.dirname(require.resolve('@vitejs/plugin-react')),
     'refresh-runtime.js',
   );
   return [
-    entryPlugin(settings, clientDir, browser, refresh),
-    pagePlugin(site, vite, browser),
+    entryPlugin(settings, runtime, refresh),
+    pagePlugin(site, vite, runtime),
     reactPlugin(home),
+    unmappedPlugin([runtime, cacheDir]),
   ];
 }
 
@@ -39,21 +42,20 @@ export function developmentPlugins({ settings, site, vite, home, clientDir, brow
  * The entry, and the parts of Vite's client that are other than its own.
  *
  * @param {import('./settings.js').Settings} settings
- * @param {string} clientDir
- * @param {string} browser
+ * @param {string} runtime
  * @param {string} refresh the runtime of React Fast Refresh
  * @returns {Plugin}
  */
-function entryPlugin(settings, clientDir, browser, refresh) {
+function entryPlugin(settings, runtime, refresh) {
   const base = JSON.stringify(baseOf(/** @type {any} */ (settings)));
   const entry = [
-    `import { prepare } from ${JSON.stringify(`${browser}/prepare.js`)};`,
+    `import { prepare } from ${JSON.stringify(`${runtime}/prepare.js`)};`,
     `prepare();`, // before any module of the app runs
-    `const { develop } = await import(${JSON.stringify(`${browser}/develop.js`)});`,
-    `const { start } = await import(${JSON.stringify(`${clientDir}/start.js`)});`,
+    `const { develop } = await import(${JSON.stringify(`${runtime}/develop.js`)});`,
+    `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
     `await develop({ base: ${base}, start, hot: import.meta.hot, editor: ${JSON.stringify(settings.editor)} });`,
   ].join('\n');
-  const socket = `import { hotSocket } from ${JSON.stringify(`${browser}/socket.js`)};`;
+  const socket = `import { hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {
     name: 'fx:entry',
     enforce: 'pre',
@@ -85,10 +87,10 @@ function entryPlugin(settings, clientDir, browser, refresh) {
  *
  * @param {import('./site.js').Site} site
  * @param {typeof import('vite')} vite
- * @param {string} browser
+ * @param {string} runtime
  * @returns {Plugin}
  */
-function pagePlugin(site, vite, browser) {
+function pagePlugin(site, vite, runtime) {
   return {
     name: 'fx:pages',
     enforce: 'pre',
@@ -124,7 +126,7 @@ function pagePlugin(site, vite, browser) {
       filter: { id: /\.fxl\.tsx$/ },
       handler(code, id) {
         const forBrowsers = this.environment.config.consumer === 'client';
-        return compilePage(code, id, { site, vite, browser, forBrowsers });
+        return compilePage(code, id, { site, vite, runtime, forBrowsers });
       },
     },
   };
@@ -136,11 +138,11 @@ function pagePlugin(site, vite, browser) {
  * @param {object} known
  * @param {import('./site.js').Site} known.site
  * @param {typeof import('vite')} known.vite
- * @param {string} known.browser
+ * @param {string} known.runtime
  * @param {boolean} known.forBrowsers
  * @returns {Promise<import('vite').Rolldown.TransformResult>}
  */
-async function compilePage(code, id, { site, vite, browser, forBrowsers }) {
+async function compilePage(code, id, { site, vite, runtime, forBrowsers }) {
   const done = await vite.transformWithOxc(code, id, {
     lang: 'tsx',
     sourcemap: true,
@@ -149,7 +151,7 @@ async function compilePage(code, id, { site, vite, browser, forBrowsers }) {
   const map = /** @type {any} */ (typeof done.map === 'string' ? JSON.parse(done.map) : done.map);
   map.sources = [id.replace(/\.tsx$/, '')];
   const source = /** @type {string} */ (site.sourceOf(id));
-  const text = forBrowsers ? refreshing(done.code, id, site.urlOf(source), browser) : done.code;
+  const text = forBrowsers ? refreshing(done.code, id, site.urlOf(source), runtime) : done.code;
   return { code: text, map, moduleType: 'js' };
 }
 
@@ -159,13 +161,13 @@ async function compilePage(code, id, { site, vite, browser, forBrowsers }) {
  * @param {string} code
  * @param {string} id
  * @param {string} url
- * @param {string} browser
+ * @param {string} runtime
  */
-function refreshing(code, id, url, browser) {
+function refreshing(code, id, url, runtime) {
   const name = JSON.stringify(id);
   return (
     `import * as __refresh from "/@react-refresh";` +
-    `import { accept as __accept } from ${JSON.stringify(`${browser}/latest.js`)};` +
+    `import { accept as __accept } from ${JSON.stringify(`${runtime}/latest.js`)};` +
     `const $RefreshReg$ = (type, name) => __refresh.register(type, ${name} + " " + name);` +
     `const $RefreshSig$ = () => __refresh.createSignatureFunctionForTransform();` +
     code +
@@ -209,6 +211,25 @@ function reactPlugin(home) {
           `export default module; export const { ${names.join(', ')} } = module;`
         );
       },
+    },
+  };
+}
+
+/**
+ * Code that nobody works on is sent without a source map, which is larger than itself.
+ *
+ * @param {string[]} folders
+ * @returns {Plugin}
+ */
+function unmappedPlugin(folders) {
+  return {
+    name: 'fx:unmapped',
+    enforce: 'pre',
+    transform: {
+      order: 'pre',
+      filter: { id: [...folders.map((folder) => `${folder}/**`), REFRESH, VITE_CLIENT] },
+      // Vite makes a map for what no plugin has changed.
+      handler: (code) => ({ code: `${code}\n`, map: { mappings: '' } }),
     },
   };
 }

@@ -1,17 +1,12 @@
 /** Vite's development server, as `fx dev` needs it: no port, no watcher, no files but modules. */
 
-import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 
 import { reactHome } from '../vite/packages.js';
 import { developmentPlugins } from './plugins.js';
-
-const CLIENT = fileURLToPath(new URL('../client', import.meta.url));
-const RENDER = fileURLToPath(new URL('../render', import.meta.url));
-const BROWSER = fileURLToPath(new URL('./browser', import.meta.url));
+import { bundleRuntime } from './runtime.js';
 
 /** What no URL gives, on top of `Access`. */
 const DENIED = [
@@ -43,43 +38,38 @@ export async function makeServer(settings, site, browsers, settled) {
   const { root, folder, base, toolchain } = settings;
   const require = createRequire(path.join(toolchain, 'package.json'));
   const load = (/** @type {string} */ name) => import(pathToFileURL(require.resolve(name)).href);
-  /** @type {[typeof import('vite'), any]} */
-  const [vite, react] = await Promise.all([load('vite'), load('@vitejs/plugin-react')]);
-  const clientDir = await bundleClient(require, path.join(folder, 'runtime'));
+  /** @type {[typeof import('vite'), typeof import('vite/module-runner'), any]} */
+  const [vite, runner, react] = await Promise.all([
+    load('vite'),
+    load('vite/module-runner'),
+    load('@vitejs/plugin-react'),
+  ]);
+  const runtime = await bundleRuntime(require, path.join(folder, 'runtime'));
+  const cacheDir = path.join(folder, 'vite');
   const home = reactHome(root, toolchain);
-  const fxl = developmentPlugins({
-    settings,
-    site,
-    vite,
-    home,
-    clientDir,
-    browser: BROWSER,
-    require,
-  });
+  const known = { settings, site, vite, home, runtime, cacheDir, require };
   const server = await vite.createServer({
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },
-    cacheDir: path.join(folder, 'vite'),
+    cacheDir,
     logLevel: 'silent',
     envPrefix: ['VITE_', 'FX_PUBLIC_'],
     envDir: false,
     define: { 'process.env.NODE_ENV': '"development"' },
-    resolve: {
-      alias: [
-        { find: /^fx\/client$/, replacement: `${clientDir}/index.js` },
-        { find: /^@\//, replacement: `${root}/` },
-      ],
-      extensions: ['.mjs', '.js', '.mts', '.ts', '.jsx', '.tsx', '.json'],
-    },
+    resolve: resolving(root, runtime),
     plugins: [
-      ...fxl,
+      ...developmentPlugins(known),
       react.default({
         include: /\.[tj]sx?$/,
-        exclude: [/\/node_modules\//, /\.fxl\.tsx$/, inside(clientDir), inside(BROWSER)],
+        exclude: [/\/node_modules\//, /\.fxl\.tsx$/, inside(runtime), inside(cacheDir)],
       }),
     ],
     oxc: { exclude: [/\.js$/, /\.fxl\.tsx$/] },
-    server: serverOptions([root, clientDir, BROWSER, toolchain], settled),
-    optimizeDeps: { include: [], entries: [], noDiscovery: false },
+    server: serverOptions([root, runtime, toolchain], settled),
+    optimizeDeps: {
+      ...{ include: [], entries: [], noDiscovery: false },
+      // The map is three times as much as the code.
+      rolldownOptions: /** @type {any} */ ({ output: { sourcemap: false } }),
+    },
     environments: environments(vite, browsers),
   });
   const native = createRequire(path.join(home, 'package.json'));
@@ -88,7 +78,21 @@ export async function makeServer(settings, site, browsers, settled) {
     const { depsOptimizer } = server.environments.client;
     depsOptimizer?.registerMissingImport(name, native.resolve(name));
   }
-  return { vite, server, clientDir };
+  return { vite, runner, server, runtime };
+}
+
+/**
+ * @param {string} root
+ * @param {string} runtime
+ */
+function resolving(root, runtime) {
+  return {
+    alias: [
+      { find: /^fx\/client$/, replacement: `${runtime}/index.js` },
+      { find: /^@\//, replacement: `${root}/` },
+    ],
+    extensions: ['.mjs', '.js', '.mts', '.ts', '.jsx', '.tsx', '.json'],
+  };
 }
 
 /**
@@ -143,46 +147,4 @@ function environments(vite, transport) {
 /** @param {string} folder */
 function inside(folder) {
   return new RegExp(`^${folder.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}/`);
-}
-
-/**
- * Bundle the client runtime, which does not change, into a few files: browsers would load fifty.
- *
- * @param {NodeJS.Require} require of the toolchain
- * @param {string} parent folder to put it into
- * @returns {Promise<string>} its folder
- */
-async function bundleClient(require, parent) {
-  const input = {
-    index: `${CLIENT}/index.js`,
-    start: `${CLIENT}/start.js`,
-    renderers: `${RENDER}/renderers.js`,
-  };
-  const digest = createHash('sha256');
-  for (const folder of [CLIENT, RENDER]) {
-    for (const name of fs.readdirSync(folder).sort()) {
-      if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
-    }
-  }
-  const target = path.join(parent, digest.digest('hex').slice(0, 16));
-  if (fs.existsSync(target)) return target;
-  const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
-  const { build } = await import(pathToFileURL(rolldown).href);
-  fs.rmSync(parent, { recursive: true, force: true });
-  const part = `${target}.part`;
-  await build({
-    input,
-    external: [/^react/, /^node:/],
-    logLevel: 'silent',
-    transform: { define: { 'process.env.NODE_ENV': '"development"' } },
-    output: {
-      dir: part,
-      format: 'esm',
-      entryFileNames: '[name].js',
-      chunkFileNames: 'shared-[hash].js',
-      sourcemap: true,
-    },
-  });
-  fs.renameSync(part, target);
-  return target;
 }

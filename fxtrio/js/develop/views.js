@@ -17,7 +17,7 @@ export class Views {
   #site;
   #server;
   #vite;
-  #clientDir;
+  #runtime;
   #runner;
 
   /**
@@ -25,17 +25,20 @@ export class Views {
    * @param {import('./site.js').Site} site
    * @param {import('vite').ViteDevServer} server
    * @param {typeof import('vite')} vite
-   * @param {string} clientDir
+   * @param {typeof import('vite/module-runner')} runner
+   * @param {string} runtime
    */
-  constructor(settings, site, server, vite, clientDir) {
+  constructor(settings, site, server, vite, runner, runtime) {
     this.#settings = settings;
     this.#site = site;
     this.#server = server;
     this.#vite = vite;
-    this.#clientDir = clientDir;
-    this.#runner = vite.createServerModuleRunner(server.environments.ssr, {
+    this.#runtime = runtime;
+    this.#runner = new runner.ModuleRunner({
+      transport: vite.createServerModuleRunnerTransport({ channel: server.environments.ssr.hot }),
       hmr: false, // a module is looked for anew before each render
       sourcemapInterceptor: 'prepareStackTrace',
+      createImportMeta: (file) => importMeta(file, runner),
     });
   }
 
@@ -50,7 +53,7 @@ export class Views {
     const { module, layouts, loading } = view;
     const load = (/** @type {string} */ source) => this.#runner.import(this.#site.idOf(source));
     const [renderers, page, around, fallback] = await Promise.all([
-      this.#runner.import(`${this.#clientDir}/renderers.js`),
+      this.#runner.import(`${this.#runtime}/renderers.js`),
       load(module),
       Promise.all(layouts.map(([source]) => load(source))),
       loading === null ? null : load(loading),
@@ -132,4 +135,20 @@ export class Views {
     const safe = String(text).replaceAll('</', '<\\/');
     return `<style type="text/css" data-vite-dev-id="${name}">${safe}</style>`;
   }
+}
+
+/**
+ * Return `import.meta` of a module. Its `resolve` is made when it is asked for: with it comes a
+ * thread, which takes longer to start than a page to render.
+ *
+ * @param {string} file
+ * @param {typeof import('vite/module-runner')} runner
+ */
+function importMeta(file, { createDefaultImportMeta, createNodeImportMeta }) {
+  return {
+    ...createDefaultImportMeta(file),
+    main: false,
+    resolve: (/** @type {string} */ id, /** @type {string | undefined} */ parent) =>
+      createNodeImportMeta(file).resolve(id, parent),
+  };
 }
