@@ -3,6 +3,7 @@
 Installed once for all projects into a folder of the user's cache whose name is
 a digest of the lock, so an upgrade of fxtrio never changes one that is in use.
 The folder holds ``node_modules`` and, written last, the list of its files.
+Tools that not every project needs have a folder each, and come with the first use.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
+import attrs
 import trio
 
 from fxtrio.compile.filelock import open_file_lock
+from fxtrio.compile.locked import part_of_lock
 from fxtrio.errors import FxtrioError
 from fxtrio.node import Node, find_node
 
@@ -59,65 +62,110 @@ class ToolchainFailed(FxtrioError):
         self.output = output
 
 
+@attrs.frozen
+class Installation:
+    """Packages that stand in a folder of their own. Made by `toolchain` and `tool`."""
+
+    folder: Path
+    """Where they belong; ``node_modules`` is in it."""
+
+    name: str
+    """What users are told that it is."""
+
+    package: bytes
+    """Its ``package.json``."""
+
+    lock: bytes
+    """Its ``package-lock.json``."""
+
+
+def toolchain() -> Installation:
+    """Return what bundles and renders pages."""
+    package = (JS / "package.json").read_bytes()
+    return _installation("toolchain", "the toolchain (Vite, React)", package, _lock())
+
+
+def tool(name: str) -> Installation:
+    """Return a tool that few commands need, with all that it needs.
+
+    ``name`` is a package that the lock file pins, such as "prettier".
+    """
+    return _installation(name, name, *part_of_lock(_lock(), (name,)))
+
+
+def toolchain_folder() -> Path:
+    """Return where the toolchain of this version of fxtrio belongs on this machine."""
+    return toolchain().folder
+
+
+def _lock() -> bytes:
+    return (JS / _LOCK).read_bytes()
+
+
+def _installation(folder: str, name: str, package: bytes, lock: bytes) -> Installation:
+    digest = hashlib.sha256(lock)
+    # Packages with native code: a cache folder may be shared by several machines.
+    libc = "-".join(platform.libc_ver())
+    digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = given if given.is_absolute() else Path.home() / ".cache"
+    whole = cache / "fxtrio" / f"{folder}-{digest.hexdigest()[:16]}"
+    return Installation(whole, name, package, lock)
+
+
 async def ensure_toolchain(report: Callable[[str], None]) -> Path:
-    """Return the folder of the toolchain, installing it first when it is missing or damaged.
+    """Return the folder of the toolchain; see `ensure_installed`."""
+    return await ensure_installed(toolchain(), report)
+
+
+async def ensure_installed(wanted: Installation, report: Callable[[str], None]) -> Path:
+    """Return the folder of ``wanted``, installing it first when it is missing or damaged.
 
     ``report`` gets one line for each thing that takes time. Safe to call from
     several processes at once: one installs, the others wait for it. Raises
     NodeMissing and ToolchainFailed.
     """
-    folder = toolchain_folder()
+    folder = wanted.folder
     if await trio.to_thread.run_sync(_is_whole, folder):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = folder.with_suffix(".lock")
-        async with open_file_lock(
-            lock, waiting=lambda: report("Another process installs the toolchain: waiting for it.")
-        ):
+        waiting = f"Another process installs {wanted.name}: waiting for it."
+        async with open_file_lock(lock, waiting=lambda: report(waiting)):
             if not await trio.to_thread.run_sync(_is_whole, folder):
-                await _install(folder, report)
+                await _install(wanted, report)
     except OSError as error:
         remedy = "Set XDG_CACHE_HOME to a folder that you can write to"
         raise ToolchainFailed(folder, str(error), remedy) from error
     return folder
 
 
-def toolchain_folder() -> Path:
-    """Return where the toolchain of this version of fxtrio belongs on this machine."""
-    digest = hashlib.sha256((JS / _LOCK).read_bytes())
-    # Packages with native code: a cache folder may be shared by several machines.
-    libc = "-".join(platform.libc_ver())
-    digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    cache = given if given.is_absolute() else Path.home() / ".cache"
-    return cache / "fxtrio" / f"toolchain-{digest.hexdigest()[:16]}"
-
-
-async def _install(folder: Path, report: Callable[[str], None]) -> None:
-    """Put a whole toolchain at ``folder``. The lock is held."""
+async def _install(wanted: Installation, report: Callable[[str], None]) -> None:
+    """Put what is wanted in its folder. The lock is held."""
     started = time.monotonic()
+    folder = wanted.folder
     node = find_node()
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
-    again = await trio.to_thread.run_sync(_prepare, folder, part)
+    again = await trio.to_thread.run_sync(_prepare, wanted, part)
     when = "again, since files of it are missing" if again else "once for all projects"
-    report(f"Installing the toolchain (Vite, React) into {folder}, {when}.")
+    report(f"Installing {wanted.name} into {folder}, {when}.")
     try:
         await _run_npm(node, part, folder)
         await trio.to_thread.run_sync(_publish, folder, part)
     finally:
         with trio.CancelScope(shield=True):  # deletes folders: takes some milliseconds
             await trio.to_thread.run_sync(_delete_parts, folder)
-    report(f"Toolchain installed in {time.monotonic() - started:.1f} s.")
+    report(f"Installed in {time.monotonic() - started:.1f} s.")
 
 
-def _prepare(folder: Path, part: Path) -> bool:
-    """Make the folder to install into; return whether a damaged toolchain is there."""
-    _delete_parts(folder)  # of a process that was killed
+def _prepare(wanted: Installation, part: Path) -> bool:
+    """Make the folder to install into; return whether a damaged installation is there."""
+    _delete_parts(wanted.folder)  # of a process that was killed
     part.mkdir()
-    for name in ("package.json", _LOCK):
-        shutil.copyfile(JS / name, part / name)
-    return folder.exists()
+    (part / "package.json").write_bytes(wanted.package)
+    (part / _LOCK).write_bytes(wanted.lock)
+    return wanted.folder.exists()
 
 
 def _publish(folder: Path, part: Path) -> None:

@@ -11,7 +11,14 @@ import pytest
 import trio
 
 from fxtrio.compile import toolchain
-from fxtrio.compile.toolchain import ToolchainFailed, ensure_toolchain, toolchain_folder
+from fxtrio.compile.locked import part_of_lock
+from fxtrio.compile.toolchain import (
+    ToolchainFailed,
+    ensure_installed,
+    ensure_toolchain,
+    tool,
+    toolchain_folder,
+)
 
 FAKE_NPM = """#!/bin/sh
 echo "$@" >> "$FAKE_NPM_CALLS"
@@ -63,6 +70,42 @@ async def test_npm_installs_exactly_the_lock_and_runs_no_scripts(calls: Path) ->
     [words] = arguments_of(calls)
     assert words[0] == "ci"
     assert {"--omit=dev", "--ignore-scripts", "--prefer-offline"} <= set(words)
+
+
+async def test_a_tool_has_a_folder_of_its_own_and_only_its_packages(calls: Path) -> None:
+    toolchain_at, _ = await ensure()
+    with trio.fail_after(60):
+        folder = await ensure_installed(tool("prettier"), lambda line: None)
+    assert folder != toolchain_at and folder.name.startswith("prettier-")
+    assert len(arguments_of(calls)) == 2
+    lock = json.loads((folder / "package-lock.json").read_text())
+    whole = json.loads((toolchain.JS / "package-lock.json").read_text())
+    assert lock["packages"].keys() == {"", "node_modules/prettier"}
+    [name] = json.loads((folder / "package.json").read_text())["dependencies"]
+    assert name == "prettier"
+    pinned, entry = (each["packages"]["node_modules/prettier"] for each in (whole, lock))
+    assert (pinned["version"], pinned["integrity"]) == (entry["version"], entry["integrity"])
+    assert "dev" not in entry, "npm would leave it out"
+
+
+def test_a_tool_comes_with_what_it_needs_for_every_system() -> None:
+    lock = json.loads(tool("typescript").lock)
+    assert "node_modules/@typescript/typescript-linux-x64" in lock["packages"]
+    assert "node_modules/@typescript/typescript-win32-x64" in lock["packages"]
+    assert "node_modules/react" not in lock["packages"]
+
+
+def test_a_package_within_a_package_is_found_before_one_beside_it() -> None:
+    entries = {
+        "node_modules/a": {"version": "1", "dependencies": {"b": "1"}, "dev": True},
+        "node_modules/a/node_modules/b": {"version": "1", "dependencies": {"c": "1", "x": "1"}},
+        "node_modules/b": {"version": "2", "dev": True},
+        "node_modules/c": {"version": "1", "optionalDependencies": {"b": "2"}},
+    }
+    _, part = part_of_lock(json.dumps({"packages": entries}).encode(), ("a",))
+    assert json.loads(part)["packages"].keys() == {"", *entries}
+    _, part = part_of_lock(json.dumps({"packages": entries}).encode(), ("c",))
+    assert json.loads(part)["packages"].keys() == {"", "node_modules/b", "node_modules/c"}
 
 
 async def test_a_damaged_toolchain_is_installed_again(calls: Path) -> None:
