@@ -88,17 +88,20 @@ class Imports:
 
 @contextmanager
 def imported_anew(names: Sequence[str]) -> Iterator[None]:
-    """Replace imported modules by new ones, in this order.
+    """Replace imported modules by new ones, in this order, or as they import each other.
 
-    Raises what a module raises. After an error, theirs or the block's, all modules are what
-    they were before.
+    Those whose files are gone are forgotten. Raises what a module raises. After an error,
+    theirs or the block's, all modules are what they were before.
     """
     before = dict(sys.modules)
     invalidate_caches()  # of folders, in which there may be new files
     try:
+        # All at once: a module may use another one of them since this change only.
         for name in names:
             _forget_bytecode(sys.modules.pop(name))
-            _bind(name, import_module(name))
+        for name in names:
+            if Path(before[name].__file__ or "").exists():
+                _bind(name, import_module(name))
         yield
     except BaseException:
         for name, module in before.items():
@@ -116,10 +119,14 @@ def _forget_bytecode(module: ModuleType) -> None:
 
 
 def _bind(name: str, module: ModuleType) -> None:
-    """Let the package of a module lead to it: ``from package import name`` looks there."""
+    """Let the package of a module lead to it, and a package to the modules that it has."""
     package, _, last = name.rpartition(".")
     if package in sys.modules:
         setattr(sys.modules[package], last, module)
+    for other, found in list(sys.modules.items()):
+        inside, _, last = other.rpartition(".")
+        if inside == name and not hasattr(module, last):
+            setattr(module, last, found)
 
 
 def resolve(name: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import sysconfig
+import traceback
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,8 @@ def trimmed(error: BaseException) -> BaseException:
     while waiting:
         one = waiting.pop()
         one.__traceback__ = _from_application(one.__traceback__)
+        if _is_of_text(one):
+            one.__traceback__ = None
         if _needs_asyncio(one) and not getattr(one, "__notes__", None):
             one.add_note(_asyncio_hint(one))
         inner = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
@@ -58,13 +61,13 @@ def is_application(file: str) -> bool:
     return not file.startswith(("<", *_library_folders()))
 
 
-def _from_application(traceback: TracebackType | None) -> TracebackType | None:
+def _from_application(whole: TracebackType | None) -> TracebackType | None:
     """Return the part from the first page file on, with what of the application called it.
 
     Without a page file it is the part from the application's first frame on.
     """
     first = began = None
-    here = traceback
+    here = whole
     while here is not None:
         file = here.tb_frame.f_code.co_filename
         if not is_application(file):
@@ -75,7 +78,18 @@ def _from_application(traceback: TracebackType | None) -> TracebackType | None:
         if file.endswith(_PAGE):
             return began
         here = here.tb_next
-    return first or traceback
+    return first or whole
+
+
+def _is_of_text(error: BaseException) -> bool:
+    """Whether ``error`` names the line of the application that Python cannot read.
+
+    Then what stands above it is what has tried to import it, and nothing else.
+    """
+    if not isinstance(error, SyntaxError) or not is_application(error.filename or "<"):
+        return False
+    frames = traceback.extract_tb(error.__traceback__)
+    return not any(is_application(frame.filename) for frame in frames)
 
 
 def _needs_asyncio(error: BaseException) -> bool:

@@ -142,6 +142,52 @@ async def test_code_that_cannot_be_imported_leaves_what_was_there(root: Path) ->
         assert (await data(client, "/"))["rows"] == 21
 
 
+async def test_modules_that_use_each_other_since_this_change_are_all_new(root: Path) -> None:
+    async with developed(root) as (project, client):
+        (root / "shop_swap/colour.py").write_text("COLOUR = 'red'\n")
+        project.swapper.swap(
+            project.edit("pages/index.fxl", "'one'", "__import__('shop_swap.colour').colour.COLOUR")
+        )
+        (root / "shop_swap/colour.py").write_text(
+            "from shop_swap.units import UNIT\nCOLOUR = UNIT\n"
+        )
+        (root / "shop_swap/units.py").write_text("UNIT = 5\n")
+        files = ("shop_swap/colour.py", "shop_swap/units.py")
+        project.swapper.swap(Swap(files=tuple(str(root / file) for file in files)))
+
+        assert await data(client, "/") == {"rows": 15, "title": 5}
+
+
+async def test_a_module_that_is_gone_is_forgotten_with_its_import(root: Path) -> None:
+    async with developed(root) as (project, client):
+        stock, units = root / "shop_swap/stock.py", root / "shop_swap/units.py"
+        stock.write_text("def count():\n    return 8\n")
+        text = units.read_text()
+        units.unlink()
+        done = project.swapper.swap(Swap(files=(str(stock), str(units))))
+
+        assert (done.failed, (await data(client, "/"))["rows"]) == ("", 8)
+        assert "shop_swap.units" not in sys.modules
+        units.write_text(text)
+        assert project.swapper.swap(Swap(files=(str(units),))).modules == 0  # nobody's now
+
+
+async def test_a_package_that_is_run_again_still_has_its_modules(root: Path) -> None:
+    async with developed(root) as (project, client):
+        use = "(lambda: __import__('shop_swap.state').state.SEEN)()"
+        project.swapper.swap(project.edit("pages/index.fxl", "'one'", use))
+        project.swapper.swap(project.edit("shop_swap/__init__.py", "", "VERSION = 2\n"))
+
+        assert (await data(client, "/"))["title"] == []
+
+
+async def test_a_text_that_does_not_parse_is_shown_without_who_has_read_it(root: Path) -> None:
+    async with developed(root) as (project, _):
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "UNIT = 1", "UNIT = ("))
+
+        assert done.failed.startswith(f'  File "{root}/shop_swap/units.py", line 1')
+
+
 async def test_a_request_ends_with_the_code_it_began_with(root: Path) -> None:
     begun, go_on = trio.Event(), trio.Event()
     page = PAGE.replace("    return", "    await request.app.state.pause()\n    return")

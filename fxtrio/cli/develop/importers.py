@@ -38,6 +38,23 @@ class Importers:
             if file.startswith(root) and file != user:
                 self._users.setdefault(file, set()).add(user)
 
+    @contextmanager
+    def noted_anew(self, users: Iterable[str]) -> Iterator[None]:
+        """Forget what ``users`` have imported, since they are run again during the block.
+
+        After an error they are still what they were, and what they use counts as before.
+        """
+        before = {file: set(known) for file, known in self._users.items()}
+        again = set(users)
+        for known in self._users.values():
+            known -= again
+        try:
+            yield
+        except BaseException:
+            for file, known in before.items():
+                self._users.setdefault(file, set()).update(known)
+            raise
+
     def dependents(self, files: Iterable[str]) -> list[str]:
         """Return ``files`` and all that use them, each after what it uses itself."""
         found: set[str] = set()

@@ -87,7 +87,7 @@ class Swapper:
         sources = [Path(file).relative_to(self.root).as_posix() for file in files]
         imports = Imports(self.root, self._build)
         try:
-            with imported_anew(names):
+            with self.importers.noted_anew(files), imported_anew(names):
                 new = _renewed(code, imports, config, manifest, sources)
                 site = put_together(self.root, config, manifest, new, app.plugins)
         except Exception as error:  # application code

@@ -4,6 +4,7 @@
 import { performReactRefresh } from '/@react-refresh';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
+import { standing } from './socket.js';
 import { Updates } from './updates.js';
 
 /**
@@ -20,6 +21,7 @@ export async function develop({ base, start, hot, editor }) {
   window.addEventListener('error', ({ error, message }) => overlay.thrown(error ?? message));
   window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
+  overlay.setStanding(standing.problems);
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.failed(err));
   hot.on('vite:beforeUpdate', () => overlay.clear());
   hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));

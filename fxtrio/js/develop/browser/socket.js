@@ -7,6 +7,13 @@
 const PAUSE_MS = 150;
 const LONGEST_PAUSE_MS = 2000;
 
+/**
+ * What is wrong with files, as far as `fx dev` has said: mostly before anybody listens.
+ *
+ * @type {{ problems: import('../settings.js').Shown[] }}
+ */
+export const standing = { problems: [] };
+
 /** As much of a WebSocket as Vite's client uses. It never closes. */
 class HotSocket extends EventTarget {
   static OPEN = 1;
@@ -39,7 +46,8 @@ class HotSocket extends EventTarget {
 
   /** @param {string} data */
   #receive(data) {
-    const { type, epoch, number } = JSON.parse(data);
+    const { type, epoch, number, event, data: told } = JSON.parse(data);
+    if (type === 'custom' && event === 'fx:problems') standing.problems = told;
     if (type === 'connected' && this.#heard !== null) {
       window.dispatchEvent(new Event('fx:reconnected'));
       return;
