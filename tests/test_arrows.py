@@ -29,6 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),
     frozenset({"hypercorn_guard", "plugins", "imports"}),
+    frozenset({"types"}),
     frozenset({"app"}),
     frozenset({"supervise"}),
     frozenset({"cli", "testing"}),
@@ -39,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "cli", "testing"}
+MAY_COMPILE = {"compile", "types", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),

@@ -1,0 +1,159 @@
+"""Classes with fields, as JSON has them: attrs, dataclasses, TypedDict, NamedTuple, msgspec.
+
+Called by `annotations`. Which keys the encoder writes follows msgspec: private attributes of
+attrs classes are left out, those of dataclasses are not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import typing
+from typing import Any
+
+import attrs
+import msgspec
+
+
+@attrs.frozen
+class ClassKey:
+    """One key of the object that a class becomes, or is made from."""
+
+    name: str
+    """As in JSON."""
+
+    attribute: str
+    """As in Python."""
+
+    annotation: Any
+    optional: bool = False
+    """Whether it may be missing."""
+
+    constant: Any = None
+    """Its only value: a tag."""
+
+
+def class_keys(kind: type, *, incoming: bool = False) -> tuple[ClassKey, ...] | None:
+    """Return the keys of a class; None for a class that has none to know of."""
+    if typing.is_typeddict(kind):
+        required = kind.__required_keys__  # type: ignore[attr-defined]  # a TypedDict has them
+        return tuple(
+            ClassKey(name, name, annotation, name not in required)
+            for name, annotation in hints_of(kind).items()
+        )
+    if attrs.has(kind):
+        return _attrs_keys(kind, incoming)
+    if dataclasses.is_dataclass(kind):
+        return _dataclass_keys(kind, incoming)
+    if issubclass(kind, msgspec.Struct):
+        return _struct_keys(kind)
+    if is_named_tuple(kind):
+        hints = hints_of(kind)
+        names = kind._fields  # type: ignore[attr-defined]  # a NamedTuple has them
+        return tuple(ClassKey(name, name, hints.get(name, Any)) for name in names)
+    return None
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Whether a class is a NamedTuple."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def is_sent_as_list(kind: type) -> bool:
+    """Whether JSON has a list of the values, without names."""
+    if issubclass(kind, msgspec.Struct):
+        return bool(kind.__struct_config__.array_like)
+    return is_named_tuple(kind)
+
+
+def hints_of(kind: Any) -> dict[str, Any]:
+    """Return the annotations of a class or function, as far as they can be evaluated."""
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except Exception:  # annotations are application code, and names in them may be missing
+        return _hints_one_by_one(kind)
+
+
+def _hints_one_by_one(kind: Any) -> dict[str, Any]:
+    """Return what each annotation means by itself; those that mean nothing are Any."""
+    found: dict[str, Any] = {}
+    for one in reversed(inspect.getmro(kind)) if isinstance(kind, type) else (kind,):
+        for name, annotation in getattr(one, "__annotations__", {}).items():
+            holder = type("_", (), {"__annotations__": {name: annotation}})
+            holder.__module__ = getattr(one, "__module__", "")
+            space = getattr(one, "__globals__", None)
+            try:
+                hints = typing.get_type_hints(holder, globalns=space, include_extras=True)
+                found[name] = hints[name]
+            except Exception:  # as above
+                found[name] = Any
+    return found
+
+
+def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
+    hints = hints_of(kind)
+    fields = attrs.fields(kind)
+    if incoming:  # as cattrs structures it: by the attribute's name, without what is not given
+        return tuple(
+            ClassKey(one.name, one.name, hints.get(one.name, Any), one.default is not attrs.NOTHING)
+            for one in fields
+            if one.init
+        )
+    keys = [
+        ClassKey(one.name, one.name, hints.get(one.name, Any), _may_be_unset(one))
+        for one in fields
+        if not one.name.startswith("_")
+    ]
+    names = {key.name for key in keys}
+    for name, value in inspect.getmembers_static(kind):
+        if isinstance(value, functools.cached_property) and name not in names:
+            keys.append(ClassKey(name, name, hints_of(value.func).get("return", Any), True))
+    return tuple(keys)
+
+
+def _may_be_unset(field: Any) -> bool:
+    return not field.init and field.default is attrs.NOTHING
+
+
+def _dataclass_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
+    hints = hints_of(kind)
+    nothing = dataclasses.MISSING
+    keys = []
+    for one in dataclasses.fields(kind):
+        needed = one.default is nothing and one.default_factory is nothing
+        if incoming and not one.init:
+            continue
+        optional = not needed if incoming else needed and not one.init
+        keys.append(ClassKey(one.name, one.name, hints.get(one.name, Any), optional))
+    return tuple(keys)
+
+
+def _struct_keys(kind: Any) -> tuple[ClassKey, ...]:
+    config = kind.__struct_config__
+    names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+    hints = hints_of(kind)
+    defaults = {one.name for one in msgspec.structs.fields(kind) if not one.required}
+    keys = [
+        ClassKey(
+            names[name],
+            name,
+            _without_unset(hints.get(name, Any)),
+            (config.omit_defaults and name in defaults) or _may_be_left_out(hints.get(name)),
+        )
+        for name in kind.__struct_fields__
+    ]
+    if config.tag is not None:
+        keys.insert(0, ClassKey(config.tag_field, config.tag_field, Any, constant=config.tag))
+    return tuple(keys)
+
+
+def _may_be_left_out(annotation: Any) -> bool:
+    return msgspec.UnsetType in typing.get_args(annotation)
+
+
+def _without_unset(annotation: Any) -> Any:
+    if not _may_be_left_out(annotation):
+        return annotation
+    rest = [one for one in typing.get_args(annotation) if one is not msgspec.UnsetType]
+    return typing.Union[tuple(rest)]  # noqa: UP007 - there may be any number

@@ -1,0 +1,161 @@
+"""A checked project and its imported modules in, the types of all its files out.
+
+It runs where the project's code is imported; whoever wants the types elsewhere has them
+written down (`dump_types`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fxtrio.compile.facts import kind_of
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.views import plan_site
+from fxtrio.routes.pattern import Kind, parse_pattern
+from fxtrio.types.annotations import Shaper
+from fxtrio.types.classes import hints_of
+from fxtrio.types.definitions import Definitions
+from fxtrio.types.layered import layered
+from fxtrio.types.page_types import ActionTypes, PageTypes, Parameter, ProjectTypes
+from fxtrio.types.returned import Returned
+from fxtrio.types.shapes import NOTHING, ObjectShape, Place, Shape, Vague
+from fxtrio.types.sources import Sources
+
+Namespaces = Mapping[str, Mapping[str, Any]]
+"""Source of a page file to the names of its imported Python half."""
+
+_PARAMETERS = {Kind.PARAM: "one", Kind.REST: "rest", Kind.OPTIONAL_REST: "optional-rest"}
+
+
+def gather(root: Path, project: CheckedProject, spaces: Namespaces) -> ProjectTypes:
+    """Return what the project in ``root`` gives to its UI halves.
+
+    ``spaces`` has the files that could be imported; what the others give is vague.
+    """
+    gatherer = _Gatherer(root, project, spaces)
+    endpoints = (endpoint.pattern for endpoint in project.tree.api)
+    return ProjectTypes(
+        tuple(map(gatherer.page, project.pages)),
+        (*(page.pattern for page in project.tree.pages), *endpoints),
+    )
+
+
+class _Gatherer:
+    """Reads the files of one project. A class has the same name in all of them."""
+
+    def __init__(self, root: Path, project: CheckedProject, spaces: Namespaces) -> None:
+        self._sources = Sources(root, {page.module.source: page.python for page in project.pages})
+        self._definitions = Definitions()
+        self._sent = Shaper(self._sources, self._definitions)
+        self._taken = Shaper(self._sources, self._definitions, incoming=True)
+        self._spaces = spaces
+        self._around = _layouts(project)
+        self._patterns = {page.source: page.pattern for page in project.tree.pages}
+        self._data: dict[str, tuple[Shape, Place | None]] = {}
+        self._pages = {page.module.source: page for page in project.pages}
+
+    def page(self, page: CheckedPage) -> PageTypes:
+        """Return what one file gives."""
+        source, kind = page.module.source, kind_of(page.module.source)
+        data, loader = self._loaded(source)
+        layers = [self._loaded(outer)[0] for outer in self._around.get(source, ())]
+        if kind in ("layout", "template"):
+            layers.append(data)
+        resolve = self._definitions.resolve
+        layout_data = layered(layers, resolve)
+        actions = tuple(self._actions(page))
+        shapes = [data, layout_data]
+        for action in actions:
+            shapes += [action.result, *([action.argument] if action.argument else [])]
+        pattern = self._patterns.get(source, "")
+        return PageTypes(
+            source=source,
+            kind=kind,
+            pattern=pattern,
+            data=data,
+            loader=loader,
+            layout_data=layout_data,
+            params=_parameters(pattern),
+            actions=actions,
+            definitions=self._definitions.reachable(shapes),
+            layouts=self._around.get(source, ()),
+        )
+
+    def _loaded(self, source: str) -> tuple[Shape, Place | None]:
+        """Return what the loader of a file gives, and where its name is written."""
+        if source not in self._data:
+            self._data[source] = self._load(self._pages[source])
+        return self._data[source]
+
+    def _load(self, page: CheckedPage) -> tuple[Shape, Place | None]:
+        module = page.module
+        if module.loader is None:
+            return NOTHING, None
+        function = self._spaces.get(module.source, {}).get(module.loader)
+        if function is None:
+            return Vague("the Python half cannot be imported"), None
+        place = self._sources.place_of_function(function)
+        return Returned(self._sent).by_loader(function), place
+
+    def _actions(self, page: CheckedPage) -> Iterator[ActionTypes]:
+        space = self._spaces.get(page.module.source, {})
+        for name in page.module.actions:
+            function = space.get(name)
+            if function is None:
+                unknown = Vague("the Python half cannot be imported")
+                yield ActionTypes(name, None, unknown, closed=False)
+            else:
+                yield self._action(name, inspect.unwrap(function))
+
+    def _action(self, name: str, function: Any) -> ActionTypes:
+        result = Returned(self._sent).by_action(function)
+        place = self._sources.place_of_function(function)
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        annotation = hints_of(function).get(parameters[0].name) if parameters else None
+        model, optional = _model(annotation)
+        if model is None:
+            return ActionTypes(name, None, result, optional=True, closed=False, place=place)
+        argument = self._taken.shape(model)
+        found = self._definitions.resolve(argument)
+        closed = isinstance(found, ObjectShape)
+        fields = tuple(key.name for key in found.keys) if isinstance(found, ObjectShape) else ()
+        return ActionTypes(name, argument, result, fields, optional, closed, place)
+
+
+def _model(annotation: Any) -> tuple[Any, bool]:
+    """Return the class of a body, and whether there may be none: None for what is no class."""
+    optional = False
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        inner = [part for part in typing.get_args(annotation) if part is not type(None)]
+        optional = len(inner) < len(typing.get_args(annotation))
+        annotation = inner[0] if len(inner) == 1 else None
+    return (annotation if isinstance(annotation, type) else None), optional
+
+
+def _layouts(project: CheckedProject) -> dict[str, tuple[str, ...]]:
+    """Return the layouts around each file, outermost first."""
+    standalone = {page.module.source for page in project.pages if page.module.standalone}
+    found: dict[str, tuple[str, ...]] = {}
+    for view in plan_site(project.tree, standalone).views:
+        chain = tuple(layout.source for layout in view.layouts)
+        # An error file of the root stands in without its layout, too: the longest is its own.
+        found[view.source] = max(found.get(view.source, ()), chain, key=len)
+        for index, source in enumerate(chain):
+            found.setdefault(source, chain[:index])
+        if view.loading is not None:
+            found.setdefault(view.loading, chain)
+    return found
+
+
+def _parameters(pattern: str) -> tuple[Parameter, ...]:
+    segments = parse_pattern(pattern) if pattern else ()
+    return tuple(
+        Parameter(segment.text, _PARAMETERS[segment.kind])  # type: ignore[arg-type]  # those three
+        for segment in segments
+        if segment.kind in _PARAMETERS
+    )

@@ -1,0 +1,59 @@
+"""The process that imports a project for its types: ``python -m fxtrio.types.gatherer_child``.
+
+It takes a pickled `Order` on standard input and writes what `dump_types` gives to standard
+output. What the project prints goes to standard error. Nothing is opened or served.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import attrs
+
+from fxtrio.compile.project import CheckedProject
+from fxtrio.imports import Imports
+from fxtrio.types.gather import Namespaces, gather
+from fxtrio.types.page_types import dump_types
+
+
+@attrs.frozen
+class TypesOrder:
+    """Whose types are asked for."""
+
+    root: Path
+    project: CheckedProject
+
+
+def main() -> None:
+    """Import what the order says, and write its types."""
+    order: TypesOrder = pickle.loads(sys.stdin.buffer.read())
+    told = os.dup(1)
+    os.dup2(2, 1)  # what the project prints is no answer
+    types = gather(order.root, order.project, import_pages(order.root, order.project))
+    with os.fdopen(told, "wb") as answer:
+        answer.write(dump_types(types))
+    os._exit(0)  # whatever threads the project has left behind
+
+
+def import_pages(root: Path, project: CheckedProject) -> Namespaces:
+    """Return the names of all page files that can be imported.
+
+    What the others raise is for `fx check` to report.
+    """
+    imports = Imports(root, root)
+    found = {}
+    for page in project.pages:
+        if page.module.code is None or not page.whole:
+            continue
+        try:
+            found[page.module.source] = imports.page(page.module, page.python.encode())
+        except (Exception, SystemExit) as error:  # application code
+            print(f"{page.module.source}: {error}", file=sys.stderr)
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The types of a project, page by page: what `gather` finds, and everybody else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from fxtrio.types.shapes import NOTHING, Definition, Named, Place, Shape, Vague
+
+FileKind = Literal["page", "layout", "template", "error", "not-found", "loading", "api"]
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A dynamic part of a page's path."""
+
+    name: str
+    kind: Literal["one", "rest", "optional-rest"] = "one"
+
+
+class ActionTypes(msgspec.Struct, frozen=True):
+    """What an action takes and gives."""
+
+    name: str
+    argument: Shape | None
+    """The body; None when the action reads it itself, or takes none."""
+
+    result: Shape
+    """The keys beside ``ok``."""
+
+    fields: tuple[str, ...] = ()
+    """The names of the body's fields: of form controls, and of the first part of the paths in
+    ``fields``; empty when they are not known."""
+
+    optional: bool = False
+    """Whether it may be called without a body."""
+
+    closed: bool = True
+    """Whether ``fields`` are all: not so when the body is a record, or not known."""
+
+    place: Place | None = None
+    """The name of the function."""
+
+
+class PageTypes(msgspec.Struct, frozen=True):
+    """What one `.fxl` file gives to its UI half."""
+
+    source: str
+    kind: FileKind
+    pattern: str = ""
+    """For example ``/blog/[id]``; "" for what is no page."""
+
+    data: Shape = NOTHING
+    loader: Place | None = None
+    """The name of the loader."""
+
+    layout_data: Shape = NOTHING
+    """What the loaders around it give, merged: the nearest wins."""
+
+    params: tuple[Parameter, ...] = ()
+    actions: tuple[ActionTypes, ...] = ()
+    receives: Shape | None = None
+    """What its WebSocket sends to browsers; None when it has none, or says nothing of it."""
+
+    definitions: tuple[Definition, ...] = ()
+    """What `Named` stands for, by name; inputs have names of their own."""
+
+    layouts: tuple[str, ...] = ()
+    """Sources of the layouts and templates around it, outermost first."""
+
+    def definition(self, shape: Shape) -> Shape:
+        """Return what a `Named` stands for; any other shape is returned as it is."""
+        while isinstance(shape, Named):
+            name = shape.name
+            found = next((one.shape for one in self.definitions if one.name == name), None)
+            if found is None:
+                return Vague(f"{name} is not known")
+            shape = found
+        return shape
+
+    def action(self, name: str) -> ActionTypes | None:
+        """Return the action ``name``; None when there is none."""
+        return next((action for action in self.actions if action.name == name), None)
+
+
+class ProjectTypes(msgspec.Struct, frozen=True):
+    """What is known of all files of a project."""
+
+    pages: tuple[PageTypes, ...] = ()
+    """By source: pages, layouts, and all other `.fxl` files."""
+
+    routes: tuple[str, ...] = ()
+    """The patterns of all pages and endpoints."""
+
+    def page(self, source: str) -> PageTypes | None:
+        """Return what is known of a `.fxl` file."""
+        return next((page for page in self.pages if page.source == source), None)
+
+    def by_source(self) -> Mapping[str, PageTypes]:
+        """Return all files by their source."""
+        return {page.source: page for page in self.pages}
+
+
+def dump_types(types: ProjectTypes) -> bytes:
+    """Return JSON that `load_types` reads."""
+    return msgspec.json.encode(types)
+
+
+def load_types(text: bytes) -> ProjectTypes:
+    """Return what `dump_types` wrote. Raises msgspec.ValidationError."""
+    return msgspec.json.decode(text, type=ProjectTypes)

@@ -1,0 +1,134 @@
+"""What a page's Python half gives, as it is annotated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import trio
+
+from fxtrio.compile.project import check_project
+from fxtrio.config import load_config
+from fxtrio.types.gatherer_process import project_types
+from fxtrio.types.page_types import ProjectTypes, dump_types, load_types
+from fxtrio.types.shapes import ObjectShape
+from fxtrio.types.typescript import Printer
+
+VIEW = "\n\nexport default function View() {\n  return <p />;\n}\n"
+
+
+async def types_of(root: Path, files: dict[str, str]) -> ProjectTypes:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + (VIEW if name.endswith(".fxl") else ""), "utf-8")
+    project = check_project(root, load_config(root))
+    assert project.problems == ()
+    with trio.fail_after(60):
+        return await project_types(root, project)
+
+
+async def test_annotated_loaders_and_actions(tmp_path: Path) -> None:
+    page = '''"""A page."""
+
+from datetime import date
+from typing import TypedDict
+
+import attrs
+from pydantic import BaseModel, Field
+
+
+@attrs.frozen
+class Note:
+    title: str
+    due: date | None = None
+    _secret: str = ""
+
+
+class Data(TypedDict):
+    notes: list[Note]
+    count: int
+
+
+class New(BaseModel):
+    title: str
+    due: date | None = Field(None, alias="dueOn")
+
+
+class Made(TypedDict):
+    id: int
+
+
+@server
+async def load(request) -> Data:
+    return {"notes": [], "count": 0}
+
+
+@action
+async def write(request, new: New) -> Made:
+    return {"id": 1}
+'''
+    types = await types_of(tmp_path, {"pages/notes/[id]/[...rest].fxl": page})
+    [found] = types.pages
+    printer = Printer()
+
+    assert (found.pattern, [one.name for one in found.params]) == (
+        "/notes/[id]/[...rest]",
+        ["id", "rest"],
+    )
+    assert printer.type(found.data) == "Data"
+    assert printer.definitions(found.definitions).splitlines() == [
+        "interface Data { notes: Note[]; count: number }",
+        "interface Made { id: number }",
+        "interface NewInput { title: string; dueOn?: string | null }",
+        "interface Note { title: string; due: string | null }",
+    ]
+    [write] = found.actions
+    assert (write.fields, write.closed) == (("title", "dueOn"), True)
+    [data, _, new, note] = found.definitions
+    places = [
+        (key.name, key.place)
+        for one in (data, new, note)
+        if isinstance(one.shape, ObjectShape)
+        for key in one.shape.keys
+    ]
+    assert [(name, place.line, place.column) for name, place in places if place] == [
+        ("notes", 18, 5),
+        ("count", 19, 5),
+        ("title", 23, 5),
+        ("dueOn", 24, 5),
+        ("title", 12, 5),
+        ("due", 13, 5),
+    ]
+    assert load_types(dump_types(types)) == types
+
+
+async def test_layouts_give_their_data_to_what_is_inside(tmp_path: Path) -> None:
+    layout = """from typing import TypedDict
+
+
+class {name}(TypedDict):
+    user: {user}
+    {own}: int
+
+
+@server
+async def load(request) -> {name}:
+    return {{"user": None, "{own}": 1}}
+"""
+    types = await types_of(
+        tmp_path,
+        {
+            "pages/layout.fxl": layout.format(name="Outer", user="str | None", own="outer"),
+            "pages/blog/layout.fxl": layout.format(name="Inner", user="int", own="inner"),
+            "pages/blog/index.fxl": "",
+            "pages/index.fxl": "",
+        },
+    )
+    shown = {page.source: Printer().type(page.layout_data) for page in types.pages}
+
+    assert shown == {
+        "pages/blog/index.fxl": "{ user: number; outer: number; inner: number }",
+        "pages/blog/layout.fxl": "{ user: number; outer: number; inner: number }",
+        "pages/index.fxl": "{ user: string | null; outer: number }",
+        "pages/layout.fxl": "{ user: string | null; outer: number }",
+    }
