@@ -18,6 +18,7 @@ COMMANDS = (
     "init",
     "dev",
     "check",
+    "lsp",
     "build",
     "serve",
     "routes",
