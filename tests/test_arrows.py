@@ -31,7 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"hypercorn_guard", "plugins", "imports"}),
     frozenset({"types"}),
     frozenset({"app"}),
-    frozenset({"supervise"}),
+    frozenset({"supervise", "lsp"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__", "__init__"}),
 )
@@ -40,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "types", "cli", "testing"}
+MAY_COMPILE = {"compile", "types", "lsp", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),

@@ -16,7 +16,7 @@ def command(stdio: bool) -> None:
 
     import trio
 
-    from fxtrio.lsp.serve import serve_stdio
+    from fxtrio.lsp.stdio import serve_stdio
 
     logging.basicConfig(level=logging.WARNING)
     raise SystemExit(trio.run(serve_stdio))

@@ -11,10 +11,10 @@ import trio
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.toolchain import JS, ToolchainFailed, ensure_toolchain
 from fxtrio.compile.ui import ui_file, ui_problem
-from fxtrio.lsp.child import Child
-from fxtrio.lsp.connection import ConnectionLost, RequestRefused
+from fxtrio.lsp.kept_process import KeptProcess
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position, Range
+from fxtrio.lsp.rpc import ConnectionLost, RequestRefused
 from fxtrio.node import NodeMissing, find_node
 
 Kind = Literal["key", "action", "link"]
@@ -58,7 +58,7 @@ class Analyst:
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
-        self._child: Child | None = None
+        self._child: KeptProcess | None = None
         self._settled = trio.Event()
 
     async def run(self) -> None:
@@ -71,7 +71,7 @@ class Analyst:
             self._settled.set()
             return
         command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
-        self._child = Child("analyst of UI code", command, cwd=JS, report=self._report)
+        self._child = KeptProcess("analyst of UI code", command, cwd=JS, report=self._report)
         self._settled.set()
         await self._child.run()
 

@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 import attrs
 
 from fxtrio.config import CONFIG_FILE
-from fxtrio.lsp.connection import INVALID_PARAMS, RequestRefused
 from fxtrio.lsp.places import edited
+from fxtrio.lsp.rpc import INVALID_PARAMS, RequestRefused
 
 PAGE_SUFFIX = ".fxl"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fxtrio.lsp.connection import INVALID_PARAMS, RequestRefused
+from fxtrio.lsp.rpc import INVALID_PARAMS, RequestRefused
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 

@@ -1,6 +1,6 @@
 """One editor: what it asks is handed to whoever answers, between ``initialize`` and ``exit``.
 
-Started by `serve`.
+Started by `stdio`.
 """
 
 from __future__ import annotations
@@ -8,26 +8,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import attrs
 import trio
 
-from fxtrio import __version__
 from fxtrio.lsp.analyst import Analyst
 from fxtrio.lsp.checking import Checking
-from fxtrio.lsp.connection import (
+from fxtrio.lsp.diagnostics import Diagnostic
+from fxtrio.lsp.documents import Documents, path_of
+from fxtrio.lsp.rpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     Answer,
-    Connection,
     ConnectionLost,
     RequestRefused,
+    RpcPeer,
 )
-from fxtrio.lsp.diagnostics import Diagnostic
-from fxtrio.lsp.documents import Documents, path_of
 from fxtrio.lsp.views import Views
 from fxtrio.lsp.whole import check_whole
 
@@ -50,10 +50,10 @@ class Options:
     """Whether the project's Python code is imported, as `fx check` does."""
 
 
-class Session:
+class EditorSession:
     """Answers one editor. `run` it beside the connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: RpcPeer) -> None:
         self.documents = Documents()
         self.analyst = Analyst(self.report)
         self.views = Views(self.documents, self.analyst)
@@ -128,7 +128,7 @@ class Session:
                 "positionEncoding": "utf-16",
                 "textDocumentSync": {"openClose": True, "change": 2, "save": True},
             },
-            "serverInfo": {"name": "fx lsp", "version": __version__},
+            "serverInfo": {"name": "fx lsp", "version": version("fxtrio")},
         }
 
     def _began(self, params: Any) -> None:
@@ -157,7 +157,7 @@ class Session:
             if self.checking.knows(root):
                 self.checking.saved(root)
 
-    _notifications: dict[str, Callable[[Session, Any], None]] = {
+    _notifications: dict[str, Callable[[EditorSession, Any], None]] = {
         "initialized": _began,
         "textDocument/didOpen": _opened,
         "textDocument/didChange": _changed,

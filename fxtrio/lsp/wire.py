@@ -1,6 +1,6 @@
 """Messages of the Language Server Protocol as bytes: a header, then JSON. No I/O.
 
-Source: "Base Protocol" of the LSP specification, 3.17. `connection` reads and writes with it.
+Source: "Base Protocol" of the LSP specification, 3.17. `rpc` reads and writes with it.
 """
 
 from __future__ import annotations

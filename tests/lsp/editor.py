@@ -12,8 +12,8 @@ from typing import Any
 
 import trio
 
-from fxtrio.lsp.child import Deaf
-from fxtrio.lsp.connection import Answer, Connection
+from fxtrio.lsp.kept_process import Deaf
+from fxtrio.lsp.rpc import Answer, RpcPeer
 
 DEADLINE = 120.0
 """For one test: a first one installs the toolchain (seconds)."""
@@ -26,7 +26,7 @@ class Editor(Deaf):
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
         self.versions: dict[str, int | None] = {}
         self.lines: list[str] = []
-        self.connection: Connection
+        self.connection: RpcPeer
         self.process: trio.Process
         self._changed = trio.Event()
 
@@ -56,7 +56,7 @@ class Editor(Deaf):
             "uri": file.as_uri(),
             "languageId": "fxl",
             "version": version,
-            "text": file.read_text("utf-8") if text is None else text,
+            "text": await trio.Path(file).read_text("utf-8") if text is None else text,
         }
         await self.connection.notify("textDocument/didOpen", {"textDocument": item})
         return file.as_uri()
@@ -89,7 +89,7 @@ async def open_editor(
     with trio.fail_after(DEADLINE):
         async with trio.open_nursery() as nursery:
             process = editor.process = await nursery.start(start)
-            editor.connection = Connection("fx lsp", process.stdout, process.stdin)
+            editor.connection = RpcPeer("fx lsp", process.stdout, process.stdin)
             nursery.start_soon(editor.connection.run, editor)
             await editor.connection.request(
                 "initialize",

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from tests.lsp.editor import open_editor
 
@@ -32,7 +32,9 @@ async def test_a_file_is_looked_at_while_it_is_written(guestbook: Path) -> None:
     async with open_editor(guestbook, imports=False) as editor:
         uri = await editor.open(guestbook / "pages" / "about.fxl")
         await editor.until(lambda: editor.diagnostics.get(uri) == [])
-        await editor.write(uri, 2, whole(0, 0, (0, 0), "# 🐍🐍\nasync def f():\n    return missing\n"))
+        await editor.write(
+            uri, 2, whole(0, 0, (0, 0), "# 🐍🐍\nasync def f():\n    return missing\n")
+        )
         await editor.until(lambda: editor.versions.get(uri) == 2)
         (found,) = editor.diagnostics[uri]
         await editor.write(uri, 3, whole(0, 2, (1, 0), "x\n"), whole(2, 11, (2, 18), "0"))
@@ -51,12 +53,12 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
         "about.fxl": "import nothing_of_this_name\n" + (pages / "about.fxl").read_text("utf-8"),
         "half.fxl": "@server\nasync def load(request:\n    return {\n\nexport default function",
         "twice.fxl": 'const 😀 = "\n',
-        "late.fxl": "const text = '🐍🐍'; const late = nowhere;\nexport default () => text + late;\n",
+        "late.fxl": "const text = '🐍🐍'; const late = nowhere;\nexport default () => late;\n",
     }
     for name, text in broken.items():
         (pages / name).write_text(text, "utf-8")
     command = [sys.executable, "-m", "fxtrio", "check", "--json"]
-    done = subprocess.run(command, cwd=guestbook, capture_output=True, check=False)
+    done = await trio.run_process(command, cwd=guestbook, capture_stdout=True, check=False)
     expected = sorted(
         (one["path"], one["line"], f"{one['message']}. {one['remedy']}".removesuffix("."))
         for one in json.loads(done.stdout)["problems"]

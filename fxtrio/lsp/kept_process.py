@@ -14,13 +14,13 @@ from typing import Any
 
 import trio
 
-from fxtrio.lsp.connection import (
+from fxtrio.lsp.rpc import (
     METHOD_NOT_FOUND,
     Answer,
-    Connection,
     ConnectionLost,
     Handler,
     RequestRefused,
+    RpcPeer,
 )
 from fxtrio.lsp.wire import FrameInvalid
 
@@ -47,11 +47,11 @@ class Deaf:
         """Ignore the notification."""
 
 
-async def _greet_nobody(connection: Connection) -> None:
+async def _greet_nobody(connection: RpcPeer) -> None:
     await trio.lowlevel.checkpoint()
 
 
-class Child:
+class KeptProcess:
     """One process, over all its lives. Runs while `run` does.
 
     ``greet`` is awaited at the start of each life, before anything is asked. ``report`` gets
@@ -65,7 +65,7 @@ class Child:
         *,
         cwd: Path,
         report: Callable[[str], None],
-        greet: Callable[[Connection], Awaitable[None]] = _greet_nobody,
+        greet: Callable[[RpcPeer], Awaitable[None]] = _greet_nobody,
         handler: Handler | None = None,
     ) -> None:
         self.name = name
@@ -77,13 +77,13 @@ class Child:
         self._report = report
         self._greet = greet
         self._handler = handler or Deaf()
-        self._connection: Connection | None = None
+        self._connection: RpcPeer | None = None
         self._changed = trio.Event()
         self._given_up = False
 
     def __repr__(self) -> str:
         state = "given up" if self._given_up else "runs" if self._connection else "starts"
-        return f"<Child {self.name!r}: {state}, starts={self.starts}>"
+        return f"<KeptProcess {self.name!r}: {state}, starts={self.starts}>"
 
     async def request(self, method: str, params: Any) -> Any:
         """Return the result of a request, when the process is ready for it.
@@ -120,7 +120,7 @@ class Child:
             self._given_up = True
             self._set(None)
 
-    def _set(self, connection: Connection | None) -> None:
+    def _set(self, connection: RpcPeer | None) -> None:
         self._connection = connection
         self._changed.set()
         self._changed = trio.Event()
@@ -153,7 +153,7 @@ class Child:
     async def _talk(self, process: trio.Process) -> str:
         """Ask and answer until the process ends; returns why, "" when it just has."""
         assert process.stdout is not None and process.stdin is not None  # pipes, as asked for
-        connection = Connection(self.name, process.stdout, process.stdin)
+        connection = RpcPeer(self.name, process.stdout, process.stdin)
         cause = ""
         async with trio.open_nursery() as nursery:
 

@@ -82,8 +82,8 @@ class _Waiting:
     answer: Message | None = None
 
 
-class Connection:
-    """One connection. Valid while `run` runs; ``name`` stands in messages."""
+class RpcPeer:
+    """The other side of one connection. Valid while `run` runs; ``name`` stands in messages."""
 
     def __init__(
         self, name: str, receive: trio.abc.ReceiveStream, send: trio.abc.SendStream

@@ -7,8 +7,8 @@ import sys
 
 import trio
 
-from fxtrio.lsp.connection import Connection
-from fxtrio.lsp.session import Session
+from fxtrio.lsp.rpc import RpcPeer
+from fxtrio.lsp.session import EditorSession
 
 
 async def serve_editor(receive: trio.abc.ReceiveStream, send: trio.abc.SendStream) -> int:
@@ -17,8 +17,8 @@ async def serve_editor(receive: trio.abc.ReceiveStream, send: trio.abc.SendStrea
     That is 0 after ``shutdown``, else 1. Raises FrameInvalid when it does not speak the
     protocol.
     """
-    connection = Connection("editor", receive, send)
-    session = Session(connection)
+    connection = RpcPeer("editor", receive, send)
+    session = EditorSession(connection)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(session.run)
         with session.ended:
