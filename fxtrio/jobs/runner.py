@@ -6,10 +6,8 @@ All times come from `JobRunner.now`, which follows trio's clock where that is a 
 from __future__ import annotations
 
 import logging
-import random
 import time
-import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from math import inf
@@ -19,12 +17,13 @@ import attrs
 import trio
 
 from fxtrio.context import entered
+from fxtrio.jobs.attempt import attempt
 from fxtrio.jobs.declared import Job
-from fxtrio.jobs.faults import JobTimeout
 from fxtrio.jobs.identity import is_dead, new_identity
-from fxtrio.jobs.store import Claimed, JobStore, decoded
-from fxtrio.tasks.calls import is_async
-from fxtrio.tracebacks import trimmed
+from fxtrio.jobs.intake import Intake
+from fxtrio.jobs.store import SUSPECT, Claimed, Due, JobStore
+from fxtrio.jobs.surely import surely
+from fxtrio.jobs.ticking import run_schedules
 
 LEASE = 15.0
 """A worker that has not been seen for so long is dead, wherever it was (seconds)."""
@@ -33,14 +32,12 @@ CHANNEL = "fx_jobs"
 _BEAT = 1.0  # between two looks at the other workers, in seconds
 _POLL = 5.0  # longest wait for news that did not come, in seconds
 _PURGE = 3600.0
-_LONGEST_ERROR = 8000  # characters of a traceback that are kept
+_WRITE = 0.02  # longest that a job that has ended is not written while others wait, in seconds
+_DOUBT = 2.0  # for a server to end what it worked at when a connection was lost, in seconds
+_QUIET = 0.005  # between two calls to other processes, in seconds
 _LEAVING = 5.0  # for the last words to the database, in seconds
 
 log = logging.getLogger("fx.jobs")
-
-
-class _Lost(Exception):
-    """A job belongs to another worker by now; what this one did is undone."""
 
 
 @attrs.frozen(kw_only=True)
@@ -81,10 +78,15 @@ class JobRunner:
     _offset: float | None = attrs.field(init=False)
     _me: str = attrs.field(init=False, factory=new_identity)
     _running: set[Claimed] = attrs.field(init=False, factory=set)
+    _waiting: Intake = attrs.field(init=False)
     _ended: list[Claimed] = attrs.field(init=False, factory=list)
+    _doubted: float | None = attrs.field(init=False, default=None)
+    """Since when it is unknown what a claim has done whose answer never came."""
+
     _news: trio.Event = attrs.field(init=False, factory=trio.Event)
+    _room: trio.Event = attrs.field(init=False, factory=trio.Event)
+    _left: trio.Event = attrs.field(init=False, factory=trio.Event)
     _untold: trio.Event = attrs.field(init=False, factory=trio.Event)
-    _idle: trio.Event = attrs.field(init=False, factory=trio.Event)
     _intake: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
     _counts: dict[str, int] = attrs.field(init=False)
 
@@ -92,6 +94,7 @@ class JobRunner:
         # A clock that can jump is a test's: its seconds count from now on.
         jumps = hasattr(trio.lowlevel.current_clock(), "jump")
         self._offset = time.time() - trio.current_time() if jumps else None
+        self._waiting = Intake(self.workers)
         self._counts = dict.fromkeys(("done", "retried", "failed", "lost", "returned"), 0)
 
     def now(self) -> float:
@@ -115,67 +118,144 @@ class JobRunner:
         """Take no more jobs, and wait for those that run, ``timeout`` seconds at most."""
         self._intake.cancel()
         with trio.move_on_after(timeout):
-            while self._running:
-                self._idle = trio.Event()
-                await self._idle.wait()
+            while True:
+                self._left = trio.Event()  # its own: the intake may be at its last round
+                await surely(self._flush)
+                await surely(self._give_back_waiting)  # a claim may have been under way
+                if not self._running:
+                    break
+                await self._left.wait()
 
     async def run(self, nursery: trio.Nursery) -> None:
         """Run jobs in ``nursery`` until `drain`; a database that is away is waited for."""
         nursery.start_soon(self.announce)
-        await self._surely(self._begin)
-        nursery.start_soon(self._surely, self._watch)  # until the last job has ended
+        await surely(self._begin)
+        nursery.start_soon(surely, self._watch)  # until the last job has ended
+        schedules = partial(
+            run_schedules,
+            list(self.jobs.values()),
+            self.store,
+            self.app,
+            now=self.now,
+            longest=self._longest,
+        )
         with self._intake:
             async with trio.open_nursery() as tasks:
-                tasks.start_soon(self._surely, partial(self._pump, nursery))
-                tasks.start_soon(self._surely, self._schedule)
-                tasks.start_soon(self._surely, self._listen)
+                tasks.start_soon(surely, partial(self._pump, nursery))
+                tasks.start_soon(surely, schedules)
+                tasks.start_soon(surely, self._listen)
 
     async def _begin(self) -> None:
         await self.store.beat(self._me, self.now(), first=True)
         await self._bury()
 
-    async def _surely(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Do something that needs the database, again and again until it is done."""
-        pause = 0.05
-        while True:
-            try:
-                await work()
-                return
-            except Exception as error:
-                level = logging.WARNING if pause < 0.1 else logging.DEBUG  # told once
-                log.log(level, "jobs: the database fails, trying again: %s", error)
-            await trio.sleep(random.uniform(0.5, 1) * pause)
-            pause = min(2 * pause, 2.0)
-
     async def _pump(self, nursery: trio.Nursery) -> None:
         """Write what has ended, and take what is due: one statement each for many jobs."""
-        while True:
-            self._news = trio.Event()
-            await self._flush()
-            free = self.workers - len(self._running)
-            claimed: list[Claimed] = []
-            if free:
-                claimed = await self.store.claim(
-                    self._me, self.now(), list(self.jobs), self.queues, free
-                )
-            for job in claimed:
-                self._running.add(job)
-                nursery.start_soon(self._work, job, name=f"fx.jobs.{job.name}")
-            if len(claimed) < free:
-                await self._wait_for_news()
-            else:  # a job that ends is news
-                await self._news.wait()
+        try:
+            more = True  # may be due
+            looked = -inf
+            while True:
+                self._room = trio.Event()
+                await self._settle_doubt()
+                await self._flush()
+                if more and trio.current_time() - looked > _BEAT and self._begins_soon():
+                    looked = trio.current_time()  # where there is always more, nobody rests
+                    due = await self.store.next_due(list(self.jobs), self.queues)
+                    await self._take_suspect(due, nursery)
+                if more:
+                    more = await self._claim(nursery)
+                if self._waiting.waiting:
+                    with trio.move_on_after(_WRITE):
+                        await self._room.wait()
+                    await self._give_back_held()
+                elif len(self._running) >= self.workers:
+                    await self._room.wait()
+                elif not more:
+                    more = await self._rest(nursery)
+        except Exception:
+            self._doubted = trio.current_time()
+            raise
 
-    async def _wait_for_news(self) -> None:
-        due = await self.store.next_due(list(self.jobs), self.queues)
-        wait = inf if due is None else max(0.0, due - self.now()) + 0.001
-        with trio.move_on_after(min(wait, self._longest)):
-            await self._news.wait()
+    async def _claim(self, nursery: trio.Nursery) -> bool:
+        """Take what is due; tell whether there may be more of it."""
+        asked = self._waiting.room(trio.current_time(), len(self._running))
+        if asked <= 0:
+            return True
+        claimed = await self.store.claim(self._me, self.now(), list(self.jobs), self.queues, asked)
+        self._waiting.add(claimed, asked, trio.current_time())
+        self._start_waiting(nursery)
+        return len(claimed) == asked
+
+    def _start_waiting(self, nursery: trio.Nursery) -> None:
+        waiting = self._waiting.waiting
+        while waiting and len(self._running) < self.workers and not self._intake.cancel_called:
+            job = waiting.popleft()
+            self._running.add(job)
+            nursery.start_soon(self._work, job, nursery, name=f"fx.jobs.{job.name}")
+
+    async def _rest(self, nursery: trio.Nursery) -> bool:
+        """Wait until there is something to write, or to claim; tell whether that is due."""
+        while not self._ended:
+            self._news = trio.Event()
+            due = await self.store.next_due(list(self.jobs), self.queues)
+            await self._take_suspect(due, nursery)
+            wait = inf if due.next is None else due.next - self.now()
+            if wait <= 0:
+                return True
+            with trio.move_on_after(min(wait + 0.001, self._longest)):
+                await self._news.wait()
+            if self._doubted is not None:
+                break
+        return False
+
+    async def _take_suspect(self, due: Due, nursery: trio.Nursery) -> None:
+        """Run one of the jobs that may have killed processes, and no second one beside it."""
+        if due.suspect is None or due.suspect > self.now():
+            return
+        if any(job.crashes >= SUSPECT for job in (*self._running, *self._waiting.waiting)):
+            return
+        claimed = await self.store.claim(
+            self._me, self.now(), list(self.jobs), self.queues, 1, suspects=True
+        )
+        self._waiting.waiting.extendleft(claimed)
+        self._start_waiting(nursery)
+
+    def _begins_soon(self) -> bool:
+        """Tell whether a job that is claimed now begins now, or as soon as a short one ends."""
+        return bool(self._waiting.waiting) or len(self._running) < self.workers
 
     @property
     def _longest(self) -> float:
         """How long to trust that news come: for ever where nobody else can write."""
         return inf if self.store.database.alone else _POLL
+
+    async def _settle_doubt(self) -> None:
+        """Give back what a claim took whose answer was lost with its connection."""
+        if self._doubted is not None:
+            known = [*self._running, *self._waiting.waiting, *self._ended]
+            await self.store.give_back(self._me, but=[job.id for job in known])
+            # Once more a moment later: a server may work at it still.
+            if trio.current_time() > self._doubted + _DOUBT:
+                self._doubted = None
+
+    async def _give_back_held(self) -> None:
+        held = self._waiting.take_held(trio.current_time())
+        await self._give_back(held)
+
+    async def _give_back_waiting(self) -> None:
+        await self._give_back(self._waiting.take_all())
+
+    async def _give_back(self, jobs: list[Claimed]) -> None:
+        if not jobs:
+            return
+        try:
+            for worker in {job.worker for job in jobs}:
+                own = [job.id for job in jobs if job.worker == worker]
+                self._counts["returned"] += await self.store.give_back(worker, own)
+        except BaseException:
+            self._waiting.waiting.extend(jobs)
+            raise
+        self.tell()
 
     async def _flush(self) -> None:
         ended, self._ended = self._ended, []
@@ -189,63 +269,21 @@ class JobRunner:
             self._counts["done"] += kept
             self._counts["lost"] += len(own) - kept
 
-    async def _work(self, job: Claimed) -> None:
+    async def _work(self, job: Claimed, nursery: trio.Nursery) -> None:
         try:
             with entered(self.app, job.request_id):
-                await self._attempt(job)
+                outcome = await attempt(self.jobs[job.name], job, self.store, self.now)
+            if outcome == "ended":
+                self._ended.append(job)
+            else:
+                self._counts[outcome] += 1
         finally:
             self._running.remove(job)
-            self._news.set()
-            if not self._running:
-                self._idle.set()
-
-    async def _attempt(self, job: Claimed) -> None:
-        """Run a job once, and see to it that its outcome is written."""
-        declared = self.jobs[job.name]
-        try:
-            with trio.move_on_after(declared.timeout) as scope:
-                if declared.atomic:
-                    async with self.store.database.transaction():
-                        await self._call(declared, job)
-                        if not await self.store.finish(job.worker, [job.id], self.now()):
-                            raise _Lost
-                else:
-                    await self._call(declared, job)
-            if scope.cancelled_caught:
-                raise JobTimeout(job.name, declared.timeout)
-        except _Lost:
-            self._counts["lost"] += 1
-        except (Exception, SystemExit) as error:  # application code
-            if self.store.database.is_away(error):  # which is no fault of the job's
-                log.warning("Job %s (%d) goes back: %s", job.name, job.id, error)
-                self._counts["returned"] += 1
-                await self._surely(partial(self.store.give_back, job.worker, job.id))
-            else:
-                await self._fail(declared, job, error)
-        else:
-            if declared.atomic:
-                self._counts["done"] += 1
-            else:
-                self._ended.append(job)
-
-    async def _call(self, declared: Job[Any], job: Claimed) -> None:
-        args, kwargs = decoded(job.args)
-        if is_async(declared.function):
-            await declared.function(*args, **kwargs)
-        else:
-            work = partial(declared.function, *args, **kwargs)
-            await trio.to_thread.run_sync(work, abandon_on_cancel=True)
-
-    async def _fail(self, declared: Job[Any], job: Claimed, error: BaseException) -> None:
-        again = job.attempts <= declared.retries
-        shown = trimmed(error)
-        level = logging.WARNING if again else logging.ERROR
-        log.log(level, "Job %s (%d) failed", job.name, job.id, exc_info=shown)
-        self._counts["retried" if again else "failed"] += 1
-        text = "".join(traceback.format_exception(shown))[-_LONGEST_ERROR:]
-        now = self.now()
-        due = now + declared.backoff * 2 ** min(job.attempts - 1, 50) if again else None
-        await self._surely(partial(self.store.fail, job, text, now, due))
+            self._left.set()
+            if self._waiting.end_one():
+                self._room.set()
+                self._news.set()
+            self._start_waiting(nursery)
 
     async def _watch(self) -> None:
         """Say that this worker lives, and give back the jobs of those that do not."""
@@ -256,6 +294,7 @@ class JobRunner:
             if not await self.store.beat(self._me, self.now()):
                 # Given up by others while it was away: what it runs is theirs.
                 self._me = new_identity()
+                self._waiting.take_all()
                 await self.store.beat(self._me, self.now(), first=True)
             await self._bury()
             if self.now() - purged > _PURGE:
@@ -274,44 +313,12 @@ class JobRunner:
         if dead and await self.store.bury(dead, now):
             self.tell()
 
-    async def _schedule(self) -> None:
-        """Enqueue each time of each schedule once, whichever process comes first."""
-        plan = [job for job in self.jobs.values() if job.schedule is not None]
-        last = await self.store.ticks()
-        began = self.now()
-        for job in plan:
-            assert job.schedule is not None
-            missed = job.schedule.before(began)
-            if job.name not in last:
-                await self.store.tick(job.name, missed)  # it is new: nothing was missed
-            elif last[job.name] < missed:
-                await self._tick(job, missed)
-        while plan:
-            now = self.now()
-            times = {job.name: job.schedule.after(began) for job in plan if job.schedule}
-            tick = min(times.values())
-            # In parts, since the clock of the machine may be set meanwhile.
-            while now < tick:
-                await trio.sleep(min(tick - now + 0.001, self._longest))
-                now = self.now()
-            for job in plan:
-                if times[job.name] == tick:
-                    await self._tick(job, tick)
-            began = tick
-        await trio.sleep_forever()
-
-    async def _tick(self, job: Job[Any], tick: float) -> None:
-        async with self.store.database.transaction():
-            if await self.store.tick(job.name, tick):
-                with entered(self.app):
-                    await job.enqueue()
-
     async def _listen(self) -> None:
         await self.store.database.listen(CHANNEL, self.wake)
 
     async def announce(self) -> None:
         """Tell other processes of jobs until cancelled."""
-        await self._surely(self._announce)
+        await surely(self._announce)
 
     async def _announce(self) -> None:
         """Do so once for all that was enqueued since the last time."""
@@ -319,12 +326,14 @@ class JobRunner:
             await self._untold.wait()
             self._untold = trio.Event()
             await self.store.database.notify(CHANNEL)
+            await trio.sleep(_QUIET)
 
     async def leave(self) -> None:
         """Write what has ended, and give back what has not."""
         with trio.move_on_after(_LEAVING):
             try:
                 await self._flush()
+                self._waiting.take_all()
                 self._counts["returned"] += await self.store.give_back(self._me)
                 await self.store.leave(self._me)
             except Exception as error:

@@ -17,6 +17,10 @@ from fxtrio.db import Database
 CRASHES = 5
 """A job whose process died so often is given up: it is the likely culprit (count)."""
 
+SUSPECT = 2
+"""A job whose process died so often runs beside no other such one, so that the culprit's
+company does not fail with it (count)."""
+
 _TYPES = {
     "sqlite": {"serial": "integer primary key autoincrement", "real": "real"},
     "postgresql": {
@@ -31,6 +35,8 @@ create table if not exists fx_jobs (
   attempts integer not null default 0, crashes integer not null default 0,
   key text, worker text, request_id text, made {real} not null, ended {real}, error text);
 create index if not exists fx_jobs_due on fx_jobs (due, id) where state = 'waiting';
+create index if not exists fx_jobs_suspects on fx_jobs (due, id)
+  where state = 'waiting' and crashes >= 2;
 create index if not exists fx_jobs_running on fx_jobs (worker) where state = 'running';
 create index if not exists fx_jobs_ended on fx_jobs (ended) where state = 'done';
 create unique index if not exists fx_jobs_unique on fx_jobs (name, key)
@@ -57,6 +63,18 @@ class Claimed:
     request_id: str | None
     worker: str
     """As whom it was claimed."""
+
+    due: float
+    crashes: int
+
+
+@attrs.frozen
+class Due:
+    """When jobs are due (seconds since 1970); None without one."""
+
+    next: float | None
+    suspect: float | None
+    """One that may have killed processes (`SUSPECT`)."""
 
 
 @attrs.frozen
@@ -100,19 +118,39 @@ class JobStore:
         return number
 
     async def claim(
-        self, worker: str, now: float, names: Sequence[str], queues: Sequence[str], most: int
+        self,
+        worker: str,
+        now: float,
+        names: Sequence[str],
+        queues: Sequence[str],
+        most: int,
+        *,
+        suspects: bool = False,
     ) -> list[Claimed]:
-        """Take up to ``most`` jobs that are due, of ``names``, in ``queues`` (empty: in all)."""
-        skip = " for update skip locked" if self.database.dialect == "postgresql" else ""
+        """Take up to ``most`` jobs that are due, of ``names``, in ``queues`` (empty: in all).
+
+        They come in the order in which they were due. ``suspects`` asks for those that may
+        have killed processes, and else none of them comes.
+        """
         within = f" and queue {self._in(5)}" if queues else ""
-        return await self.database.all(
+        found = (
+            f"select id from fx_jobs where state = 'waiting' and due <= $2 and {_kind(suspects)}"
+            f" and name {self._in(3)}{within} order by due, id limit $4"
+        )
+        # An array, whose rows PostgreSQL finds by the index, however many there may be.
+        chosen = (
+            f"= any(array({found} for update skip locked))"
+            if self.database.dialect == "postgresql"
+            else f"in ({found})"
+        )
+        claimed = await self.database.all(
             Claimed,
             "update fx_jobs set state = 'running', worker = $1, attempts = attempts + 1"
-            " where id in (select id from fx_jobs where state = 'waiting' and due <= $2"
-            f" and name {self._in(3)}{within} order by due, id limit $4{skip})"
-            " returning id, name, args, attempts, request_id, worker",
+            f" where id {chosen}"
+            " returning id, name, args, attempts, request_id, worker, due, crashes",
             *(worker, now, list(names), most, *([list(queues)] if queues else [])),
         )
+        return sorted(claimed, key=lambda job: (job.due, job.id))
 
     def _in(self, number: int) -> str:
         """Return the test for being in a list, which is the argument ``number``."""
@@ -120,13 +158,22 @@ class JobStore:
             return f"= any(${number})"
         return f"in (select value from json_each(${number}))"
 
-    async def next_due(self, names: Sequence[str], queues: Sequence[str]) -> float | None:
-        """Return when the next job is due that `claim` would take; None without one."""
+    async def next_due(self, names: Sequence[str], queues: Sequence[str]) -> Due:
+        """Return when the next jobs are due that `claim` would take."""
         within = f" and queue {self._in(2)}" if queues else ""
-        due: float | None = await self.database.value(
-            f"select min(due) from fx_jobs where state = 'waiting' and name {self._in(1)}{within}",
+
+        def first(suspects: bool) -> str:
+            return (
+                f"(select min(due) from fx_jobs where state = 'waiting' and {_kind(suspects)}"
+                f" and name {self._in(1)}{within})"
+            )
+
+        due = await self.database.one(
+            Due,
+            f"select {first(False)} as next, {first(True)} as suspect",
             *(list(names), *([list(queues)] if queues else [])),
         )
+        assert due is not None
         return due
 
     async def finish(self, worker: str, ended: Sequence[int], now: float) -> int:
@@ -155,16 +202,21 @@ class JobStore:
             job.worker,
         )
 
-    async def give_back(self, worker: str, number: int | None = None) -> int:
-        """Let jobs wait again that ``worker`` has begun and will not end; no try is counted.
+    async def give_back(
+        self, worker: str, these: Sequence[int] | None = None, *, but: Sequence[int] = ()
+    ) -> int:
+        """Let jobs wait again that ``worker`` has claimed and will not end; no try is counted.
 
-        ``number`` is the one that is meant; None stands for all.
+        ``these`` are all it has when they are None, ``but`` others excepted.
         """
         return await self.database.execute(
             "update fx_jobs set state = 'waiting', worker = null, attempts = attempts - 1"
-            " where worker = $1 and state = 'running' and (id = $2 or $2 = 0)",
+            f" where worker = $1 and state = 'running' and (id {self._in(2)} or $3 = 1)"
+            f" and not id {self._in(4)}",
             worker,
-            number or 0,
+            list(these or ()),
+            int(these is None),
+            list(but),
         )
 
     async def beat(self, worker: str, now: float, *, first: bool = False) -> bool:
@@ -220,6 +272,11 @@ class JobStore:
         return await self.database.execute(
             "delete from fx_jobs where state = 'done' and ended < $1", before
         )
+
+
+def _kind(suspects: bool) -> str:
+    """Return the test for the jobs that may have killed processes, or for all others."""
+    return f"crashes {'>=' if suspects else '<'} {SUSPECT}"
 
 
 def decoded(args: str) -> tuple[list[Any], dict[str, Any]]:

@@ -33,12 +33,20 @@ class Cluster:
 
     folder: Path
     _identity: dict[str, Any]
+    _fsync: bool = False
     _numbers: Iterator[int] = attrs.field(factory=itertools.count)
     _process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int:
+        """The number of its first process."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it and wait until it answers."""
-        options = ["fsync=off", "listen_addresses=", f"unix_socket_directories={self.folder}"]
+        options = ["listen_addresses=", f"unix_socket_directories={self.folder}"]
+        options += [] if self._fsync else ["fsync=off"]
         words = [word for option in options for word in ("-c", option)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -78,8 +86,8 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
-    """Run a server for the length of the block."""
+def running_cluster(*, fsync: bool = False) -> Iterator[Cluster]:
+    """Run a server for the length of the block; with ``fsync`` it waits for its disk."""
     folder = Path(tempfile.mkdtemp(prefix="fx-pg-"))
     identity: dict[str, Any] = {}
     if os.geteuid() == 0:  # which the server refuses
@@ -97,7 +105,7 @@ def running_cluster() -> Iterator[Cluster]:
         "-E",
         "UTF8",
     ]
-    cluster = Cluster(folder, identity)
+    cluster = Cluster(folder, identity, fsync=fsync)
     try:
         subprocess.run(
             [programs() / "initdb", *words, "--locale=C.UTF-8"],
