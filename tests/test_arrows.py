@@ -20,7 +20,7 @@ from tests.source_tree import (
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"sizes"}),
-    frozenset({"errors", "tracebacks", "uploads"}),
+    frozenset({"errors", "processes", "tracebacks", "uploads"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset({"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats"}),
     frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),
@@ -31,7 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"hypercorn_guard", "plugins", "imports"}),
     frozenset({"types"}),
     frozenset({"app"}),
-    frozenset({"supervise", "lsp"}),
+    frozenset({"supervise"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__", "__init__"}),
 )
@@ -40,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "types", "lsp", "cli", "testing"}
+MAY_COMPILE = {"compile", "types", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),

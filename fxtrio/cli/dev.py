@@ -14,6 +14,7 @@ import click
 from fxtrio.cli.output import app_option, console, find_app, root_option
 
 if TYPE_CHECKING:
+    from fxtrio.cli.develop.launch import Ahead, Server
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.workshop import Workshop
 
@@ -35,47 +36,51 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     What you save is on the screen at once: pages keep their state, and only the code that
     has changed runs anew. What is wrong is shown here and in the browser. Ctrl-C ends it.
     """
-    # Imported here: `fx --help` would otherwise wait for the whole framework.
-    import trio
-
-    from fxtrio.cli.develop.keys import HINT, has_keyboard
+    from fxtrio.cli.develop.launch import Server, starting_ahead
     from fxtrio.cli.develop.listener import open_listener
-    from fxtrio.cli.develop.loop import Loop
-    from fxtrio.cli.develop.terminal import Terminal
-    from fxtrio.cli.develop.workshop import Workshop
     from fxtrio.config import load_config, load_env_files
 
     load_env_files(root)  # the server process inherits it
-    terminal = Terminal(console())
+    config = load_config(root)
     shown = f"[{host}]" if ":" in host else host
-    with open_listener(shown, port) as listener, TemporaryDirectory(prefix="fx-dev-") as sockets:
-        bound = listener.getsockname()[1]
-        if port not in (0, bound):
-            terminal.line(f"Port {port} is taken: this is {bound}.")
-        # All addresses of the machine are none that a browser can ask for.
-        named = "localhost" if host in ("0.0.0.0", "::") else shown
-        url = f"http://{named}:{bound}{load_config(root).base_url}/"
-        terminal.line(f"fx dev: {url}")
-        typing = has_keyboard()
-        if typing:
-            terminal.line(HINT)
-        development = partial(
-            Loop,
-            root=root,
-            app=find_app(root, app),
-            host=named,
-            listener=listener,
-            vite=Path(sockets),
-            report=terminal,
-        )
-        workshop = partial(
-            Workshop,
-            root=root,
-            sockets=Path(sockets),
-            report=terminal.line,
-            warn=terminal.warn,
-        )
-        trio.run(_run, development, workshop, url if typing else "")
+    # All addresses of the machine are none that a browser can ask for.
+    named = "localhost" if host in ("0.0.0.0", "::") else shown
+    name = find_app(root, app)
+    with open_listener(shown, port) as socket, TemporaryDirectory(prefix="fx-dev-") as sockets:
+        server = Server(root=root, app=name, host=named, vite=Path(sockets), socket=socket)
+        bound = socket.getsockname()[1]
+        taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
+        with starting_ahead(server, config) as ahead:
+            _develop(server, ahead, f"http://{named}:{bound}{config.base_url}/", taken)
+
+
+def _develop(server: Server, ahead: Ahead, url: str, taken: str) -> None:
+    """Follow the project until it is interrupted; ``taken`` is told if it is not empty."""
+    # Heavy, and other processes have been started meanwhile.
+    import trio
+
+    from fxtrio.cli.develop.keys import HINT, has_keyboard
+    from fxtrio.cli.develop.loop import Loop
+    from fxtrio.cli.develop.terminal import Terminal
+    from fxtrio.cli.develop.workshop import Workshop
+
+    terminal = Terminal(console())
+    if taken:
+        terminal.line(taken)
+    terminal.line(f"fx dev: {url}")
+    typing = has_keyboard()
+    if typing:
+        terminal.line(HINT)
+    development = partial(Loop, server=server, report=terminal, ahead=ahead)
+    workshop = partial(
+        Workshop,
+        root=server.root,
+        sockets=server.vite,
+        report=terminal.line,
+        warn=terminal.warn,
+        ahead=ahead,
+    )
+    trio.run(_run, development, workshop, url if typing else "")
 
 
 async def _run(

@@ -18,7 +18,6 @@ COMMANDS = (
     "init",
     "dev",
     "check",
-    "lsp",
     "build",
     "serve",
     "routes",

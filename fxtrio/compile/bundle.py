@@ -17,7 +17,7 @@ import attrs
 import trio
 
 from fxtrio.compile.bundler import BundleFailed, BundleProblem, BundlerCrashed
-from fxtrio.compile.toolchain import JS
+from fxtrio.compile.installation import JS
 from fxtrio.errors import shown_path
 from fxtrio.manifest import ViewKind
 from fxtrio.node import find_node

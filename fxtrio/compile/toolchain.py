@@ -8,30 +8,20 @@ Tools that not every project needs have a folder each, and come with the first u
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import platform
 import shutil
-import sys
 import time
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
-import attrs
 import trio
 
 from fxtrio.compile.filelock import open_file_lock
-from fxtrio.compile.locked import part_of_lock
+from fxtrio.compile.installation import LISTING, LOCK, Installation, is_whole, toolchain
 from fxtrio.errors import FxtrioError
 from fxtrio.node import Node, find_node
 
-JS = Path(str(files("fxtrio") / "js"))
-"""Folder of fxtrio's own JavaScript and of the lock file."""
-
-_LOCK = "package-lock.json"
-_LISTING = "installed.json"
 _TAIL = 2000  # Characters of npm's output that an error shows.
 
 _CAUSES = {
@@ -62,57 +52,6 @@ class ToolchainFailed(FxtrioError):
         self.output = output
 
 
-@attrs.frozen
-class Installation:
-    """Packages that stand in a folder of their own. Made by `toolchain` and `tool`."""
-
-    folder: Path
-    """Where they belong; ``node_modules`` is in it."""
-
-    name: str
-    """What users are told that it is."""
-
-    package: bytes
-    """Its ``package.json``."""
-
-    lock: bytes
-    """Its ``package-lock.json``."""
-
-
-def toolchain() -> Installation:
-    """Return what bundles and renders pages."""
-    package = (JS / "package.json").read_bytes()
-    return _installation("toolchain", "the toolchain (Vite, React)", package, _lock())
-
-
-def tool(name: str) -> Installation:
-    """Return a tool that few commands need, with all that it needs.
-
-    ``name`` is a package that the lock file pins, such as "prettier".
-    """
-    return _installation(name, name, *part_of_lock(_lock(), (name,)))
-
-
-def toolchain_folder() -> Path:
-    """Return where the toolchain of this version of fxtrio belongs on this machine."""
-    return toolchain().folder
-
-
-def _lock() -> bytes:
-    return (JS / _LOCK).read_bytes()
-
-
-def _installation(folder: str, name: str, package: bytes, lock: bytes) -> Installation:
-    digest = hashlib.sha256(lock)
-    # Packages with native code: a cache folder may be shared by several machines.
-    libc = "-".join(platform.libc_ver())
-    digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    cache = given if given.is_absolute() else Path.home() / ".cache"
-    whole = cache / "fxtrio" / f"{folder}-{digest.hexdigest()[:16]}"
-    return Installation(whole, name, package, lock)
-
-
 async def ensure_toolchain(report: Callable[[str], None]) -> Path:
     """Return the folder of the toolchain; see `ensure_installed`."""
     return await ensure_installed(toolchain(), report)
@@ -126,14 +65,14 @@ async def ensure_installed(wanted: Installation, report: Callable[[str], None]) 
     NodeMissing and ToolchainFailed.
     """
     folder = wanted.folder
-    if await trio.to_thread.run_sync(_is_whole, folder):
+    if await trio.to_thread.run_sync(is_whole, folder):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = folder.with_suffix(".lock")
         waiting = f"Another process installs {wanted.name}: waiting for it."
         async with open_file_lock(lock, waiting=lambda: report(waiting)):
-            if not await trio.to_thread.run_sync(_is_whole, folder):
+            if not await trio.to_thread.run_sync(is_whole, folder):
                 await _install(wanted, report)
     except OSError as error:
         remedy = "Set XDG_CACHE_HOME to a folder that you can write to"
@@ -164,13 +103,13 @@ def _prepare(wanted: Installation, part: Path) -> bool:
     _delete_parts(wanted.folder)  # of a process that was killed
     part.mkdir()
     (part / "package.json").write_bytes(wanted.package)
-    (part / _LOCK).write_bytes(wanted.lock)
+    (part / LOCK).write_bytes(wanted.lock)
     return wanted.folder.exists()
 
 
 def _publish(folder: Path, part: Path) -> None:
     """Put what was installed in place, in one step."""
-    (part / _LISTING).write_text(json.dumps(_list_files(part)), "utf-8")
+    (part / LISTING).write_text(json.dumps(_list_files(part)), "utf-8")
     if folder.exists():
         folder.rename(folder.with_name(f"{folder.name}.part-replaced"))
     part.rename(folder)
@@ -215,16 +154,3 @@ def _list_files(folder: Path) -> dict[str, int]:
             if not path.is_symlink():
                 found[path.relative_to(folder).as_posix()] = path.stat().st_size
     return found
-
-
-def _is_whole(folder: Path) -> bool:
-    """Whether every file is there that was installed, with its size."""
-    try:
-        listing = json.loads((folder / _LISTING).read_bytes())
-        root = str(folder)
-        return all(
-            os.stat(f"{root}/{path}").st_size == size  # noqa: PTH116 - 450 Paths cost 2 ms more
-            for path, size in listing.items()
-        )
-    except (OSError, ValueError):
-        return False

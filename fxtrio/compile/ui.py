@@ -16,11 +16,12 @@ import trio
 from fxtrio.compile.bindings import names_of
 from fxtrio.compile.bundler import BundlerCrashed
 from fxtrio.compile.facts import kind_of
+from fxtrio.compile.installation import JS
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.statements import Broken, parse_module
-from fxtrio.compile.toolchain import JS, ToolchainFailed, ensure_toolchain
+from fxtrio.compile.toolchain import ToolchainFailed, ensure_toolchain
 from fxtrio.node import NodeMissing, find_node
 
 _TAIL = 4000  # Characters of Node's output that an error shows.
@@ -59,11 +60,22 @@ class UiProblems:
 
 async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
     """Return the problems of the page files that divide into halves; cancelling it kills Node."""
+    files = [
+        {
+            "path": page.module.source,
+            "text": page.ui,
+            "python": _python_names(page),
+            # Elsewhere a form is for the page that is shown, whichever it is.
+            "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
+        }
+        for page in project.pages
+        if page.whole
+    ]
     order = {
         "toolchain": toolchain.as_posix(),
         "root": root.as_posix(),
         "pages": project.pages_dir,
-        "files": [ui_file(page) for page in project.pages if page.whole],
+        "files": files,
     }
     node = await trio.to_thread.run_sync(find_node)
     done = await trio.run_process(
@@ -84,17 +96,6 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
     )
 
 
-def ui_file(page: CheckedPage) -> dict[str, Any]:
-    """Return a page file that divides into halves as Node is told of it."""
-    return {
-        "path": page.module.source,
-        "text": page.ui,
-        "python": _python_names(page),
-        # Elsewhere a form is for the page that is shown, whichever it is.
-        "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
-    }
-
-
 def _python_names(page: CheckedPage) -> list[str]:
     """Return the names that the Python half defines: using them in the UI is a mistake."""
     module = parse_module(page.python)
@@ -102,15 +103,10 @@ def _python_names(page: CheckedPage) -> list[str]:
 
 
 def _problem(found: dict[str, Any], root: Path) -> Problem:
-    source = read_bytes((root / found["path"]).read_bytes(), "") if found["syntax"] else None
-    return ui_problem(found, source if isinstance(source, SourceText) else None)
-
-
-def ui_problem(found: dict[str, Any], source: SourceText | None) -> Problem:
-    """Return a problem as Node tells it; with a mistake of syntax goes the frame in ``source``."""
     place = found["line"], found["column"]
     told = _one_line(found["message"]), _one_line(found["remedy"])
-    frame = source.frame(*place) if found["syntax"] and source is not None else ""
+    source = read_bytes((root / found["path"]).read_bytes(), "") if found["syntax"] else None
+    frame = source.frame(*place) if isinstance(source, SourceText) else ""
     return Problem(found["path"], *place, *told, frame)
 
 

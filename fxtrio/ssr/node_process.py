@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
@@ -18,6 +17,7 @@ from typing import IO, Final
 import attrs
 import trio
 
+from fxtrio.processes import wait_for_end
 from fxtrio.ssr.launch import Launch, LaunchedNode, launch_node
 from fxtrio.ssr.logs import log
 from fxtrio.ssr.prestart import take_prestarted
@@ -61,7 +61,7 @@ class NodeProcess:
         """Wait until the process has ended."""
         process = self._launched.process
         if process.poll() is None:
-            await _wait_for_end(process)
+            await wait_for_end(process)
 
     def kill(self) -> None:
         """End the process now; the socket then reaches its end of file."""
@@ -112,16 +112,3 @@ async def _end(node: NodeProcess) -> None:
 def _stream(pipe: IO[bytes]) -> trio.abc.ReceiveStream:
     """Return a stream with a descriptor of its own."""
     return trio.lowlevel.FdStream(os.dup(pipe.fileno()))
-
-
-async def _wait_for_end(process: subprocess.Popen[bytes]) -> None:
-    if sys.platform == "linux":
-        with suppress(OSError):  # a kernel or a sandbox without it
-            descriptor = os.pidfd_open(process.pid)
-            try:
-                await trio.lowlevel.wait_readable(descriptor)
-            finally:
-                os.close(descriptor)
-            process.wait()  # it has ended
-            return
-    await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)

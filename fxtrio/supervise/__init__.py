@@ -2,9 +2,28 @@
 
 Begin with `start`. `supervisor` keeps worker processes, `server_process` is one process that
 serves, and `server` its connections, each of which `fxtrio.http1` speaks with.
+
+What it offers is imported when it is asked for: `fx dev` needs a small part of it.
 """
 
-from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.start import serve
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fxtrio.supervise.options import ServeOptions as ServeOptions
+    from fxtrio.supervise.start import serve as serve
 
 __all__ = ["ServeOptions", "serve"]
+
+if not TYPE_CHECKING:  # for which every name would exist then
+
+    def __getattr__(name: str) -> object:
+        """Import what ``name`` stands for."""
+        if name == "ServeOptions":
+            from fxtrio.supervise.options import ServeOptions
+
+            return ServeOptions
+        if name == "serve":
+            from fxtrio.supervise.start import serve
+
+            return serve
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

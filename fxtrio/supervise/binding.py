@@ -11,23 +11,14 @@ from pathlib import Path
 
 from hypercorn.config import Sockets
 
-from fxtrio.errors import FxtrioError
 from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.tcp import BindFailed, bind_tcp
 
 _FIRST_SYSTEMD_FD = 3  # sd_listen_fds(3)
-_LAST_PORT = 65535
 
 _NO_SOCKET = 0o111
 """Permissions that mean nothing for a socket. The others are given: whom the folder lets in
 may connect, such as a proxy with a user of its own."""
-
-
-class BindFailed(FxtrioError):
-    """An address to serve on cannot be used; the cause is kept."""
-
-    def __init__(self, bind: str, cause: str) -> None:
-        super().__init__(f"bind {bind!r}: {cause}. Choose another address, or free this one.")
-        self.bind = bind
 
 
 @contextmanager
@@ -49,7 +40,7 @@ def open_sockets(options: ServeOptions) -> Iterator[list[socket.socket]]:
                 path = Path(bind[5:])
                 files.append((path, path.stat().st_ino))
             else:
-                sockets.append(_bind_tcp(bind))
+                sockets.append(bind_tcp(bind))
         for listening in sockets:
             listening.listen(options.backlog)
             listening.setblocking(False)
@@ -74,30 +65,6 @@ def adopt_sockets(descriptors: Sequence[int]) -> list[socket.socket]:
 def grouped(sockets: list[socket.socket], *, tls: bool) -> Sockets:
     """Return sockets as Hypercorn sorts them."""
     return Sockets(sockets, [], []) if tls else Sockets([], sockets, [])
-
-
-def _bind_tcp(bind: str) -> socket.socket:
-    host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdecimal():
-        raise BindFailed(bind, "it has no port, such as '127.0.0.1:8000'")
-    if int(port) > _LAST_PORT:
-        raise BindFailed(bind, f"the port is above {_LAST_PORT}")
-    host = host.removeprefix("[").removesuffix("]")
-    try:
-        found = socket.getaddrinfo(
-            host or None, int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        family, kind, protocol, _, address = found[0]
-        listening = socket.socket(family, kind, protocol)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-        except OSError:
-            listening.close()
-            raise
-    except OSError as error:
-        raise BindFailed(bind, error.strerror or str(error)) from error
-    return listening
 
 
 def _bind_unix(bind: str, options: ServeOptions) -> socket.socket:

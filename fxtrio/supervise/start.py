@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import trio
 
-from fxtrio.supervise.binding import BindFailed, open_sockets
+from fxtrio.supervise.binding import open_sockets
 from fxtrio.supervise.hypercorn_config import CertificateUnusable, make_config
 from fxtrio.supervise.notify import notify
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.proxy import ProxyUnknown
 from fxtrio.supervise.server_process import Surroundings, report_failure, serve_here
+from fxtrio.supervise.tcp import BindFailed
 
 
 def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -> int:

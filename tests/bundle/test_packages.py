@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.toolchain import toolchain_folder
+from fxtrio.compile.installation import toolchain_folder
 from tests.bundle.project import Project
 
 pytestmark = pytest.mark.node

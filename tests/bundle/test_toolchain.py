@@ -10,15 +10,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile import toolchain
+from fxtrio.compile.installation import JS, tool, toolchain_folder
 from fxtrio.compile.locked import part_of_lock
-from fxtrio.compile.toolchain import (
-    ToolchainFailed,
-    ensure_installed,
-    ensure_toolchain,
-    tool,
-    toolchain_folder,
-)
+from fxtrio.compile.toolchain import ToolchainFailed, ensure_installed, ensure_toolchain
 
 FAKE_NPM = """#!/bin/sh
 echo "$@" >> "$FAKE_NPM_CALLS"
@@ -79,7 +73,7 @@ async def test_a_tool_has_a_folder_of_its_own_and_only_its_packages(calls: Path)
     assert folder != toolchain_at and folder.name.startswith("prettier-")
     assert len(arguments_of(calls)) == 2
     lock = json.loads((folder / "package-lock.json").read_text())
-    whole = json.loads((toolchain.JS / "package-lock.json").read_text())
+    whole = json.loads((JS / "package-lock.json").read_text())
     assert lock["packages"].keys() == {"", "node_modules/prettier"}
     [name] = json.loads((folder / "package.json").read_text())["dependencies"]
     assert name == "prettier"
@@ -177,17 +171,17 @@ async def test_a_cache_that_cannot_be_written_is_named(
 
 
 def test_the_lock_names_no_registry_and_pins_every_package() -> None:
-    lock = json.loads((toolchain.JS / "package-lock.json").read_text())
+    lock = json.loads((JS / "package-lock.json").read_text())
     packages = {name: entry for name, entry in lock["packages"].items() if name}
     assert packages
     assert not any("resolved" in entry for entry in packages.values())
     assert all("integrity" in entry for entry in packages.values())
-    wanted = json.loads((toolchain.JS / "package.json").read_text())
+    wanted = json.loads((JS / "package.json").read_text())
     for name, version in {**wanted["dependencies"], **wanted["devDependencies"]}.items():
         assert packages[f"node_modules/{name}"]["version"] == version
 
 
 def test_packages_for_every_system_are_locked() -> None:
-    lock = json.loads((toolchain.JS / "package-lock.json").read_text())
+    lock = json.loads((JS / "package-lock.json").read_text())
     for system in ("linux-x64-gnu", "linux-arm64-musl", "darwin-arm64", "win32-x64-msvc"):
         assert f"node_modules/@rolldown/binding-{system}" in lock["packages"]

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from fxtrio.cli import main
 from fxtrio.cli.develop.listener import open_listener
-from fxtrio.supervise.binding import BindFailed
+from fxtrio.supervise.tcp import BindFailed
 from tests.trees import write_tree
 
 PAGE = {"pages/index.fxl": "export default () => <h1>here</h1>;\n"}

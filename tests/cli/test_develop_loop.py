@@ -6,8 +6,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,11 +17,14 @@ import pytest
 import trio
 
 from fxtrio.cli.dev import run_until_interrupted
-from fxtrio.cli.develop.handover import VARIABLE, ChildSettings, Swap
+from fxtrio.cli.develop.adopted import adopt
+from fxtrio.cli.develop.handover import BEGIN, Swap
+from fxtrio.cli.develop.launch import Ahead, Server, launch_server, starting_ahead
 from fxtrio.cli.develop.loop import Loop
-from fxtrio.cli.develop.overlay import Failure
+from fxtrio.cli.develop.serving import Failure
 from fxtrio.cli.develop.watch import Changes, PendingChanges
 from fxtrio.cli.develop.workshop import Applied, SwapCode
+from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.binding import open_sockets
 from fxtrio.supervise.options import ServeOptions
@@ -102,6 +103,7 @@ class Project:
     report: Recorder
     pending: PendingChanges | None = None
     build_error: str = ""
+    ahead: Ahead = attrs.field(factory=Ahead)
 
     def write(self, text: str) -> None:
         (self.root / "app.py").write_text(text)
@@ -127,13 +129,13 @@ class Project:
     @property
     def loop(self) -> Loop:
         return Loop(
-            root=self.root,
-            app="app:app",
-            listener=self.listener,
-            project=self,
-            vite=self.root,
-            report=self.report,
-            watch=self.watch,
+            server=self.server, project=self, report=self.report, watch=self.watch, ahead=self.ahead
+        )
+
+    @property
+    def server(self) -> Server:
+        return Server(
+            root=self.root, app="app:app", host="localhost", vite=self.root, socket=self.listener
         )
 
     async def get(self, path: str = "/") -> httpx.Response:
@@ -310,27 +312,51 @@ async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project
     assert set(psutil.Process().children(recursive=True)) == before
 
 
-async def test_the_child_ends_when_its_parent_is_gone(project: Project) -> None:
-    reading, writing = os.pipe()
-    settings = ChildSettings(
-        root=str(project.root),
-        host="localhost",
-        app="app:app",
-        vite=str(project.root),
-        socket=project.listener.fileno(),
-        replies=writing,
-    )
+@pytest.mark.parametrize("begun", [True, False], ids=["serving", "waiting to serve"])
+async def test_the_child_ends_when_its_parent_is_gone(project: Project, begun: bool) -> None:
     with trio.fail_after(30):
-        process = await trio.lowlevel.open_process(
-            [sys.executable, "-m", "fxtrio.cli.develop.child"],
-            stdin=subprocess.PIPE,
-            env={**os.environ, VARIABLE: settings.to_json()},
-            pass_fds=(project.listener.fileno(), writing),
-        )
-        os.close(writing)
-        async with trio.lowlevel.FdStream(reading) as ready:
-            assert await ready.receive_some(3) == b"{}\n"
-        assert process.stdin is not None
-        await process.stdin.aclose()  # what the end of the parent does, however it ends
+        launched = launch_server(project.server)
+        child = adopt(launched.process)
+        async with trio.lowlevel.FdStream(launched.replies) as ready:
+            if begun:
+                await child.stdin.send_all(BEGIN)
+                assert await ready.receive_some(3) == b"{}\n"
+            await child.stdin.aclose()  # what the end of the parent does, however it ends
 
-        assert await process.wait() == 0
+            await child.wait()
+        await child.close()
+
+    assert child.returncode == 0
+
+
+async def test_a_process_that_was_started_ahead_runs_nothing_before_the_project_is_prepared(
+    project: Project,
+) -> None:
+    project.write(f"open('ran', 'w').close()\n{APP.replace('VERSION', 'ahead')}")
+    project.build_error = "not yet"
+    with starting_ahead(project.server, Config()) as project.ahead:
+        started = psutil.Process().children()
+        async with running(project):
+            assert (await project.get()).status_code == 500
+            assert not (project.root / "ran").exists()
+            project.build_error = ""
+            project.change("pages/index.fxl")
+            await project.report.wait_for("started")
+            served = await project.get()
+
+    assert served.text.startswith("ahead ")
+    assert child_pid(served) in {process.pid for process in started}
+    assert not any(process.is_running() for process in started)
+
+
+async def test_a_process_that_was_started_ahead_with_other_variables_is_not_used(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write(APP.replace('b"VERSION "', 'os.environ["COLOUR"].encode() + b" "'))
+    monkeypatch.setenv("COLOUR", "red")
+    with starting_ahead(project.server, Config()) as project.ahead:
+        monkeypatch.setenv("COLOUR", "blue")
+        async with running(project):
+            served = await project.get()
+
+    assert served.text.startswith("blue ")

@@ -43,7 +43,6 @@ class Client:
         headers: dict[str, str] | None = None,
         extensions: dict[str, Any] | None = None,
         raw: bool = False,
-        query: bytes = b"",
     ) -> None:
         self.sent: list[Message] = []
         """Events the app sent, but for ``websocket.send``."""
@@ -64,7 +63,6 @@ class Client:
         self.scope: dict[str, Any] = {
             "type": "websocket",
             "path": "/",
-            "query_string": query,
             "headers": [(k.encode(), v.encode()) for k, v in (headers or {}).items()],
             "app": app,
             "extensions": extensions,

@@ -1,8 +1,9 @@
 """The process that serves the development build: ``python -m fxtrio.cli.develop.child``.
 
-It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, says by a line to
-``replies`` that it serves, answers each order (`Swap`) of its standard input there, and ends
-when that does: so it never outlives the command that started it.
+It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, and waits for `BEGIN`
+on its standard input. It says by a line to ``replies`` that it serves, answers each order
+(`Swap`) of its standard input there, and ends when that does: so it never outlives the command
+that started it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings, Swap
+from fxtrio.cli.develop.handover import BEGIN, GRACE, VARIABLE, ChildSettings, Swap
 from fxtrio.cli.develop.hosts import HostGuard, development_app
 from fxtrio.cli.develop.importers import noting_imports
 from fxtrio.cli.develop.lines import read_lines
@@ -67,6 +68,8 @@ def _project_app(root: Path, name: str) -> Any:
 def main() -> int:
     """Serve until told to stop, and return the exit code."""
     settings = ChildSettings.from_json(os.environ[VARIABLE])
+    if os.read(0, len(BEGIN)) != BEGIN:
+        return 0
     options = ServeOptions(
         app="fxtrio.cli.develop.child:make_app",
         factory=True,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import attrs
-import cattrs
-import msgspec
 
 VARIABLE = "FX_DEVELOP_CHILD"
+BEGIN = b"begin\n"
+"""What the child waits for before it runs anything of the project."""
+
 GRACE = 2.0
 """How long requests may go on when the app is about to be replaced (seconds)."""
 
@@ -36,12 +39,12 @@ class ChildSettings:
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
-        return msgspec.json.encode(self).decode()
+        return json.dumps(attrs.asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> ChildSettings:
         """Return the settings that `to_json` wrote."""
-        return cattrs.structure(msgspec.json.decode(text), cls)
+        return cls(**json.loads(text))
 
 
 @attrs.frozen(kw_only=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
-from fxtrio.supervise.binding import BindFailed, open_sockets
-from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.tcp import BindFailed, bind_tcp
 
 _MOST_TRIED = 20  # ports in a row; then something else is wrong
 _LAST_PORT = 65535
+_BACKLOG = 100  # browsers that wait for the server process
 
 
 @contextmanager
@@ -20,16 +20,17 @@ def open_listener(host: str, port: int) -> Iterator[socket.socket]:
 
     Port 0 stands for any. Raises BindFailed.
     """
-    with ExitStack() as stack:
-        for tried in range(port, min(port + _MOST_TRIED, _LAST_PORT + 1)):
-            options = ServeOptions(app="", bind=(f"{host}:{tried}",))
-            try:
-                (listener,) = stack.enter_context(open_sockets(options))
-            except BindFailed as error:
-                cause = error.__cause__
-                is_taken = isinstance(cause, OSError) and cause.errno == errno.EADDRINUSE
-                if not is_taken or tried == min(port + _MOST_TRIED - 1, _LAST_PORT):
-                    raise
-            else:
-                break
+    for tried in range(port, min(port + _MOST_TRIED, _LAST_PORT + 1)):
+        try:
+            listener = bind_tcp(f"{host}:{tried}")
+        except BindFailed as error:
+            cause = error.__cause__
+            is_taken = isinstance(cause, OSError) and cause.errno == errno.EADDRINUSE
+            if not is_taken or tried == min(port + _MOST_TRIED - 1, _LAST_PORT):
+                raise
+        else:
+            break
+    with listener:
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
         yield listener

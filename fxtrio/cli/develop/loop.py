@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Protocol
 import attrs
 import trio
 
-from fxtrio.cli.develop.overlay import Failure
-from fxtrio.cli.develop.serving import Served, Server, open_child, open_overlay
+from fxtrio.cli.develop.launch import Ahead, Server
+from fxtrio.cli.develop.serving import Failure, Served, open_child
 from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
 from fxtrio.cli.develop.workshop import Applied, SwapCode
 from fxtrio.cli.output import leaves
@@ -56,19 +55,12 @@ class Followed(Protocol):
 class Loop:
     """One run of `fx dev`."""
 
-    root: Path
-    app: str
-    host: str = "localhost"
-    """The name that the app is asked for by, besides those of the settings."""
-
-    listener: socket.socket
-    """Stays open all the time, so that browsers wait instead of being refused."""
+    server: Server
+    """Its socket stays open all the time, so that browsers wait instead of being refused."""
 
     project: Followed
-    vite: Path
-    """Folder of the sockets on which Node listens."""
-
     report: Reporter
+    ahead: Ahead = attrs.field(factory=Ahead)
     watch: Callable[[Path, PendingChanges], Awaitable[None]] = run_watch
     restart: trio.MemoryReceiveChannel[None] | None = None
     """Gives something whenever the developer asks for another process."""
@@ -77,7 +69,7 @@ class Loop:
         """Serve the project and follow its changes until cancelled."""
         pending = PendingChanges()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self.watch, self.root, pending)
+            nursery.start_soon(self.watch, self.server.root, pending)
             if self.restart is not None:
                 nursery.start_soon(_ask_for_restarts, self.restart, pending)
             failure = await self._prepare()
@@ -90,17 +82,12 @@ class Loop:
 
     def _serve(self, failure: Failure | None) -> AbstractAsyncContextManager[Served]:
         if failure is None:
-            server = Server(
-                root=self.root,
-                app=self.app,
-                host=self.host,
-                vite=self.vite,
-                socket=self.listener,
-                echo=self.report.line,
-            )
-            return open_child(server)
-        settings = _settings(self.root)
-        return open_overlay(self.listener, failure, settings=settings, host=self.host)
+            return open_child(self.server, self.ahead, self.report.line)
+        # Heavy, and mostly not needed.
+        from fxtrio.cli.develop.overlay import open_overlay
+
+        settings = _settings(self.server.root)
+        return open_overlay(self.server.socket, failure, settings=settings, host=self.server.host)
 
     async def _follow(
         self, pending: PendingChanges, served: Served, failure: Failure | None

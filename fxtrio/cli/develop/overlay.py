@@ -7,13 +7,25 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from html import escape
 from importlib.resources import files
 from string import Template
 
-import attrs
 import trio
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fxtrio.cli.develop.handover import GRACE
+from fxtrio.cli.develop.hosts import development_app
+from fxtrio.cli.develop.serving import Failure, Served
+from fxtrio.config import Config
+from fxtrio.supervise.binding import grouped
+from fxtrio.supervise.hypercorn_config import make_config
+from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.server import run_server
 
 SCRIPT = "dev/standin.js"
 """What the page loads, below `/_fx/`."""
@@ -21,13 +33,21 @@ SCRIPT = "dev/standin.js"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@attrs.frozen
-class Failure:
-    """Why there is no app to serve."""
-
-    title: str
-    details: str
-    """Plain text, of any number of lines."""
+@asynccontextmanager
+async def open_overlay(
+    listener: socket.socket, failure: Failure, *, settings: Config, host: str
+) -> AsyncIterator[Served]:
+    """Answer every request with a page about ``failure`` for as long as the block lasts."""
+    page, told = overlay_app(failure), StandIn(failure)
+    app = development_app(page, settings, modules=told, host=host, script=SCRIPT)
+    config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
+    stop = trio.Event()
+    with listener.dup() as copy:
+        sockets = grouped([copy], tls=False)
+        async with trio.open_nursery() as nursery:
+            await nursery.start(partial(run_server, app, config, sockets=sockets, stop=stop))
+            yield Served()
+            stop.set()
 
 
 def overlay_app(failure: Failure) -> ASGIApp:

@@ -1,34 +1,33 @@
-"""Runs the child, hands it orders and keeps what it says; runs the overlay when there is none."""
+"""Runs the child, hands it orders and keeps what it says."""
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
-from pathlib import Path
 
 import attrs
 import msgspec
 import trio
 
-from fxtrio.cli.develop.handover import GRACE, VARIABLE, ChildSettings, Swap, Swapped
-from fxtrio.cli.develop.hosts import development_app
+from fxtrio.cli.develop.adopted import Adopted, adopt
+from fxtrio.cli.develop.handover import BEGIN, GRACE, Swap, Swapped
+from fxtrio.cli.develop.launch import Ahead, Server
 from fxtrio.cli.develop.lines import read_lines
-from fxtrio.cli.develop.overlay import SCRIPT, Failure, StandIn, overlay_app
-from fxtrio.config import Config
-from fxtrio.supervise.binding import grouped
-from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.server import run_server
 
 _LINES_KEPT = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself
+
+
+@attrs.frozen
+class Failure:
+    """Why there is no app to serve."""
+
+    title: str
+    details: str
+    """Plain text, of any number of lines."""
 
 
 @attrs.define
@@ -66,94 +65,43 @@ class Served:
         self._orders, self._replies = orders, replies
 
 
-@attrs.frozen(kw_only=True)
-class Server:
-    """How to start the child."""
-
-    root: Path
-    app: str
-    host: str
-    """The name that the app is asked for by, besides those of the settings."""
-
-    vite: Path
-    """Folder of the sockets on which Node listens."""
-
-    socket: socket.socket
-    echo: Callable[[str], None]
-    """Gets what the child writes to standard error, line by line."""
-
-
 @asynccontextmanager
-async def open_child(server: Server) -> AsyncIterator[Served]:
+async def open_child(
+    server: Server, ahead: Ahead, echo: Callable[[str], None]
+) -> AsyncIterator[Served]:
     """Run the child for as long as the block lasts; yields once it serves or has ended.
 
+    ``echo`` gets what it writes to standard error, line by line.
     At the end of the block it is asked to end; after a few seconds it is killed, with
     everything it has started.
     """
     served = Served()
     async with trio.open_nursery() as nursery:
-        await nursery.start(_run_child, server, served)
+        await nursery.start(_run_child, server, ahead, echo, served)
         try:
             yield served
         finally:
             nursery.cancel_scope.cancel()
 
 
-@asynccontextmanager
-async def open_overlay(
-    listener: socket.socket, failure: Failure, *, settings: Config, host: str
-) -> AsyncIterator[Served]:
-    """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    page, told = overlay_app(failure), StandIn(failure)
-    app = development_app(page, settings, modules=told, host=host, script=SCRIPT)
-    config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
-    stop = trio.Event()
-    with listener.dup() as copy:
-        sockets = grouped([copy], tls=False)
-        async with trio.open_nursery() as nursery:
-            await nursery.start(partial(run_server, app, config, sockets=sockets, stop=stop))
-            yield Served()
-            stop.set()
-
-
 async def _run_child(
     server: Server,
+    ahead: Ahead,
+    echo: Callable[[str], None],
     served: Served,
     *,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    reading, writing = os.pipe()
-    settings = ChildSettings(
-        root=str(server.root),
-        app=server.app,
-        host=server.host,
-        vite=str(server.vite),
-        socket=server.socket.fileno(),
-        replies=writing,
-    )
-    environment = {
-        **os.environ,
-        VARIABLE: settings.to_json(),
-        "FX_MODE": "development",
-        "PYTHONUNBUFFERED": "1",
-    }
-    process = await trio.lowlevel.open_process(
-        [sys.executable, "-m", "fxtrio.cli.develop.child"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=server.root,
-        env=environment,
-        pass_fds=(server.socket.fileno(), writing),
-        start_new_session=True,  # so that Ctrl-C reaches this command only
-    )
-    os.close(writing)
+    launched = await trio.to_thread.run_sync(ahead.server, server)
+    process = adopt(launched.process)
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_read_lines, process, served.lines, server.echo)
+            nursery.start_soon(_read_lines, process, served.lines, echo)
             send, receive = trio.open_memory_channel[Swapped](1)
-            assert process.stdin is not None
             served.take_orders(process.stdin, receive)
-            serves = await nursery.start(_read_replies, reading, send)
+            with suppress(trio.BrokenResourceError):  # it has ended
+                await process.stdin.send_all(BEGIN)
+            serves = await nursery.start(_read_replies, launched.replies, send)
             if serves:
                 task_status.started()
             await process.wait()
@@ -186,26 +134,21 @@ async def _read_replies(
         task_status.started(False)
 
 
-async def _read_lines(
-    process: trio.Process, lines: deque[str], echo: Callable[[str], None]
-) -> None:
-    assert process.stderr is not None
+async def _read_lines(process: Adopted, lines: deque[str], echo: Callable[[str], None]) -> None:
     async for line in read_lines(process.stderr):
         text = line.decode(errors="replace")
         lines.append(text)
         echo(text)
 
 
-async def _end(process: trio.Process) -> None:
+async def _end(process: Adopted) -> None:
     """Ask the child to end, and kill it with all it has started when it does not."""
     with trio.move_on_after(_KILL_AFTER + 1.0, shield=True):
         if process.returncode is None:
-            process.terminate()
+            process.process.terminate()
             with trio.move_on_after(_KILL_AFTER):
                 await process.wait()
         with suppress(ProcessLookupError):  # as it should be: nothing is left
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.process.pid, signal.SIGKILL)
         await process.wait()
-    for pipe in (process.stdin, process.stderr):
-        if pipe is not None:
-            await trio.aclose_forcefully(pipe)
+    await process.close()

@@ -6,7 +6,7 @@ import attrs
 from rich.console import Console
 from rich.text import Text
 
-from fxtrio.cli.develop.overlay import Failure
+from fxtrio.cli.develop.serving import Failure
 from fxtrio.cli.develop.workshop import Applied
 
 _FILES_NAMED = 3

@@ -6,8 +6,6 @@ It is the command's own, so it stays when the process that serves is started ane
 from __future__ import annotations
 
 import itertools
-import os
-import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -16,46 +14,13 @@ import attrs
 import msgspec
 import trio
 
+from fxtrio.cli.develop.adopted import Adopted, adopt
+from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.lines import read_lines
 from fxtrio.compile.bundler import BundlerCrashed
-from fxtrio.compile.toolchain import JS
-from fxtrio.node import find_node
-from fxtrio.ssr.isolation import worker_environment
 
-_MAIN = JS / "develop" / "main.js"
-_PUBLIC = ("FX_PUBLIC_", "VITE_")  # what code in browsers may know
 _GRACE = 1.0  # seconds to end by itself once its input has ended
 _LAST = 20  # lines that an error shows
-
-
-_EDITORS = {
-    **{
-        name: f"{name}://file{{file}}:{{line}}:{{column}}"
-        for name in ("vscode", "vscode-insiders", "vscodium", "cursor", "windsurf", "zed")
-    },
-    "idea": "idea://open?file={file}&line={line}&column={column}",
-    "pycharm": "pycharm://open?file={file}&line={line}&column={column}",
-}
-
-
-def editor_url(named: str) -> str:
-    """Return the URL that opens a place in an editor, by name or as the URL itself.
-
-    It has ``{file}``, ``{line}`` and ``{column}`` in it. VS Code is the one without a name.
-    """
-    return named if "{file}" in named else _EDITORS.get(named, _EDITORS["vscode"])
-
-
-@attrs.frozen(kw_only=True)
-class ViteSettings:
-    """What the process is started with (`Settings` of settings.d.ts)."""
-
-    root: str
-    folder: str
-    base: str
-    toolchain: str
-    sockets: str
-    editor: str = attrs.field(factory=lambda: editor_url(os.environ.get("FX_EDITOR", "")))
 
 
 @attrs.define(eq=False)
@@ -63,7 +28,7 @@ class Vite:
     """Takes orders. Made by `open_vite`; valid until its block ends."""
 
     settings: ViteSettings
-    _process: trio.Process
+    _process: Adopted
     _lines: list[str] = attrs.field(factory=list)
     """The last that it has printed."""
 
@@ -95,14 +60,11 @@ class Vite:
         return BundlerCrashed(self._process.returncode or 0, "\n".join(self._lines[-_LAST:]))
 
     async def _say(self, message: Any) -> None:
-        assert self._process.stdin is not None
         await self._process.stdin.send_all(msgspec.json.encode(message) + b"\n")
 
     async def begin(self, ready: trio.MemorySendChannel[Any]) -> None:
-        """Send the settings, and deliver answers until the process ends."""
-        assert self._process.stdout is not None
-        with suppress(trio.BrokenResourceError):
-            await self._say(attrs.asdict(self.settings))
+        """Deliver answers until the process ends."""
+        assert self._process.stdout is not None  # it is a pipe
         async for line in read_lines(self._process.stdout):
             message = msgspec.json.decode(line)
             if "id" not in message:
@@ -117,7 +79,6 @@ class Vite:
 
     async def print_lines(self, echo: Callable[[str], None]) -> None:
         """Pass on what page code and Vite print, without the levels in front."""
-        assert self._process.stderr is not None
         async for line in read_lines(self._process.stderr):
             text = line.decode(errors="replace")
             text = text[3:] if text[:1] == "<" and text[2:3] == ">" else text
@@ -126,25 +87,11 @@ class Vite:
 
 
 @asynccontextmanager
-async def open_vite(settings: ViteSettings, echo: Callable[[str], None]) -> AsyncIterator[Vite]:
+async def open_vite(
+    settings: ViteSettings, ahead: Ahead, echo: Callable[[str], None]
+) -> AsyncIterator[Vite]:
     """Run the process for as long as the block lasts. Raises NodeMissing and BundlerCrashed."""
-    node = await trio.to_thread.run_sync(find_node)
-    public = {name: value for name, value in os.environ.items() if name.startswith(_PUBLIC)}
-    process = await trio.lowlevel.open_process(
-        [str(node.node), str(_MAIN)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=settings.root,
-        env={
-            **worker_environment("development"),
-            **public,
-            "NO_COLOR": "1",
-            # Versions that know it start Vite in half the time.
-            "NODE_COMPILE_CACHE": f"{settings.folder}/compiled",
-        },
-        start_new_session=True,  # so that Ctrl-C reaches this command only
-    )
+    process = adopt(await trio.to_thread.run_sync(ahead.vite, settings))
     vite = Vite(settings, process)
     ready_in, ready = trio.open_memory_channel[Any](1)
     try:
@@ -165,15 +112,12 @@ async def open_vite(settings: ViteSettings, echo: Callable[[str], None]) -> Asyn
         await _end(process)
 
 
-async def _end(process: trio.Process) -> None:
+async def _end(process: Adopted) -> None:
     with trio.CancelScope(shield=True):
-        assert process.stdin is not None
         await trio.aclose_forcefully(process.stdin)
         with trio.move_on_after(_GRACE):
             await process.wait()
         if process.returncode is None:
-            process.kill()
+            process.process.kill()
             await process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                await trio.aclose_forcefully(pipe)
+        await process.close()

@@ -16,9 +16,10 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.handover import Swap, Swapped
+from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
-from fxtrio.cli.develop.vite import Vite, ViteSettings, open_vite
+from fxtrio.cli.develop.vite import Vite, open_vite
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
 from fxtrio.compile.parts import bundle_views, make_manifest, planned_site, write_halves
@@ -63,6 +64,7 @@ class Workshop:
     report: Callable[[str], None]
     warn: Callable[[str], None]
 
+    ahead: Ahead = attrs.field(factory=Ahead)
     config: Config = attrs.field(factory=Config)
     _project: CheckedProject | None = None
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
@@ -298,12 +300,8 @@ class Workshop:
 
     async def _start_vite(self) -> None:
         """See to it that Node runs with the settings of the project."""
-        settings = ViteSettings(
-            root=str(self.root),
-            folder=str(self.folder),
-            base=f"{self.config.base_url}/_fx/",
-            toolchain=str(self._toolchain),
-            sockets=str(self.sockets),
+        settings = ViteSettings.of(
+            self.root, self.config, toolchain=self._toolchain, sockets=self.sockets
         )
         vite = self._vite
         renewed = self._renewal.cancel_called
@@ -321,10 +319,7 @@ class Workshop:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         with renewal:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            for name in ("http", "ssr", "hot"):
-                (self.sockets / name).unlink(missing_ok=True)
-            async with open_vite(settings, self.report) as vite:
+            async with open_vite(settings, self.ahead, self.report) as vite:
                 self._vite, self._result = vite, None
                 task_status.started()
                 await vite.ended.wait()
