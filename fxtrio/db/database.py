@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 import trio
 
 from fxtrio.db.engine import Cursor, Engine, Result, Rows
-from fxtrio.db.faults import CommitUnknown
+from fxtrio.db.faults import CommitUnknown, DatabaseBusy
 from fxtrio.db.rows import Make, row_maker
 from fxtrio.db.sqlite import reads_only
 from fxtrio.db.transaction import Transaction
@@ -69,6 +69,13 @@ class Database:
     def is_away(self, error: BaseException) -> bool:
         """Tell whether an error only says that the database cannot be reached, or was lost."""
         return isinstance(error, CommitUnknown) or self._engine.is_away(error)
+
+    def cannot_work(self, error: BaseException) -> bool:
+        """Tell whether an error says that the database cannot read or write for now.
+
+        It is away, full, locked, read-only or damaged; the statement itself is not to blame.
+        """
+        return isinstance(error, DatabaseBusy | CommitUnknown) or self._engine.cannot_work(error)
 
     async def notify(self, channel: str) -> None:
         """Let those who `listen` in other processes know."""

@@ -100,6 +100,10 @@ class Engine(Protocol):
         """Tell whether an error only says that the database cannot be reached."""
         ...
 
+    def cannot_work(self, error: BaseException) -> bool:
+        """Tell whether an error says that nothing can be read or written for now."""
+        ...
+
     async def notify(self, channel: str) -> None:
         """Let those who `listen` in other processes know."""
         ...

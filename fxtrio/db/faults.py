@@ -33,6 +33,13 @@ class DatabaseUnusable(DatabaseError):
         self.cause = cause
 
 
+class DatabaseClosed(DatabaseError):
+    """A database is asked after the block that kept it open."""
+
+    def __init__(self) -> None:
+        super().__init__("fx.db: the app whose database this was has ended. Ask that of a new one.")
+
+
 class DatabaseBusy(DatabaseError, Busy):
     """Too many wait for the database already, or another process holds it for too long.
 

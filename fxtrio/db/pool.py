@@ -10,7 +10,7 @@ import attrs
 import trio
 
 from fxtrio.db.engine import DatabaseConnection
-from fxtrio.db.faults import DatabaseBusy
+from fxtrio.db.faults import DatabaseBusy, DatabaseClosed
 
 Kind = TypeVar("Kind", bound=DatabaseConnection)
 
@@ -47,6 +47,7 @@ class Pool(Generic[Kind]):
         self._waiting = 0
         self._idle: deque[Kind] = deque()
         self._free = trio.Semaphore(size, max_value=size)
+        self._closed = False
 
     def statistics(self) -> PoolStatistics:
         """Return the present counts."""
@@ -58,8 +59,11 @@ class Pool(Generic[Kind]):
     async def acquire(self) -> Kind:
         """Return a connection that is nobody else's until `release`.
 
-        Raises DatabaseBusy when too many wait already, and whatever opening one raises.
+        Raises DatabaseBusy when too many wait already, DatabaseClosed after `close`, and
+        whatever opening one raises.
         """
+        if self._closed:
+            raise DatabaseClosed
         try:
             self._free.acquire_nowait()
         except trio.WouldBlock:
@@ -89,13 +93,14 @@ class Pool(Generic[Kind]):
 
     def release(self, connection: Kind) -> None:
         """Take a connection back; one that is not idle is closed."""
-        if connection.state == "idle":
+        if connection.state == "idle" and not self._closed:
             self._idle.append(connection)
         else:
             connection.finish()
         self._free.release()
 
     def close(self) -> None:
-        """Close those that are idle; who has borrowed the others has lost them."""
+        """Close those that are idle, the others when they come back, and lend no more."""
+        self._closed = True
         while self._idle:
             self._idle.pop().finish()

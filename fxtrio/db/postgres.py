@@ -26,6 +26,10 @@ CONNECT_TIMEOUT = 10.0
 
 _PART = 500  # rows of a stream at a time
 
+_UNABLE = frozenset({"08", "25", "40", "53", "55", "57", "58", "XX"})
+"""Classes of SQLSTATE: connection, state of transactions (read-only), rollback for others,
+resources, locks, operator, system, damage."""
+
 log = logging.getLogger("fx.db")
 
 
@@ -97,6 +101,12 @@ class Postgres:
         if not isinstance(told, psycopg.OperationalError):
             return False
         return told.sqlstate is None or told.sqlstate.startswith(("08", "57P"))
+
+    def cannot_work(self, error: BaseException) -> bool:
+        """Tell by the class of what the server says, or that it says nothing any more."""
+        if not isinstance(error, psycopg.Error):
+            return False
+        return self.is_away(error) or (error.sqlstate or "")[:2] in _UNABLE
 
     async def notify(self, channel: str) -> None:
         """NOTIFY."""

@@ -104,6 +104,10 @@ class Sqlite:
         """Never: a file is there, or it is broken."""
         return False
 
+    def cannot_work(self, error: BaseException) -> bool:
+        """Tell a full disk, a lock or damage; the other classes are mistakes of who asks."""
+        return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+
     async def notify(self, channel: str) -> None:
         """Do nothing: those who listen look by themselves."""
         await trio.lowlevel.checkpoint()

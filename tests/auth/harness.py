@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from http.cookies import SimpleCookie
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +18,12 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from fxtrio.config import Config
+from fxtrio.config import load_config
 from fxtrio.context import entered
+from fxtrio.db import open_database
 from fxtrio.plugins import open_plugins
 from fxtrio.plugins.auth import Argon2Settings, AuthPlugin, AuthService, AuthSettings
+from fxtrio.plugins.auth.stored import DatabaseStorage
 from fxtrio.running_app import App
 
 EMAIL = "ada@example.org"
@@ -56,6 +58,15 @@ class Auth:
     @property
     def queries(self) -> int:
         return self.service.storage.statistics().queries
+
+    @property
+    def storage(self) -> DatabaseStorage:
+        assert isinstance(self.service.storage, DatabaseStorage)
+        return self.service.storage
+
+    async def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Ask the database behind the storage; tables are called ``fx_auth_…``."""
+        return await self.storage.database.all(dict, self.storage._named(sql))
 
     def client(self, scheme: str = "https", host: str = "203.0.113.5") -> httpx.AsyncClient:
         """Return a browser: it keeps cookies, and comes from the address ``host``."""
@@ -96,13 +107,26 @@ async def open_auth(
     base_url: str = "",
     **settings: Any,
 ) -> AsyncIterator[Auth]:
-    """Run the plugin in the project folder ``root``; ``settings`` are `AuthSettings`."""
+    """Run the plugin in the project folder ``root``; ``settings`` are `AuthSettings`.
+
+    Accounts are in the app's database where the settings in ``root`` name one.
+    """
     clock = clock or Clock()
-    config = Config(secret_keys=keys, base_url=base_url)
+    config = load_config(root, secret_keys=keys, base_url=base_url)
     given = AuthSettings(**{"argon2": CHEAP, **settings})
     plugin = AuthPlugin(given, config=config, root=root, clock=clock)
-    nothing = cast("Any", SimpleNamespace())
-    handle = App(config=config, tasks=nothing, broker=nothing, state=nothing)
+    async with AsyncExitStack() as stack:
+        database = None
+        if config.database.url:
+            database = await stack.enter_async_context(open_database(config.database, root))
+        nothing = cast("Any", SimpleNamespace())
+        handle = App(config=config, tasks=nothing, broker=nothing, state=nothing, database=database)
+        asgi = _application(plugin, handle, base_url)
+        await stack.enter_async_context(open_plugins([plugin], handle))
+        yield Auth(plugin, handle.plugins["auth"], clock, handle, asgi)
+
+
+def _application(plugin: AuthPlugin, handle: App, base_url: str) -> ASGIApp:
     routes = [
         *plugin.routes(),
         Route("/me", show_user),
@@ -116,8 +140,7 @@ async def open_auth(
         with entered(handle):
             await wrapped(scope, receive, send)
 
-    async with open_plugins([plugin], handle):
-        yield Auth(plugin, handle.plugins["auth"], clock, handle, asgi)
+    return asgi
 
 
 @asynccontextmanager

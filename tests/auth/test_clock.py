@@ -14,14 +14,13 @@ BACK = [1.0, HOUR, 10 * 365 * DAY]
 
 
 @pytest.fixture
-async def auth(tmp_path: Path):
-    async with open_auth_with_user(tmp_path) as auth:
+async def auth(root: Path):
+    async with open_auth_with_user(root) as auth:
         yield auth
 
 
 async def ends(auth: Auth) -> list[float]:
-    rows = await auth.service.storage._read_all("SELECT ends_at FROM sessions", ())  # type: ignore[attr-defined]  # SQLite's
-    return [row[0] for row in rows]
+    return [row["ends_at"] for row in await auth.rows("select ends_at from fx_auth_sessions")]
 
 
 @pytest.mark.parametrize("back", BACK)
@@ -86,8 +85,8 @@ async def test_the_cookie_never_outlives_the_session_of_the_true_clock(auth: Aut
     assert "Max-Age=604800" in answer.headers["set-cookie"]
 
 
-async def test_a_new_session_is_never_the_oldest(tmp_path: Path) -> None:
-    async with open_auth_with_user(tmp_path, max_sessions=2) as auth:
+async def test_a_new_session_is_never_the_oldest(root: Path) -> None:
+    async with open_auth_with_user(root, max_sessions=2) as auth:
         for _ in range(2):
             await log_in(auth.client())
         auth.clock.advance(-HOUR)

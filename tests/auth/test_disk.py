@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
+import trio
 
-from fxtrio.plugins.auth import sqlite
+from fxtrio.config import DatabaseConfig
+from fxtrio.db import open_database, sqlite
+from fxtrio.plugins.auth import stored
 from fxtrio.plugins.auth.failures import AuthStorageUnavailable
-from fxtrio.plugins.auth.sqlite import SqliteStorage
 from tests.auth.harness import (
     EMAIL,
     PASSWORD,
@@ -31,49 +35,80 @@ UNAVAILABLE = {
 
 
 @pytest.fixture
-async def auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Auth]:
+async def auth(root: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Auth]:
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 0.05)
-    async with open_auth_with_user(tmp_path) as auth:
-        yield auth
+    with trio.fail_after(60):
+        async with open_auth_with_user(root) as auth:
+            yield auth
 
 
-def storage_of(auth: Auth) -> SqliteStorage:
-    assert isinstance(auth.service.storage, SqliteStorage)
-    return auth.service.storage
+async def pragma(auth: Auth, text: str) -> Any:
+    """Tell the connection that writes."""
+    return await auth.storage.database.value(f"pragma {text}")
 
 
-@contextmanager
-def read_only(auth: Auth) -> Iterator[None]:
-    writer = storage_of(auth)._writer
-    writer.execute("PRAGMA query_only = ON")
-    yield
-    writer.execute("PRAGMA query_only = OFF")
+@asynccontextmanager
+async def read_only(auth: Auth) -> AsyncIterator[None]:
+    database = auth.storage.database
+    if database.dialect == "sqlite":
+        await pragma(auth, "query_only = on")
+        yield
+        await pragma(auth, "query_only = off")
+    else:
+        await database.execute("set default_transaction_read_only = on")
+        yield
+        await database.execute("set default_transaction_read_only = off")
 
 
-@contextmanager
-def without_room(auth: Auth) -> Iterator[None]:
+@asynccontextmanager
+async def without_room(auth: Auth) -> AsyncIterator[None]:
     """Let the disk be full (SQLITE_FULL)."""
-    writer = storage_of(auth)._writer
-    (pages,) = writer.execute("PRAGMA page_count").fetchone()
-    writer.execute(f"PRAGMA max_page_count = {pages}")
+    pages = await pragma(auth, "page_count")
+    await pragma(auth, f"max_page_count = {pages}")
     yield
-    writer.execute("PRAGMA max_page_count = 1000000")
+    await pragma(auth, "max_page_count = 1000000")
 
 
-@contextmanager
-def locked(auth: Auth) -> Iterator[None]:
-    other = sqlite3.connect(auth.plugin._database, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+@asynccontextmanager
+async def locked(auth: Auth) -> AsyncIterator[None]:
+    """Let another program write for long."""
+    config = auth.plugin.config.database
+    if not config.url:
+        config = DatabaseConfig(url=f"sqlite:///{auth.plugin._file}")
+    async with open_database(config, auth.plugin.root) as other:
+
+        async def hold(task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+            async with other.transaction():
+                if other.dialect == "postgresql":
+                    for table in ("users", "sessions", "marks"):
+                        await other.execute(f"lock table fx_auth_{table} in share mode")
+                else:
+                    await other.execute("delete from fx_auth where version = 0")
+                task_status.started()
+                await trio.sleep_forever()
+
+        async with trio.open_nursery() as nursery:
+            await nursery.start(hold)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(stored, "LIMIT", 0.2)
+                yield
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def damaged(auth: Auth) -> AsyncIterator[None]:
+    """Let every look at the tables fail, as in a broken file or at a server that is gone."""
+    database = auth.storage.database
+    kept = database.one
+
+    async def fail(*_: object) -> None:
+        if database.dialect == "postgresql":
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    database.one = fail  # type: ignore[method-assign, assignment]  # and the file stays whole
     yield
-    other.close()
-
-
-@contextmanager
-def damaged(auth: Auth) -> Iterator[None]:
-    reader = storage_of(auth)._reader
-    storage_of(auth)._reader = sqlite3.connect(":memory:", check_same_thread=False)
-    yield
-    storage_of(auth)._reader = reader
+    database.one = kept  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("broken", [read_only, locked])
@@ -82,7 +117,7 @@ async def test_logging_out_ends_the_session_though_that_cannot_be_written(
 ) -> None:
     client = auth.client()
     cookie = (await log_in(client)).headers["set-cookie"].partition(";")[0]
-    with broken(auth):
+    async with broken(auth):
         answer = await client.post("/api/__auth/logout")
         assert (answer.status_code, answer.json()) == (200, {"ok": True})
         assert cookie_of(answer)["max-age"] == "0"
@@ -95,7 +130,7 @@ async def test_signed_in_visitors_stay_signed_in(auth: Auth, broken) -> None:
     client = auth.client()
     await log_in(client)
     auth.clock.advance(3 * 86400)  # late enough for a new end of the session
-    with broken(auth):
+    async with broken(auth):
         assert await user_of(client) == EMAIL
 
 
@@ -105,15 +140,16 @@ async def test_everything_else_is_a_503_in_words(auth: Auth, broken, name: str) 
     client = auth.client()
     await log_in(client)
     body = {"email": EMAIL if name == "login" else "new@example.org", "password": PASSWORD}
-    with broken(auth):
+    async with broken(auth):
         answer = await client.post(f"/api/__auth/{name}", json=body)
     assert (answer.status_code, answer.json()) == (503, UNAVAILABLE)
     assert answer.headers["retry-after"] == "60"
 
 
+@pytest.mark.parametrize("root", ["own-file", "file"], indirect=True)
 async def test_a_database_that_may_not_grow_refuses_and_recovers(auth: Auth) -> None:
     statuses = set()
-    with without_room(auth):
+    async with without_room(auth):
         for number in range(60):
             body = {"email": f"user{number}@{'x' * 200}.org", "password": PASSWORD}
             client = auth.client(host=f"203.0.113.{number}")
@@ -125,7 +161,7 @@ async def test_a_database_that_may_not_grow_refuses_and_recovers(auth: Auth) -> 
 async def test_a_password_cannot_be_changed_meanwhile_and_nothing_is_raised(auth: Auth) -> None:
     account = await auth.service.storage.find_account(EMAIL)
     assert account is not None
-    with read_only(auth):
+    async with read_only(auth):
         refusal = await auth.service.change_password(account.user, PASSWORD, "another password")
     assert refusal is not None
     assert (refusal.code, refusal.status) == ("unavailable", 503)
@@ -134,7 +170,7 @@ async def test_a_password_cannot_be_changed_meanwhile_and_nothing_is_raised(auth
 async def test_nobody_is_a_stranger_because_sessions_cannot_be_read(auth: Auth) -> None:
     client = auth.client()
     await log_in(client)
-    with damaged(auth):
+    async with damaged(auth):
         answer = await client.get("/me")
         assert (answer.status_code, answer.text) == (503, SAYS + "\n")
         assert answer.headers["cache-control"] == "no-store"
@@ -145,7 +181,7 @@ async def test_nobody_is_a_stranger_because_sessions_cannot_be_read(auth: Auth) 
 async def test_the_log_tells_it_once_and_without_a_traceback(
     auth: Auth, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with read_only(auth):
+    async with read_only(auth):
         for _ in range(5):
             await log_in(auth.client())
     (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
@@ -155,9 +191,9 @@ async def test_the_log_tells_it_once_and_without_a_traceback(
 
 async def test_what_could_not_be_written_is_written_later(auth: Auth) -> None:
     await log_in(auth.client())
-    key = bytes.fromhex((await sessions(auth))[0])
+    (key,) = await sessions(auth)
     auth.service.unwritten.add(key, AuthStorageUnavailable("disk full"))
-    with read_only(auth):
+    async with read_only(auth):
         await auth.service.unwritten._write_once()
         assert key in auth.service.unwritten
     await auth.service.unwritten._write_once()
@@ -165,6 +201,5 @@ async def test_what_could_not_be_written_is_written_later(auth: Auth) -> None:
     assert await sessions(auth) == []
 
 
-async def sessions(auth: Auth) -> list[str]:
-    rows = await storage_of(auth)._read_all("SELECT hex(key) FROM sessions", ())
-    return [row[0] for row in rows]
+async def sessions(auth: Auth) -> list[bytes]:
+    return [row["key"] for row in await auth.rows("select key from fx_auth_sessions")]

@@ -28,8 +28,8 @@ UNKNOWN = "nobody@example.org"
 
 
 @pytest.fixture
-async def auth(tmp_path: Path):
-    async with open_auth_with_user(tmp_path) as auth:
+async def auth(root: Path):
+    async with open_auth_with_user(root) as auth:
         yield auth
 
 
@@ -126,11 +126,11 @@ async def test_one_address_cannot_lock_out_another(auth: Auth) -> None:
     assert (await log_in(auth.client(), email="grace@example.org")).status_code == 200
 
 
-async def test_throttling_survives_a_restart(tmp_path: Path) -> None:
+async def test_throttling_survives_a_restart(root: Path) -> None:
     clock = Clock()
-    async with open_auth_with_user(tmp_path, clock=clock) as auth:
+    async with open_auth_with_user(root, clock=clock) as auth:
         await fail(auth.client(), 5)
-    async with open_auth(tmp_path, clock=clock) as auth:
+    async with open_auth(root, clock=clock) as auth:
         assert (await log_in(auth.client())).status_code == 429
 
 
@@ -146,8 +146,8 @@ async def test_many_attempts_at_once_gain_nothing(auth: Auth) -> None:
     assert sorted(statuses) == [401] * 5 + [429] * 15
 
 
-async def test_one_client_cannot_try_one_password_on_all_addresses(tmp_path: Path) -> None:
-    async with open_auth_with_user(tmp_path, client_attempts=10) as auth:
+async def test_one_client_cannot_try_one_password_on_all_addresses(root: Path) -> None:
+    async with open_auth_with_user(root, client_attempts=10) as auth:
         sprayer = auth.client(host="198.51.100.7")
         statuses = [
             (await log_in(sprayer, email=f"user{n}@example.org")).status_code for n in range(11)
@@ -156,14 +156,14 @@ async def test_one_client_cannot_try_one_password_on_all_addresses(tmp_path: Pat
         assert (await log_in(auth.client(host="198.51.100.8"))).status_code == 200
 
 
-async def test_successful_logins_do_not_count_against_a_client(tmp_path: Path) -> None:
-    async with open_auth_with_user(tmp_path, client_attempts=2) as auth:
+async def test_successful_logins_do_not_count_against_a_client(root: Path) -> None:
+    async with open_auth_with_user(root, client_attempts=2) as auth:
         office = auth.client(host="198.51.100.7")
         assert [(await log_in(office)).status_code for _ in range(5)] == [200] * 5
 
 
-async def test_without_a_client_limit_only_addresses_are_throttled(tmp_path: Path) -> None:
-    async with open_auth(tmp_path, client_attempts=None) as auth:
+async def test_without_a_client_limit_only_addresses_are_throttled(root: Path) -> None:
+    async with open_auth(root, client_attempts=None) as auth:
         client = auth.client()
         statuses = [
             (await log_in(client, email=f"user{n}@example.org")).status_code for n in range(30)
@@ -171,8 +171,8 @@ async def test_without_a_client_limit_only_addresses_are_throttled(tmp_path: Pat
         assert statuses == [401] * 30
 
 
-async def test_registering_makes_a_user_who_can_sign_in(tmp_path: Path) -> None:
-    async with open_auth(tmp_path) as auth:
+async def test_registering_makes_a_user_who_can_sign_in(root: Path) -> None:
+    async with open_auth(root) as auth:
         client = auth.client()
         body = {"email": "New@Example.org", "password": PASSWORD}
         response = await client.post("/api/__auth/register", json=body)
@@ -216,16 +216,16 @@ async def test_registering_reports_every_field_that_is_wrong(auth: Auth) -> None
     }
 
 
-async def test_registration_can_be_closed(tmp_path: Path) -> None:
-    async with open_auth(tmp_path, registration=False) as auth:
+async def test_registration_can_be_closed(root: Path) -> None:
+    async with open_auth(root, registration=False) as auth:
         body = {"email": EMAIL, "password": PASSWORD}
         response = await auth.client().post("/api/__auth/register", json=body)
         assert response.status_code == 403
         assert await auth.service.storage.find_account(EMAIL) is None
 
 
-async def test_one_client_cannot_register_without_end(tmp_path: Path) -> None:
-    async with open_auth(tmp_path) as auth:
+async def test_one_client_cannot_register_without_end(root: Path) -> None:
+    async with open_auth(root) as auth:
         client = auth.client()
 
         async def register(number: int) -> int:
@@ -310,9 +310,9 @@ async def test_many_right_logins_at_once_wait_for_each_other(auth: Auth) -> None
 
 
 async def test_no_more_logins_wait_than_passwords_may_and_none_for_ever(
-    tmp_path: Path, mock_clock: MockClock
+    root: Path, mock_clock: MockClock
 ) -> None:
-    async with open_auth_with_user(tmp_path, hashing_queue=3) as auth:
+    async with open_auth_with_user(root, hashing_queue=3) as auth:
         attempts = auth.service.attempts
         buckets = attempts.login_of(EMAIL, None)
         outcomes: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from starlette.requests import HTTPConnection
 
 from fxtrio.config import Config, PluginConfig
 from fxtrio.config.problems import ConfigInvalid
+from fxtrio.db.faults import DatabaseClosed
 from fxtrio.plugins import csrf_binding_of, load_plugins, open_plugins
 from fxtrio.plugins.auth import AuthPlugin, AuthSettings
 from fxtrio.plugins.auth.failures import SecretKeyMissing
@@ -115,7 +115,7 @@ async def test_the_service_is_gone_after_the_app_has_stopped(tmp_path: Path) -> 
     async with open_auth_with_user(tmp_path) as auth:
         assert auth.handle.plugins["auth"] is auth.service
     assert auth.handle.plugins == {}
-    with pytest.raises(sqlite3.ProgrammingError):
+    with pytest.raises(DatabaseClosed):
         await auth.service.storage.find_account(EMAIL)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -48,6 +47,7 @@ GUARDED = """
         await ws.send_text("guarded")
         await ws.receive_text()
     """
+pytestmark = pytest.mark.parametrize("root", ["own-file", "postgresql"], indirect=True)
 FILES = {f"pages/{name}.fxl": page(WAITS.format(body=body)) for name, body in BODIES.items()}
 FILES["pages/guarded.fxl"] = page(GUARDED)
 SETTINGS: dict[str, Any] = {"argon2": CHEAP, "maxSessions": 2}
@@ -59,10 +59,10 @@ def service_of(client: Client) -> AuthService:
 
 
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncIterator[Client]:
+async def client(root: Path) -> AsyncIterator[Client]:
     plugins = [{"name": "auth", "settings": SETTINGS}]
     options: dict[str, Any] = {"plugins": plugins, "secret_keys": (KEY,)}
-    async with open_app(write_tree(tmp_path, FILES), data=tmp_path / "data", **options) as client:
+    async with open_app(write_tree(root, FILES), data=root / "data", **options) as client:
         await service_of(client).add_user(EMAIL, PASSWORD)
         yield client
 
@@ -114,16 +114,22 @@ async def expire(client: Client) -> None:
     plugin.clock = clock
 
 
-def in_another_process(change: str) -> Callable[[Client], Awaitable[None]]:
-    async def write(client: Client) -> None:
-        (plugin,) = client.app.plugins
-        assert isinstance(plugin, AuthPlugin)
-        db = sqlite3.connect(plugin._database, isolation_level=None)
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute(change)
-        db.close()
+async def end_in_another_process(client: Client) -> None:
+    await elsewhere(client, lambda service, user: service.log_out_everywhere(user.id))
 
-    return write
+
+async def remove_in_another_process(client: Client) -> None:
+    await elsewhere(client, lambda service, user: service.remove_user(user))
+
+
+async def elsewhere(
+    client: Client, change: Callable[[AuthService, User], Awaitable[object]]
+) -> None:
+    """Do something as `fx auth` does it."""
+    (plugin,) = client.app.plugins
+    assert isinstance(plugin, AuthPlugin)
+    async with plugin.open_service() as service:
+        await change(service, await user_of(client))
 
 
 @pytest.mark.parametrize(
@@ -135,8 +141,8 @@ def in_another_process(change: str) -> Callable[[Client], Awaitable[None]]:
         remove,
         log_in_elsewhere,
         expire,
-        in_another_process("DELETE FROM sessions"),
-        in_another_process("DELETE FROM users"),
+        end_in_another_process,
+        remove_in_another_process,
     ],
 )
 async def test_a_socket_is_closed_with_4401_when_its_session_ends(
@@ -191,8 +197,8 @@ async def guarded(root: Path) -> AsyncIterator[Client]:
         yield client
 
 
-async def test_a_socket_that_only_the_guard_has_let_in_is_closed_too(tmp_path: Path) -> None:
-    async with guarded(tmp_path) as client:
+async def test_a_socket_that_only_the_guard_has_let_in_is_closed_too(root: Path) -> None:
+    async with guarded(root) as client:
         with pytest.raises(SocketRefused):
             async with client.websocket("/guarded"):
                 raise AssertionError("must not open")

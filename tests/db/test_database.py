@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.db import Database, DatabaseBusy, RowMismatch, TransactionAborted
+from fxtrio.db.faults import DatabaseClosed
 from tests.db.engines import opened
 
 
@@ -319,3 +320,10 @@ async def test_what_was_told_committed_is_what_the_table_holds(db: Database) -> 
     assert {row["halves"] for row in kept} <= {2}
     async with db.transaction():  # the connections are fit for use
         await add(db, 1)
+
+
+async def test_a_database_is_asked_no_more_after_its_block(engine: str, tmp_path: Path) -> None:
+    async with opened(engine, tmp_path) as database:
+        assert await database.value("select 1") == 1
+    with pytest.raises(DatabaseClosed, match="has ended"):
+        await database.value("select 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import click
 import trio
@@ -11,14 +12,19 @@ import trio
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.service import AuthService
+from fxtrio.plugins.auth.storage import AuthStorage
+from fxtrio.plugins.auth.stored import DatabaseStorage
+from fxtrio.plugins.auth.takeover import Taken, find_former, mark_moved, take_over
 
 OpenService = Callable[[], AbstractAsyncContextManager[AuthService]]
+Work = Callable[[AuthService], Awaitable[str]]
+"""Does something and returns what to say about it."""
 
 
 def make_commands(open_service: OpenService) -> click.Group:
-    """Return the group of commands for one project, whose database ``open_service`` opens."""
+    """Return the group of commands for one project, whose storage ``open_service`` opens."""
 
-    def run(work: Callable[[AuthService], Awaitable[str]]) -> None:
+    def run(work: Work) -> None:
         async def main() -> str:
             async with open_service() as service:
                 return await work(service)
@@ -66,7 +72,22 @@ def make_commands(open_service: OpenService) -> click.Group:
 
         run(work)
 
+    _add_import(group, run)
     return group
+
+
+def _add_import(group: click.Group, run: Callable[[Work], None]) -> None:
+    """Add the command that takes accounts over from a file."""
+
+    @group.command(name="import", help="Take accounts over from a SQLite file of their own.")
+    @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+    @click.option("--again", is_flag=True, help="Also from a file that was taken over before.")
+    def import_file(file: Path, again: bool) -> None:
+        async def work(service: AuthService) -> str:
+            taken = await _take_over(service.storage, file, again=again)
+            return f"{file}: {taken}. Keep the file as a backup, or delete it."
+
+        run(work)
 
 
 async def _find(service: AuthService, email: str) -> User:
@@ -74,3 +95,15 @@ async def _find(service: AuthService, email: str) -> User:
     if account is None:
         raise ValueError(f"{email}: there is no user with this address.")
     return account.user
+
+
+async def _take_over(storage: AuthStorage, file: Path, *, again: bool) -> Taken:
+    if not isinstance(storage, DatabaseStorage) or not storage.shared:
+        raise ValueError("accounts are not in the app's database. Set 'database.url' first.")
+    found = await find_former(file, again=again)
+    if found is None:
+        raise ValueError(f"{file}: it is empty, or was taken over before. Then use '--again'.")
+    async with storage.database.transaction():
+        taken = await take_over(storage.database, found)
+    await mark_moved(file)
+    return taken

@@ -22,7 +22,8 @@ from fxtrio.errors import ActionError, BadBody
 from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User, refusal_of
-from fxtrio.plugins.auth.service import AuthService, client_of
+from fxtrio.plugins.auth.service import AuthService
+from fxtrio.plugins.auth.throttle import client_of
 from fxtrio.serve.request.body import ActionRequest, shown_again
 from fxtrio.serve.request.page_again import PAGES, PageAgain
 from fxtrio.serve.request.refusal import Refused

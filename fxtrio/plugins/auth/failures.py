@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fxtrio.errors import FxtrioError
 
 
 class AuthDatabaseUnusable(FxtrioError):
     """The auth plugin cannot work with its database."""
 
-    def __init__(self, path: Path, cause: str) -> None:
+    def __init__(self, place: str, cause: str) -> None:
         super().__init__(
-            f"{path}: {cause}. Check the file and its folder, or set another "
-            "'database' in the settings of the auth plugin."
+            f"{place}: {cause}. Check it, or set another 'database' in the settings of the auth "
+            "plugin."
         )
-        self.path = path
+        self.place = place
         self.cause = cause
+
+
+class AuthInTransaction(FxtrioError):
+    """An attempt is to be counted within a transaction, which would forget it if it failed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "auth: log_in, register, confirm and change_password count attempts, and a "
+            "transaction that fails would forget them. Call them before or after "
+            "'db.transaction()', and in an action without 'transaction=True'."
+        )
 
 
 class AuthNotInstalled(FxtrioError):
@@ -48,8 +57,8 @@ class AuthStorageUnavailable(FxtrioError):
 
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"auth: the database does not work: {cause}. Make room on its disk, see that its "
-            "folder may be written, and that no other program holds it."
+            f"auth: the database does not work: {cause}. See that it runs, has room on its disk, "
+            "may be written, and is held by no other program."
         )
         self.cause = cause
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from fxtrio.config import Config
+from fxtrio.db import Database
 from fxtrio.errors import AppNotRunning
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.endpoints import Endpoints
@@ -21,11 +22,13 @@ from fxtrio.plugins.auth.failures import AuthMailMissing, SecretKeyMissing
 from fxtrio.plugins.auth.mail import Email
 from fxtrio.plugins.auth.middleware import SessionMiddleware
 from fxtrio.plugins.auth.passwords import open_hasher
+from fxtrio.plugins.auth.place import FILE, open_own_file, open_shared
 from fxtrio.plugins.auth.registration import Registration
+from fxtrio.plugins.auth.remembered import RememberedSessions
 from fxtrio.plugins.auth.service import AuthService, Clock
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.plugins.auth.sockets import SessionSockets
-from fxtrio.plugins.auth.sqlite import open_sqlite
+from fxtrio.plugins.auth.stored import DatabaseStorage
 from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, binding_of
 from fxtrio.plugins.auth.unwritten import UnwrittenEnds
 from fxtrio.plugins.protocol import Plugin
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class AuthPlugin(Plugin[AuthSettings]):
-    """Email and password, sessions in SQLite. Its service is an `AuthService`."""
+    """Email and password, sessions in a database. Its service is an `AuthService`."""
 
     name = "auth"
     Settings = AuthSettings
@@ -48,7 +51,7 @@ class AuthPlugin(Plugin[AuthSettings]):
         """``clock`` returns seconds since 1970; tests hand in one of their own."""
         super().__init__(settings, config=config, root=root)
         self.clock = clock
-        self._database = root / settings.database
+        self._file = root / (settings.database or FILE)
         self._signer = CookieSigner(tuple(key.encode() for key in config.secret_keys))
         self._rules = CookieRules(settings.cookie_name, settings.secure == "always")
         self._service: AuthService | None = None
@@ -57,12 +60,12 @@ class AuthPlugin(Plugin[AuthSettings]):
     async def open(self, app: App) -> AsyncIterator[AuthService]:
         """Keep the database open for as long as the app runs.
 
-        Raises SecretKeyMissing, AuthDatabaseUnusable and ExtraMissing.
+        Raises SecretKeyMissing, AuthDatabaseUnusable, DatabaseUnusable and ExtraMissing.
         """
         if not self._signer.keys:
             raise SecretKeyMissing("the auth plugin")
         post = self._mail(app)
-        async with self.open_service(post) as service, trio.open_nursery() as nursery:
+        async with self.open_service(post, app.database) as service, trio.open_nursery() as nursery:
             nursery.start_soon(service.sockets.watch)
             nursery.start_soon(service.unwritten.write)
             self._service = service
@@ -75,14 +78,14 @@ class AuthPlugin(Plugin[AuthSettings]):
 
     @asynccontextmanager
     async def open_service(
-        self, post: Callable[[Email], None] | None = None
+        self, post: Callable[[Email], None] | None = None, database: Database | None = None
     ) -> AsyncIterator[AuthService]:
-        """Keep the database open, for commands as well: they have no app and sign nothing."""
+        """Keep the storage open, for commands as well: they have no app and sign nothing."""
         settings = self.settings
         hasher = await open_hasher(
             settings.argon2, threads=settings.hashing_threads, waiting=settings.hashing_queue
         )
-        async with open_sqlite(self._database) as storage:
+        async with self._open_storage(database) as storage:
             attempts = LimitedAttempts(settings, storage, self._now)
             registration = None
             if post is not None:
@@ -105,8 +108,17 @@ class AuthPlugin(Plugin[AuthSettings]):
                 attempts=attempts,
                 sockets=SessionSockets(storage, self._now),
                 unwritten=UnwrittenEnds(storage),
+                remembered=RememberedSessions(storage),
                 registration=registration,
             )
+
+    def _open_storage(
+        self, database: Database | None
+    ) -> AbstractAsyncContextManager[DatabaseStorage]:
+        """Open what keeps accounts; ``database`` is the app's if it runs."""
+        if self.settings.database or not self.config.database.url:
+            return open_own_file(self._file)
+        return open_shared(self.config.database, self.root, self._file, database)
 
     def _mail(self, app: App) -> Callable[[Email], None] | None:
         """Return what sends a mail as a job of the app; None where none are sent.
@@ -125,7 +137,7 @@ class AuthPlugin(Plugin[AuthSettings]):
 
     def isolate(self, folder: Path) -> None:
         """Keep the database in ``folder``, under its own name."""
-        self._database = folder / self._database.name
+        self._file = folder / self._file.name
 
     def middleware(self, app: ASGIApp) -> ASGIApp:
         """Return ``app`` with ``request.state.user`` set."""

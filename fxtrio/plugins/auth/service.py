@@ -21,10 +21,11 @@ from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailabl
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
 from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password, password_problem
 from fxtrio.plugins.auth.registration import Registration
+from fxtrio.plugins.auth.remembered import RememberedSessions
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.storage import AuthStorage
-from fxtrio.plugins.auth.throttle import Bucket
+from fxtrio.plugins.auth.throttle import Bucket, client_of
 from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, key_of, new_token
 from fxtrio.plugins.auth.unwritten import UnwrittenEnds
 from fxtrio.running_app import get_app
@@ -59,6 +60,7 @@ class AuthService:
     attempts: LimitedAttempts
     sockets: SessionSockets
     unwritten: UnwrittenEnds
+    remembered: RememberedSessions
     registration: Registration | None = None
     """How accounts begin where mail is verified."""
 
@@ -173,13 +175,13 @@ class AuthService:
             await self.storage.end_session(key)
         except AuthStorageUnavailable as error:
             self.unwritten.add(key, error)
-        self.sockets.end(key=key)
+        self._end_here(key=key)
         log.info("session %s ended", _short(key))
 
     async def log_out_everywhere(self, user_id: str) -> int:
         """End every session of a user, on every device; return how many there were."""
         ended = await self.storage.end_sessions(user_id)
-        self.sockets.end(user_id=user_id)
+        self._end_here(user_id=user_id)
         log.info("user %s: all %d sessions ended", user_id, ended)
         return ended
 
@@ -198,9 +200,18 @@ class AuthService:
     async def remove_user(self, user: User) -> bool:
         """Forget a user, and end every session of the user; False when it was gone before."""
         removed = await self.storage.remove_user(user.id)
-        self.sockets.end(user_id=user.id)
+        self._end_here(user_id=user.id)
         log.info("user %s removed", user.id)
         return removed
+
+    def _end_here(self, *, key: bytes | None = None, user_id: str | None = None) -> None:
+        """Let this process see that sessions have ended, once that is kept."""
+
+        def end() -> None:
+            self.remembered.forget()
+            self.sockets.end(key=key, user_id=user_id)
+
+        self.storage.after_commit(end)
 
     async def authenticate(self, connection: HTTPConnection) -> User | None:
         """Return the user of a request or a WebSocket handshake.
@@ -224,7 +235,7 @@ class AuthService:
                 log.warning("forged session cookie from %s", client_of(scope))
             return None
         key = key_of(cookie.token)
-        found = await self.storage.find_session(key, self.clock())
+        found = await self.remembered.find(key, self.clock())
         if found is None or key in self.unwritten:
             return None
         session, user = found
@@ -264,6 +275,7 @@ class AuthService:
             await self.storage.extend_session(session.key, expires_at, ends_at)
         except AuthStorageUnavailable:
             return None
+        self.remembered.forget()
         return attrs.evolve(session, expires_at=expires_at, ends_at=ends_at)
 
     def cookie_header(self, signed_in: SignedIn, scheme: str) -> bytes:
@@ -318,7 +330,8 @@ class AuthService:
             replaces=None if replaces is None else key_of(replaces),
             most=self.settings.max_sessions,
         )
-        self.sockets.look()  # the oldest session of the user may have ended
+        self.remembered.forget()  # the oldest session of the user may have ended
+        self.sockets.look()
         log.info("user %s signed in, session %s", user.id, _short(session.key))
         return SignedIn(user=user, session=session, token=token)
 
@@ -356,12 +369,6 @@ def get_auth() -> AuthService:
     if not isinstance(service, AuthService):
         raise AuthNotInstalled("get_auth()", outside=app is None)
     return service
-
-
-def client_of(scope: Scope) -> str | None:
-    """Return the IP address of a connection's client, if the server knows it."""
-    client = scope.get("client")
-    return None if client is None else str(client[0])
 
 
 def _short(key: bytes) -> str:

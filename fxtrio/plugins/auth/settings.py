@@ -50,8 +50,9 @@ class Argon2Settings:
 class AuthSettings:
     """Everything about the auth plugin that can be set."""
 
-    database: str = attrs.field(default="data/auth.sqlite3", validator=instance_of(str))
-    """The SQLite file, relative to the project folder."""
+    database: str = attrs.field(default="", validator=instance_of(str))
+    """A SQLite file for accounts alone, relative to the project folder. By default they are in
+    the app's database, or in ``data/auth.sqlite3`` if it has none."""
 
     cookie_name: str = attrs.field(default="sid", validator=matches_re(r"[A-Za-z0-9_-]+"))
     """Name of the session cookie; ``__Host-`` comes before it over HTTPS."""

@@ -21,6 +21,9 @@ from fxtrio.realtime.ending import Ending, find_ending
 TICK = 0.5
 """Time between two looks (seconds)."""
 
+RELOOK = 30.0
+"""Time after which all sessions are asked for anyway, as after an end by SQL alone (seconds)."""
+
 OVER = 4401
 """The code that handlers too close with when nobody is signed in."""
 
@@ -41,6 +44,7 @@ class SessionSockets:
         self._wake = trio.Event()
         self._version: int | None = None
         self._next_end = -math.inf
+        self._looked = -math.inf
 
     def __len__(self) -> int:
         """Return how many sockets are open."""
@@ -85,7 +89,8 @@ class SessionSockets:
     async def _look_once(self) -> None:
         try:
             version = await self._storage.version()
-            if version == self._version and self._clock() < self._next_end:
+            is_fresh = trio.current_time() - self._looked < RELOOK
+            if version == self._version and self._clock() < self._next_end and is_fresh:
                 return
             asked = tuple(self._held)
             self._next_end = math.inf  # `look` may set it back while we ask
@@ -94,6 +99,7 @@ class SessionSockets:
             self._next_end = -math.inf  # the storage has told the log; we look again
             return
         self._version = version
+        self._looked = trio.current_time()
         self._next_end = min(self._next_end, *living.values(), math.inf)
         for key in asked:
             if key not in living:

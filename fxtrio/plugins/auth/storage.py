@@ -1,7 +1,7 @@
 """The protocol between the auth plugin and whatever keeps its data.
 
-SQLite is the one that comes with it (`fxtrio.plugins.auth.sqlite`). Every method is one
-transaction. Times come from the caller: a storage reads no clock.
+`fxtrio.plugins.auth.stored` is the one that comes with it. Every method is one transaction, or
+a part of the application's that is around it. Times come from the caller: a storage reads no clock.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ class AuthStorage(Protocol):
         """Return the ends of those sessions of ``keys`` that are not over at ``now``."""
 
     async def version(self) -> int:
-        """Return a number that changes when anybody has written since the last call."""
+        """Return a number that changes when anybody has ended or moved a session."""
+
+    def after_commit(self, call: Callable[[], object]) -> None:
+        """Call ``call`` once what was written is kept: at once outside of a transaction."""
 
     async def end_session(self, key: bytes) -> None:
         """End one session; no matter if it is over already."""
@@ -78,7 +81,8 @@ class AuthStorage(Protocol):
         """Read the marks of ``keys``, keep those ``change`` returns, and return its answer.
 
         Nobody else changes them in between, in this process or another. Marks up to ``now``
-        mean nothing: they are not handed in, and are dropped. ``change`` must be pure.
+        mean nothing: they are not handed in, and are dropped. ``change`` must be pure. Raises
+        AuthInTransaction within a transaction, which could forget what it counts.
         """
 
     async def add_pending(self, pending: PendingRegistration, now: float) -> None:

@@ -12,6 +12,7 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 
 import attrs
+from starlette.types import Scope
 
 Marks = Mapping[str, float]
 """Key to the time at which its bucket is empty (seconds since 1970)."""
@@ -73,6 +74,12 @@ def forgive(account: Bucket, others: Sequence[Bucket], marks: Marks, now: float)
 def account_key(email: str) -> str:
     """Return the key of an address, known or not. People type passwords there: it is a hash."""
     return "account:" + hashlib.sha256(email.encode()).hexdigest()
+
+
+def client_of(scope: Scope) -> str | None:
+    """Return the IP address of a connection's client, if the server knows it."""
+    client = scope.get("client")
+    return None if client is None else str(client[0])
 
 
 def client_key(host: str | None) -> str | None:

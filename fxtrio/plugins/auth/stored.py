@@ -1,0 +1,360 @@
+"""Users, sessions and marks in a database of `fxtrio.db`: the app's, or a file of their own.
+
+Every statement works on each engine. What the engine cannot do for now is an
+AuthStorageUnavailable.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import attrs
+import trio
+
+from fxtrio.db import Database
+from fxtrio.plugins.auth.failures import AuthInTransaction, AuthStorageUnavailable
+from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
+from fxtrio.plugins.auth.storage import StorageStatistics
+from fxtrio.plugins.auth.tables import PREFIX, named
+from fxtrio.plugins.auth.throttle import Marks
+
+LIMIT = 5.0
+"""How long the database has for one call (seconds)."""
+
+SILENCE = 60.0
+"""Shortest time between two lines in the log about a database that does not work (seconds)."""
+
+_AT_ONCE = 500  # keys in one query
+
+log = logging.getLogger("fx.auth")
+
+Answer = TypeVar("Answer")
+
+
+@attrs.frozen
+class _Mark:
+    key: str
+    empty_at: float
+
+
+@attrs.frozen
+class _Found:
+    """A session with its user, as the columns of a query."""
+
+    user_id: str
+    email: str
+    joined_at: float
+    created_at: float
+    expires_at: float
+    ends_at: float
+    persistent: int
+
+
+@attrs.frozen
+class _Stored:
+    """A user with the hash, as the columns of a query."""
+
+    id: str
+    email: str
+    created_at: float
+    password_hash: str
+
+
+class DatabaseStorage:
+    """An `AuthStorage`. Valid as long as its database; made by `open_storage`."""
+
+    def __init__(self, database: Database, prefix: str) -> None:
+        self.database = database
+        self._prefix = prefix
+        # SQLite has one writer in any case.
+        self._skip = " for update skip locked" if database.dialect == "postgresql" else ""
+        self._queries = 0
+        self._told_at = -SILENCE
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is in the app's database, and not in a file of its own."""
+        return self._prefix == PREFIX
+
+    def statistics(self) -> StorageStatistics:
+        """Return what has been done so far."""
+        return StorageStatistics(self._queries)
+
+    def after_commit(self, call: Callable[[], object]) -> None:
+        """Call ``call`` once what was written is kept."""
+        self.database.after_commit(call)
+
+    async def add_user(self, user: User, password_hash: str) -> bool:
+        """Keep a new user; False when the email is taken."""
+        return await self._in_time(self._add_user, user, password_hash)
+
+    async def _add_user(self, user: User, password_hash: str) -> bool:
+        added = await self._execute(
+            "insert into fx_auth_users (id, email, password_hash, created_at)"
+            " values ($1, $2, $3, $4) on conflict do nothing",
+            *(user.id, user.email, password_hash, user.created_at),
+        )
+        return added == 1
+
+    async def find_account(self, email: str) -> Account | None:
+        """Return the account of an email."""
+        found = await self._in_time(
+            self._one,
+            _Stored,
+            "select id, email, created_at, password_hash from fx_auth_users where email = $1",
+            email,
+        )
+        if found is None:
+            return None
+        user = User(id=found.id, email=found.email, created_at=found.created_at)
+        return Account(user=user, password_hash=found.password_hash)
+
+    async def set_password(self, user_id: str, password_hash: str) -> None:
+        """Replace the hash of a user's password."""
+        change = "update fx_auth_users set password_hash = $1 where id = $2"
+        await self._in_time(self._execute, change, password_hash, user_id)
+
+    async def remove_user(self, user_id: str) -> bool:
+        """Forget a user, with all sessions; False when there is none."""
+        ended = await self._ending("delete from fx_auth_users where id = $1", user_id)
+        return ended == 1
+
+    async def add_session(self, session: Session, *, replaces: bytes | None, most: int) -> None:
+        """Keep a session; end the one it replaces, those that are over, and the oldest."""
+
+        async def add() -> None:
+            if self._skip:  # one login of a user at a time, so that "most" holds
+                lock = "select id from fx_auth_users where id = $1 for update"
+                await self._execute(lock, session.user_id)
+            over = "select key from fx_auth_sessions where expires_at <= $1" + self._skip
+            await self._execute(
+                f"delete from fx_auth_sessions where key in ({over})", session.created_at
+            )
+            if replaces is not None:
+                await self._execute("delete from fx_auth_sessions where key = $1", replaces)
+            await self._draw_in(session)
+            await self._insert(session)
+            await self._execute(
+                "delete from fx_auth_sessions where user_id = $1 and key not in (select key from"
+                " fx_auth_sessions where user_id = $1 order by case when key = $2 then 0 else 1"
+                " end, created_at desc limit $3)",
+                *(session.user_id, session.key, most),
+            )
+            await self._count_change()
+
+        await self._in_one(add)
+
+    async def _insert(self, session: Session) -> None:
+        await self._execute(
+            "insert into fx_auth_sessions (key, user_id, created_at, expires_at, ends_at,"
+            " persistent) values ($1, $2, $3, $4, $5, $6)",
+            *(session.key, session.user_id, session.created_at),
+            *(session.expires_at, session.ends_at, int(session.persistent)),
+        )
+
+    async def _draw_in(self, session: Session) -> None:
+        """Let no session outlast a new one: the clock has gone back since it began."""
+        longer = "select key from fx_auth_sessions where expires_at > $1" + self._skip
+        await self._execute(
+            "update fx_auth_sessions set expires_at = $1,"
+            f" ends_at = case when ends_at > $2 then $2 else ends_at end where key in ({longer})",
+            *(session.expires_at, session.ends_at),
+        )
+
+    async def find_session(self, key: bytes, now: float) -> tuple[Session, User] | None:
+        """Return a session that is not over at ``now``, with its user."""
+        found = await self._in_time(
+            self._one,
+            _Found,
+            "select user_id, email, fx_auth_users.created_at as joined_at,"
+            " fx_auth_sessions.created_at, expires_at, ends_at, persistent from fx_auth_sessions"
+            " join fx_auth_users on fx_auth_users.id = user_id where key = $1 and expires_at > $2",
+            *(key, now),
+        )
+        if found is None:
+            return None
+        session = Session(
+            key=key,
+            user_id=found.user_id,
+            created_at=found.created_at,
+            expires_at=found.expires_at,
+            ends_at=found.ends_at,
+            persistent=bool(found.persistent),
+        )
+        return session, User(id=found.user_id, email=found.email, created_at=found.joined_at)
+
+    async def extend_session(self, key: bytes, expires_at: float, ends_at: float) -> None:
+        """Move the end of a session, if it still exists, and its last end forward only."""
+        await self._ending(
+            "update fx_auth_sessions set"
+            " ends_at = case when ends_at > $2 then $2 else ends_at end,"
+            " expires_at = case when ends_at < $1 and ends_at < $2 then ends_at"
+            " when $1 < $2 then $1 else $2 end where key = $3",
+            *(expires_at, ends_at, key),
+        )
+
+    async def living_sessions(self, keys: Sequence[bytes], now: float) -> dict[bytes, float]:
+        """Return when those of ``keys`` end that are not over at ``now``."""
+
+        async def read() -> dict[bytes, float]:
+            living: dict[bytes, float] = {}
+            for start in range(0, len(keys), _AT_ONCE):
+                some = keys[start : start + _AT_ONCE]
+                places = ", ".join(f"${number}" for number in range(2, len(some) + 2))
+                rows = await self.database.all(
+                    dict,
+                    self._named(
+                        "select key, expires_at from fx_auth_sessions"
+                        f" where expires_at > $1 and key in ({places})"
+                    ),
+                    *(now, *some),
+                )
+                living.update((bytes(row["key"]), row["expires_at"]) for row in rows)
+            return living
+
+        return await self._in_time(read)
+
+    async def version(self) -> int:
+        """Return a number that changes when anybody has ended or moved a session."""
+        return int(await self._in_time(self.database.value, "select changes from fx_auth"))
+
+    async def end_session(self, key: bytes) -> None:
+        """End one session; no matter if it is over already."""
+        await self._ending("delete from fx_auth_sessions where key = $1", key)
+
+    async def end_sessions(self, user_id: str) -> int:
+        """End all sessions of a user; return how many there were."""
+        return await self._ending("delete from fx_auth_sessions where user_id = $1", user_id)
+
+    async def change_marks(
+        self,
+        keys: Sequence[str],
+        change: Callable[[Marks], tuple[Marks, Answer]],
+        now: float,
+    ) -> Answer:
+        """Read the marks of ``keys``, keep those ``change`` returns, and return its answer.
+
+        Raises AuthInTransaction within a transaction of the application: what it undoes
+        would be counted no more.
+        """
+        if self.database.in_transaction:
+            raise AuthInTransaction
+
+        async def move() -> Answer:
+            if self._skip:  # marks that are not there yet cannot be locked
+                for key in sorted(keys):
+                    lock = "select pg_advisory_xact_lock(7225104, hashtext($1))"
+                    await self._execute(lock, key)
+            over = "select key from fx_auth_marks where empty_at <= $1" + self._skip
+            await self._execute(f"delete from fx_auth_marks where key in ({over})", now)
+            places = ", ".join(f"${number}" for number in range(2, len(keys) + 2))
+            found = await self.database.all(
+                _Mark,
+                self._named(
+                    "select key, empty_at from fx_auth_marks"
+                    f" where empty_at > $1 and key in ({places or 'null'})"
+                ),
+                *(now, *keys),
+            )
+            marks, answer = change({mark.key: mark.empty_at for mark in found})
+            for key, empty_at in marks.items():
+                await self._execute(
+                    "insert into fx_auth_marks (key, empty_at) values ($1, $2)"
+                    " on conflict (key) do update set empty_at = excluded.empty_at",
+                    *(key, empty_at),
+                )
+            return answer
+
+        return await self._in_one(move)
+
+    async def add_pending(self, pending: PendingRegistration, now: float) -> None:
+        """Keep a registration."""
+
+        async def add() -> None:
+            over = "select key from fx_auth_pending where expires_at <= $1" + self._skip
+            await self._execute(f"delete from fx_auth_pending where key in ({over})", now)
+            await self._execute(
+                "insert into fx_auth_pending (key, email, password_hash, expires_at)"
+                " values ($1, $2, $3, $4)",
+                *(pending.key, pending.email, pending.password_hash, pending.expires_at),
+            )
+
+        await self._in_one(add)
+
+    async def find_pending(self, key: bytes, now: float) -> PendingRegistration | None:
+        """Return a registration that is not over."""
+        return await self._in_time(
+            self._one,
+            PendingRegistration,
+            "select key, email, password_hash, expires_at from fx_auth_pending"
+            " where key = $1 and expires_at > $2",
+            *(key, now),
+        )
+
+    async def confirm(self, pending: PendingRegistration, user: User) -> bool:
+        """Turn a registration into a user."""
+
+        async def add() -> bool:
+            forget = "delete from fx_auth_pending where key = $1"
+            kept = await self._execute(forget, pending.key)
+            await self._execute("delete from fx_auth_pending where email = $1", pending.email)
+            return kept == 1 and await self._add_user(user, pending.password_hash)
+
+        return await self._in_one(add)
+
+    async def _ending(self, sql: str, *args: Any) -> int:
+        """Change sessions, and let those who watch `version` know."""
+
+        async def end() -> int:
+            ended = await self._execute(sql, *args)
+            await self._count_change()
+            return ended
+
+        return await self._in_one(end)
+
+    async def _count_change(self) -> None:
+        await self._execute("update fx_auth set changes = changes + 1")
+
+    def _named(self, sql: str) -> str:
+        return named(sql, self._prefix)
+
+    async def _execute(self, sql: str, *args: Any) -> int:
+        return await self.database.execute(self._named(sql), *args)
+
+    async def _one(self, row: type[Answer], sql: str, *args: Any) -> Answer | None:
+        return await self.database.one(row, self._named(sql), *args)
+
+    async def _in_one(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Do ``work`` in one transaction."""
+
+        async def run() -> Answer:
+            async with self.database.transaction():
+                return await work()
+
+        return await self._in_time(run)
+
+    async def _in_time(self, work: Callable[..., Awaitable[Answer]], *args: Any) -> Answer:
+        """Do ``work``. Raises AuthStorageUnavailable when the database cannot, or not in time."""
+        self._queries += 1
+        try:
+            with trio.fail_after(LIMIT):
+                return await work(*args)
+        except trio.TooSlowError as error:
+            unavailable = AuthStorageUnavailable(f"it has not answered for {LIMIT:g} s")
+            cause: Exception = error
+        except Exception as error:
+            if not self.database.cannot_work(error):
+                raise
+            unavailable = AuthStorageUnavailable(" ".join(str(error).split()))
+            cause = error
+        self._tell(unavailable)
+        raise unavailable from cause
+
+    def _tell(self, error: AuthStorageUnavailable) -> None:
+        now = time.monotonic()
+        if now - self._told_at >= SILENCE:
+            self._told_at = now
+            log.error("%s", error)
