@@ -241,4 +241,7 @@ def substituted(annotation: Any, bound: dict[Any, Any]) -> Any:
     parameters = getattr(annotation, "__parameters__", ())
     if not parameters or isinstance(annotation, type):
         return annotation
-    return annotation[tuple(bound.get(one, Any) for one in parameters)]
+    try:
+        return annotation[tuple(bound.get(one, Any) for one in parameters)]
+    except TypeError:  # of a ParamSpec
+        return Any

@@ -20,6 +20,7 @@ from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.types.annotations import Shaper
 from fxtrio.types.classes import hints_of
 from fxtrio.types.definitions import Definitions
+from fxtrio.types.functions_read import make_reader
 from fxtrio.types.layered import layered
 from fxtrio.types.page_types import ActionTypes, PageTypes, Parameter, ProjectTypes
 from fxtrio.types.returned import Returned
@@ -53,6 +54,7 @@ class _Gatherer:
         self._definitions = Definitions()
         self._sent = Shaper(self._sources, self._definitions)
         self._taken = Shaper(self._sources, self._definitions, incoming=True)
+        self._returned = Returned(self._sent, make_reader(self._sources))
         self._spaces = spaces
         self._around = _layouts(project)
         self._patterns = {page.source: page.pattern for page in project.tree.pages}
@@ -100,7 +102,7 @@ class _Gatherer:
         if function is None:
             return Vague("the Python half cannot be imported"), None
         place = self._sources.place_of_function(function)
-        return Returned(self._sent).by_loader(function), place
+        return self._returned.by_loader(function), place
 
     def _actions(self, page: CheckedPage) -> Iterator[ActionTypes]:
         space = self._spaces.get(page.module.source, {})
@@ -113,7 +115,7 @@ class _Gatherer:
                 yield self._action(name, inspect.unwrap(function))
 
     def _action(self, name: str, function: Any) -> ActionTypes:
-        result = Returned(self._sent).by_action(function)
+        result = self._returned.by_action(function)
         place = self._sources.place_of_function(function)
         parameters = list(inspect.signature(function).parameters.values())[1:]
         annotation = hints_of(function).get(parameters[0].name) if parameters else None

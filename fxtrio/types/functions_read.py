@@ -1,0 +1,97 @@
+"""Python functions without annotations: what they return, read from their text.
+
+`make_reader` is what everybody begins with.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from starlette.requests import Request
+
+from fxtrio.types.classes import hints_of
+from fxtrio.types.expressions import value_of
+from fxtrio.types.members import known
+from fxtrio.types.module_values import named
+from fxtrio.types.scope import DEEPEST, MOST, Arguments, Reader, Scope
+from fxtrio.types.sources import Sources
+from fxtrio.types.statements_read import Flow, bound_in, rebound_inside
+from fxtrio.types.values import Known, Names, Unknown, Value, spoil
+
+_REMEDY = "Annotate what it returns: a TypedDict, an attrs class, a dataclass"
+
+
+def make_reader(sources: Sources) -> Reader:
+    """Return what reads the code of a project."""
+    reader = Reader(sources)
+    reader.evaluate = value_of
+    reader.named = named
+
+    def run(function: Any, arguments: Arguments) -> Value:
+        return read_function(function, arguments, reader)
+
+    reader.run = run
+    return reader
+
+
+def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
+    """Return what a function gives for arguments, without waiting for it."""
+    found = reader.sources.of_function(function)
+    code = getattr(function, "__code__", None)
+    told = f"{getattr(function, '__name__', 'it')}() has no annotation"
+    unread = Unknown(told, reader.sources.place_of_function(function), _REMEDY)
+    is_generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    too_much = len(reader.stack) >= DEEPEST or reader.read >= MOST
+    if found is None or is_generator or code in reader.stack or too_much:
+        for one in (*arguments[0], *arguments[1].values()):
+            spoil(one, unread)
+        return unread
+    module, node = found
+    scope = Scope(
+        reader,
+        function.__globals__,
+        module,
+        local=bound_in(node),
+        shared=rebound_inside(node),
+    )
+    scope.names = _parameters(function, arguments)
+    reader.read += 1
+    reader.stack.append(code)
+    try:
+        flow = Flow(scope)
+        reached = flow.block(node.body)
+        return flow.finish(reached=reached)
+    finally:
+        reader.stack.pop()
+
+
+def _parameters(function: Any, arguments: Arguments) -> Names:
+    """Return what the parameters stand for: what is passed, or what they are annotated with."""
+    signature = inspect.signature(function)
+    hints = hints_of(function)
+    try:
+        given = signature.bind_partial(*arguments[0], **arguments[1]).arguments
+    except TypeError:
+        given = {}
+    names: Names = {}
+    for name, parameter in signature.parameters.items():
+        passed = given.get(name)
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            why = Unknown("it is any number of arguments")
+            for one in passed.values() if isinstance(passed, dict) else passed or ():
+                spoil(one, why)
+            names[name] = why
+        elif passed is not None and not isinstance(passed, Unknown):
+            names[name] = passed
+        elif name in hints and not isinstance(known(hints[name]), Unknown):
+            names[name] = known(hints[name])
+        elif passed is not None:
+            names[name] = passed
+        elif parameter.default is None or type(parameter.default) in (str, int, float, bool):
+            names[name] = Known(type(parameter.default))
+        elif name == "request":
+            names[name] = Known(Request)
+        else:
+            names[name] = Unknown(f"{name!r} is not known")
+    return names

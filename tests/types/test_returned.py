@@ -1,0 +1,266 @@
+"""What is read from functions without annotations: exact where it can be, vague elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+from textwrap import dedent, indent
+from types import ModuleType
+
+import pytest
+
+from fxtrio import runtime
+from fxtrio.types.annotations import Shaper
+from fxtrio.types.definitions import Definitions
+from fxtrio.types.functions_read import make_reader
+from fxtrio.types.returned import Returned
+from fxtrio.types.sources import Sources
+from fxtrio.types.typescript import Printer
+
+TOP = """
+import datetime as dt
+import enum, json, uuid
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple, Self, TypedDict, TypeVar
+import attrs
+from fx.db import db
+from fx.runtime import LoaderError, redirect, invalidate_routes
+
+Row = TypeVar("Row")
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+@attrs.define
+class Tag:
+    name: str
+
+@attrs.define
+class Note:
+    id: int
+    title: str
+    due: date | None = None
+    tags: list[Tag] = attrs.field(factory=list)
+    color: Color = Color.RED
+
+    @property
+    def short(self) -> str:
+        return self.title[:10]
+
+    @property
+    def shout(self):
+        return self.title.upper()
+
+    def copy(self) -> Self:
+        return self
+
+    def plain(self):
+        return {"id": self.id, "title": self.title}
+
+class Author(TypedDict, total=False):
+    name: str
+
+class Point(NamedTuple):
+    x: int
+    y: float
+
+class Store:
+    count = 0
+
+    def __init__(self):
+        self.notes: dict[int, Note] = {}
+        self.raw = {}
+
+    def all(self) -> list[Note]:
+        return list(self.notes.values())
+
+    def find(self, id):
+        return self.notes.get(id)
+
+NOTES: dict[int, Note] = {}
+MAYBE: Note | None = None
+POSTS = [{"slug": "a", "title": "A", "likes": 1}, {"slug": "b", "title": "B", "likes": 2}]
+GROWING = []
+LIMIT = 5
+counter = 0
+store = Store()
+names = ["a", "b"]
+
+def rename(): POSTS[0]["likes"] = "many"
+def grow(x): GROWING.append(x)
+def count():
+    global counter
+    counter = "many"
+def one(id: int) -> Note | None: return NOTES.get(id)
+async def later(id: int) -> Note: return NOTES[id]
+def first(rows: Sequence[Row]) -> Row: return rows[0]
+def change(rows: list[Any]) -> None: rows.append(None)
+def look(rows: Sequence[Any]) -> int: return len(rows)
+def helper(note): return {"id": note.id, "name": note.title}
+def nothing(*rows): return unknown()
+def cycle(n): return cycle(n - 1) if n else {"n": n}
+def spoiled(rows): rows.append({"odd": 1}); return rows
+"""
+
+_numbers = itertools.count()
+
+
+def shown(body: str, top: str = "") -> str:
+    """Return the TypeScript of what a loader with this body returns."""
+    name = f"fx_types_case_{next(_numbers)}"
+    text = f"{TOP}{top}\nasync def load(request):\n{indent(dedent(body), '    ')}\n"
+    module = ModuleType(name)
+    module.__file__ = f"/project/pages/{name}.fxl"
+    sys.modules[name] = module
+    try:
+        exec(compile(text, module.__file__, "exec"), module.__dict__)
+        module.__dict__.setdefault("server", runtime.server)
+        sources = Sources(Path("/project"), {f"pages/{name}.fxl": text})
+        shaper = Shaper(sources, Definitions())
+        return Printer().type(Returned(shaper, make_reader(sources)).by_loader(module.load))
+    finally:
+        del sys.modules[name]
+
+
+EXACT = {
+    'return {"a": 1, "b": "x", "c": 1.5, "d": True, "e": None}': (
+        "{ a: number; b: string; c: number; d: boolean; e: null }"
+    ),
+    'return {"a": f"{1}", "b": "x" + "y", "c": 1 + 2, "d": 3 / 2, "e": not 1, "f": 1 < 2}': (
+        "{ a: string; b: string; c: number; d: number; e: boolean; f: boolean }"
+    ),
+    'return {"notes": list(NOTES.values())}': "{ notes: Note[] }",
+    'return {"notes": [n.title for n in NOTES.values() if n.due]}': "{ notes: string[] }",
+    'return {"due": [n.due for n in NOTES.values()]}': "{ due: (string | null)[] }",
+    'return {"n": one(1)}': "{ n: Note | null }",
+    'n = one(1)\nif n is None:\n    raise LoaderError("no", 404)\nreturn {"n": n}': "{ n: Note }",
+    'n = one(1)\nif not n:\n    return redirect("/")\nreturn {"n": n.title}': "{ n: string }",
+    'if (n := one(1)) is None:\n    return {"n": ""}\nreturn {"n": n.title}': "{ n: string }",
+    'n = one(1)\nassert n\nreturn {"n": n}': "{ n: Note }",
+    'return {"n": await later(1)}': "{ n: Note }",
+    'n = await later(1)\nreturn {"due": n.due.isoformat() if n.due else ""}': "{ due: string }",
+    'n = await later(1)\nreturn {"due": n.due and n.due.isoformat()}': "{ due: null | string }",
+    'n = await later(1)\nreturn {"due": n.due if n.due is not None else 0}': (
+        "{ due: string | number }"
+    ),
+    'return {"rows": await db.all(Note, "select 1")}': "{ rows: Note[] }",
+    'return {"row": await db.one(Note, "select 1")}': "{ row: Note | null }",
+    'return {"n": await db.execute("delete")}': "{ n: number }",
+    'return {"t": (await later(1)).short, "u": (await later(1)).shout}': "{ t: string; u: string }",
+    'return {"t": (await later(1)).copy()}': "{ t: Note }",
+    'return {"t": (await later(1)).plain()}': "{ t: { id: number; title: string } }",
+    'return {"t": [n.plain() for n in store.all()]}': "{ t: { id: number; title: string }[] }",
+    'return {"n": store.find(1)}': "{ n: Note | null }",
+    'return {"n": [helper(n) for n in store.notes.values()]}': (
+        "{ n: { id: number; name: string }[] }"
+    ),
+    'return {"limit": LIMIT, "names": names}': "{ limit: number; names: string[] }",
+    'return {"p": POSTS}': "{ p: { slug: string; title: string; likes: any }[] }",
+    'return {"p": next(p for p in POSTS if p["slug"] == "a")["title"]}': "{ p: string }",
+    'return {"id": request.path_params["id"], "q": request.query_params.get("q", "")}': (
+        "{ id: string; q: string }"
+    ),
+    'return {"q": request.query_params.get("q"), "m": request.method, "u": request.url.path}': (
+        "{ q: string | null; m: string; u: string }"
+    ),
+    'return {"page": int(request.query_params.get("page", 1))}': "{ page: number }",
+    'd = {"a": 1}\nd["b"] = "x"\nreturn d': "{ a: number; b: string }",
+    'd = {"a": 1}\nif LIMIT:\n    d["b"] = "x"\nreturn d': "{ a: number; b?: string }",
+    'd = {"a": 1}\ne = d\ne["a"] = "x"\nreturn d': "{ a: string }",
+    'd = {"a": 1}\nd.update(b=2)\nd |= {}\nreturn {**{"x": 1}, "y": 2}': (
+        "{ x: number; y: number }"
+    ),
+    'return {**{"a": 1, "b": 1}, "b": "x"} | {"c": None}': "{ a: number; b: string; c: null }",
+    'rows = []\nfor n in store.all():\n    rows.append({"id": n.id})\nreturn {"rows": rows}': (
+        "{ rows: { id: number }[] }"
+    ),
+    "rows = []\nfor n in store.all():\n    rows.append(n.id)\n    rows.append(n.due)\n"
+    'return {"rows": rows}': "{ rows: (number | string | null)[] }",
+    'total = 0\nfor n in store.all():\n    total += n.id\nreturn {"total": total}': (
+        "{ total: number }"
+    ),
+    'best = None\nfor n in store.all():\n    best = n\nreturn {"best": best}': (
+        "{ best: null | Note }"
+    ),
+    'if LIMIT:\n    return {"a": 1}\nreturn {"a": None}': "{ a: number } | { a: null }",
+    'if LIMIT:\n    return {"a": 1}, 404\nreturn {"b": 2}': (
+        "{ a: number; b?: undefined } | { b: number; a?: undefined }"
+    ),
+    'return {"now": datetime.now(), "d": datetime.now() - datetime.now(), "u": uuid.uuid4()}': (
+        "{ now: string; d: string; u: string }"
+    ),
+    'return {"y": date.today().year, "iso": dt.date.today().isoformat()}': (
+        "{ y: number; iso: string }"
+    ),
+    'return {"c": Color.RED, "v": Color.RED.value, "all": [c.value for c in Color]}': (
+        '{ c: "red" | "blue"; v: string; all: string[] }'
+    ),
+    'return {"t": [(n.id, n.title) for n in store.all()]}': "{ t: [number, string][] }",
+    'p = Point(1, 2)\nreturn {"p": p, "x": p.x, "y": p[1]}': (
+        "{ p: [number, number]; x: number; y: number }"
+    ),
+    'return {"a": sorted(names), "b": len(names), "c": sum(n.id for n in store.all())}': (
+        "{ a: string[]; b: number; c: number }"
+    ),
+    'return {"pairs": [{"i": i, "t": n.title} for i, n in enumerate(store.all())]}': (
+        "{ pairs: { i: number; t: string }[] }"
+    ),
+    'return {"by": {n.id: n.title for n in store.all()}}': "{ by: Record<string, string> }",
+    'return {"f": first(store.all())}': "{ f: Note }",
+    'a: Author = {}\nreturn {"a": a, "n": a["name"]}': "{ a: Author; n: string }",
+    'rows = [1]\nlook(rows)\nreturn {"rows": rows}': "{ rows: number[] }",
+    'return spoiled([{"odd": "x"}])[0]': "{ odd: string } | { odd: number }",
+    'try:\n    n = await later(1)\nexcept KeyError:\n    n = None\nreturn {"n": n}': (
+        "{ n: Note | null }"
+    ),
+    'async with db.transaction():\n    n = await later(1)\nreturn {"n": n}': "{ n: Note }",
+    'while True:\n    n = one(1)\n    if n:\n        break\nreturn {"n": n}': "{ n: Note }",
+    'return {"x": NOTES.get(1) or {"title": ""}}': "{ x: Note | { title: string } }",
+    'return {"d": Decimal("1") * 2, "s": str(1).split(",")}': "{ d: string; s: string[] }",
+    'return {"a": "x" if LIMIT else None, "b": "%d" % 1, "c": -LIMIT}': (
+        "{ a: string | null; b: string; c: number }"
+    ),
+    'raise LoaderError("never")': "{}",
+    'return invalidate_routes({"a": 1}, "/")': "{ a: number }",
+}
+
+VAGUE = {
+    'return {"n": nothing()}': "{ n: any }",
+    'return {"n": counter}': "{ n: any }",
+    'return {"n": GROWING}': "{ n: any }",
+    'return {"n": store.raw}': "{ n: any }",
+    'return {"n": json.loads("1")}': "{ n: any }",
+    "return nothing()": "any",
+    'rows = [1]\nchange(rows)\nreturn {"rows": rows}': "{ rows: any }",
+    'd = {"a": 1}\nnothing(d)\nreturn {"d": d}': "{ d: any }",
+    'd = {"a": 1}\nfor n in unknown:\n    n(d)\nreturn {"d": d}': "{ d: any }",
+    'd = {"a": 1}\nunknown(d)\nreturn {"d": d}': "{ d: any }",
+    'd = {"a": 1}\nd[request.method] = "x"\nreturn {"d": d}': "{ d: any }",
+    'd = {"a": 1}\ndel d["a"]\nreturn {"d": d}': "{ d: any }",
+    'd = {}\ndef fill():\n    d["a"] = 1\nfill()\nreturn {"d": d}': "{ d: any }",
+    'd = {}\nasync with nursery() as n:\n    n.start_soon(later, d)\nreturn {"d": d}': "{ d: any }",
+    'x = 1\ndef set():\n    nonlocal x\n    x = None\nset()\nreturn {"x": x}': "{ x: any }",
+    'return {"x": cycle(3)}': "{ x: any }",
+    'return {"x": MAYBE.title if unknown else unknown}': "{ x: any }",
+    'import random\nreturn {"x": random.choice(names)}': "{ x: any }",
+    'return {"rows": [*unknown]}': "{ rows: any[] }",
+    'return {"a": (yield_ := unknown)}': "{ a: any }",
+    'return {"x": lambda: 1}': "{ x: any }",
+    'x = 1\nmatch request.method:\n    case str(x):\n        pass\nreturn {"x": x}': "{ x: any }",
+    'return {"v": await db.value("select 1")}': "{ v: any }",
+    'note = await later(1)\nnote.title = None\nreturn {"n": note.title}': "{ n: null }",
+}
+
+
+@pytest.mark.parametrize("body", EXACT)
+def test_what_is_returned_is_read(body: str) -> None:
+    assert shown(body) == EXACT[body]
+
+
+@pytest.mark.parametrize("body", VAGUE)
+def test_what_cannot_be_known_is_vague(body: str) -> None:
+    assert shown(body) == VAGUE[body]
