@@ -274,6 +274,9 @@ class DevConfig:
     ignore: tuple[str, ...] = attrs.field(default=(), validator=checks.git_patterns)
     """Files whose changes do not matter: patterns as in `.gitignore`, with the last word."""
 
+    console: bool = False
+    """Whether browsers print the server's log lines of their own requests in their console."""
+
 
 @attrs.frozen(kw_only=True)
 class Config:

@@ -9,6 +9,7 @@ import pytest
 
 from fxtrio.cli.develop.modules import Modules
 from fxtrio.cli.develop.pages import DevelopedApp
+from fxtrio.cli.develop.records import Records
 
 URL = b"/app/_fx/@id/__x00__virtual:fx/client"
 SCRIPT = b'<script type="module" src="%b"></script>' % URL
@@ -34,7 +35,9 @@ async def answer(
         return {"type": "http.disconnect"}
 
     scope = {"type": "http", "method": method, "path": "/"}
-    await DevelopedApp(app, hot=Modules(Path("/")), base_url="/app")(scope, receive, send)
+    await DevelopedApp(app, hot=Modules(Path("/"), Records(Path("/"))), base_url="/app")(
+        scope, receive, send
+    )
     start, *bodies = sent
     return dict(start["headers"]), b"".join(body["body"] for body in bodies)
 

@@ -14,6 +14,7 @@ import trio
 from fxtrio.app import Application
 from fxtrio.cli.develop.handover import Swap
 from fxtrio.cli.develop.importers import Importers, noting_imports
+from fxtrio.cli.develop.records import Records
 from fxtrio.cli.develop.swap import Swapper
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, load_config
@@ -63,7 +64,9 @@ class Developed:
 
     def __init__(self, root: Path, importers: Importers) -> None:
         self.root = root
-        self.swapper = Swapper(root=root, open_renderer=no_renderer, importers=importers)
+        self.swapper = Swapper(
+            root=root, open_renderer=no_renderer, importers=importers, records=Records(root)
+        )
         self.app = self._make()
 
     def _make(self) -> Application:

@@ -45,8 +45,7 @@ def make(author: Author) -> Mistake | None:
             file,
             "import { useState }",
             'import "../nothing";\nimport { useState }',
-            page,
-            500,
+            "",
         ),
     ]
     if view.data is not None:
@@ -69,6 +68,7 @@ def make(author: Author) -> Mistake | None:
         part = f"parts/{name}.jsx"
         found += [
             Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", ""),
+            Mistake("a component that is gone", part, "", "", ""),
             Mistake("a component that throws", part, "=> <>", "=> undefined.boom ?? <>", page, 500),
         ]
     return author.random.choice(found)

@@ -65,17 +65,19 @@ class Project:
     app: int = 0
     lang: int = 0
     broken: dict[str, tuple[str, str]] = attrs.field(factory=dict)
-    """File → text to be replaced, once, by another."""
+    """File → text to be replaced, once, by another; without any text the file is gone."""
 
     def pages(self) -> list[str]:
         """Return the page files that are pages."""
         return [name for name in self.views if PurePosixPath(name).name not in SPECIAL]
 
     def shown(self, page: str) -> list[str]:
-        """Return the texts of the elements that a page shows, each with its colour."""
+        """Return the title of a page, and the texts of its elements, each with its colour."""
         folders = [*reversed(PurePosixPath(page).parents)]
         around = [str(one / "layout") for one in folders if str(one / "layout") in self.views]
-        return [text for name in (*around, page) for text in self._of_view(name)]
+        title = self.views[page].title
+        texts = [text for name in (*around, page) for text in self._of_view(name)]
+        return [f"title {title}" if title else "edits", *texts]
 
     def texts(self) -> dict[str, str]:
         """Return all files."""
@@ -96,6 +98,9 @@ class Project:
         for name, number in self.looks.items():
             files[f"looks/{name}.css"] = f".{name} {{ color: {colour(number)} }}\n"
         for file, (old, new) in self.broken.items():
+            if not old:
+                del files[file]
+                continue
             assert old in files[file], (file, old)
             files[file] = files[file].replace(old, new, 1)
         return files

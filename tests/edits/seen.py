@@ -14,8 +14,8 @@ from playwright.sync_api import TimeoutError as TooLate
 PATIENCE_MS = 20_000
 """Longest wait for a page to show what it must (ms): the machine may be busy."""
 
-SHOWN = """() => [...document.querySelectorAll('#fx-root b')].map(
-  (one) => one.textContent + '|' + getComputedStyle(one).color)"""
+SHOWN = """() => [document.title, ...[...document.querySelectorAll('#fx-root b')].map(
+  (one) => one.textContent + '|' + getComputedStyle(one).color)]"""
 _EQUALS = f"(expected) => JSON.stringify(({SHOWN})()) === JSON.stringify(expected)"
 _OVERLAY = "document.querySelector('fx-overlay')"
 READY = "performance.getEntriesByName('fx:ready').length > 0"
@@ -44,7 +44,7 @@ def wait_shown(page: Page, expected: list[str], who: str) -> None:
         problem = page.evaluate(f"{_OVERLAY}?.shadowRoot.querySelector('div').innerText")
         seen = page.evaluate(SHOWN)
         over = f"\nwith an overlay: {problem}" if problem else ""
-        text = "" if seen else page.inner_text("body")[:2000]
+        text = "" if seen[1:] else page.inner_text("body")[:2000]
         raise Wrong(f"{who} shows\n  {seen}{text}\nand not\n  {expected}{over}") from None
 
 

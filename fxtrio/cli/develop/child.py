@@ -24,6 +24,7 @@ from fxtrio.cli.develop.hosts import HostGuard, development_app
 from fxtrio.cli.develop.importers import noting_imports
 from fxtrio.cli.develop.lines import read_lines
 from fxtrio.cli.develop.modules import Modules
+from fxtrio.cli.develop.records import Records
 from fxtrio.cli.develop.stalls import watch_stalls
 from fxtrio.cli.develop.swap import Swapper, open_vite_renderer
 from fxtrio.config import load_config
@@ -53,7 +54,9 @@ def make_app() -> HostGuard:
     except Exception as error:  # application code
         traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
-    modules = Modules(Path(settings.vite))
+    records: Records = developing.get().records
+    records.lines = config.dev.console
+    modules = Modules(Path(settings.vite), records)
     return development_app(app, config, modules=modules, host=settings.host)
 
 
@@ -87,6 +90,7 @@ def main() -> int:
             root=root,
             open_renderer=partial(open_vite_renderer, Path(settings.vite)),
             importers=importers,
+            records=Records(root),
             app_module=settings.app.partition(":")[0],
         )
         developing.set(swapper)
@@ -96,8 +100,8 @@ def main() -> int:
 
 
 async def _take_orders(swapper: Swapper, replies: int) -> None:
-    """Do what the parent says, until it is gone, and watch the event loop meanwhile."""
-    with watch_stalls():
+    """Do what the parent says, until it is gone; watch the event loop and the log meanwhile."""
+    with watch_stalls(), swapper.records.listening():
         await _follow(swapper, replies)
 
 

@@ -6,15 +6,17 @@ each browser's WebSocket. Runs in the child of `fx dev`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
 import h11
+import msgspec
 import trio
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.cli.develop.lines import read_lines
+from fxtrio.cli.develop.records import Follower, Records
 
 _PASSED: Final = frozenset({b"accept", b"if-none-match", b"sec-fetch-dest", b"referer"})
 _OF_THE_LINK: Final = frozenset(
@@ -24,15 +26,27 @@ _READ: Final = 256 * 1024
 _MOST_IDLE: Final = 16  # connections that are kept for the next request
 _GOING_AWAY: Final = 1012  # the server process is about to be another one
 
+_OWN: Final = '"fx:own"'
+
 Headers = Sequence[tuple[bytes, bytes]]
+
+
+class _Named(msgspec.Struct):
+    request: str
+
+
+class _Own(msgspec.Struct):
+    data: _Named
+    event: Literal["fx:own"]
 
 
 class Modules:
     """Answers requests for modules, and the WebSocket that tells of updates."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, records: Records) -> None:
         """``folder`` holds the sockets on which Node listens."""
         self._folder = folder
+        self._records = records
         self._idle: list[trio.SocketStream] = []
         self._connected: set[trio.CancelScope] = set()
         self._closing = False
@@ -71,12 +85,20 @@ class Modules:
             await send({"type": "websocket.close", "code": _GOING_AWAY})
             return
         await send({"type": "websocket.accept"})
+        one_at_a_time = trio.Lock()
+
+        async def tell(text: str) -> None:
+            async with one_at_a_time:
+                await send({"type": "websocket.send", "text": text})
+
         async with link, trio.open_nursery() as nursery:
             self._connected.add(nursery.cancel_scope)
             try:
-                nursery.start_soon(_pass_on, receive, link, nursery.cancel_scope)
-                async for line in read_lines(link):
-                    await send({"type": "websocket.send", "text": line.decode()})
+                with self._records.follower() as (follower, records):
+                    nursery.start_soon(_pass_on, receive, link, follower, nursery.cancel_scope)
+                    nursery.start_soon(_tell_records, records, tell)
+                    async for line in read_lines(link):
+                        await tell(line.decode())
                 nursery.cancel_scope.cancel("Node has left")
             finally:
                 self._connected.discard(nursery.cancel_scope)
@@ -127,13 +149,37 @@ class Modules:
                 await trio.aclose_forcefully(stream)
 
 
-async def _pass_on(receive: Receive, link: trio.SocketStream, handling: trio.CancelScope) -> None:
-    """Send what a browser says to Node, until the browser leaves."""
+async def _tell_records(
+    records: trio.MemoryReceiveChannel[dict[str, Any]], tell: Callable[[str], Awaitable[None]]
+) -> None:
+    """Tell a browser what was logged of its requests, until the channel is closed."""
+    async for record in records:
+        message = {"type": "custom", "event": "fx:logged", "data": record}
+        await tell(msgspec.json.encode(message).decode())
+
+
+async def _pass_on(
+    receive: Receive, link: trio.SocketStream, follower: Follower, handling: trio.CancelScope
+) -> None:
+    """Send what a browser says to Node, until the browser leaves; its requests stay here."""
     while (message := await receive())["type"] != "websocket.disconnect":
         text = message.get("text")
-        if text and "\n" not in text:
+        own = _own_request(text) if text else None
+        if own is not None:
+            follower.follow(own)
+        elif text and "\n" not in text:
             try:
                 await link.send_all(f"{text}\n".encode())
             except trio.BrokenResourceError:
                 break
     handling.cancel("the browser has left")
+
+
+def _own_request(text: str) -> str | None:
+    """Return the id of a request that a browser says it has made; None for other messages."""
+    if _OWN not in text:
+        return None
+    try:
+        return msgspec.json.decode(text, type=_Own).data.request
+    except msgspec.DecodeError:
+        return None

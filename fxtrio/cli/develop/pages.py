@@ -70,7 +70,7 @@ class DevelopedApp:
 
 
 class _ScriptAdder:
-    """Adds the script to the end of one response, if that is HTML without it."""
+    """Adds the script to the end of one response, if that is HTML without it, and its request."""
 
     def __init__(self, send: Send, script: tuple[bytes, bytes]) -> None:
         self._send = send
@@ -84,6 +84,7 @@ class _ScriptAdder:
     async def send(self, message: Message) -> None:
         """Pass one message on, changed where it must be."""
         if message["type"] == "http.response.start":
+            message = _with_request(message)
             self._nonce = _nonce_of(message)
             if self._nonce is None:
                 await self._send(message)
@@ -107,6 +108,16 @@ class _ScriptAdder:
             is_open = self._nonce is not None and message.get("more_body", False)
             await self._send(_longer(start, None if is_open else len(added)))
         await self._send({**message, "body": body + added})
+
+
+def _with_request(start: Message) -> Message:
+    """Return the start of a response that tells scripts of a document which request it was."""
+    headers = start.get("headers", ())
+    for name, value in headers:
+        if name.lower() == b"x-request-id":
+            told = (b"server-timing", b'fx;desc="%b"' % value)
+            return {**start, "headers": [*headers, told]}
+    return start
 
 
 def _nonce_of(start: Message) -> bytes | None:

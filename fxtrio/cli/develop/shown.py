@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from fxtrio.cli.develop.handover import Swapped
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage
 from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.errors import FxtrioError
 from fxtrio.manifest import PageModule
+from fxtrio.ssr.failures import RenderFailed
+from fxtrio.tracebacks import first_of, is_application
 
 _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
+_PLACE = re.compile(r"(/[^\s():]+):(\d+):(\d+)")
+"""A place in a JavaScript stack: file, line and column, both from 1."""
+
+_NAMED = re.compile(r"([^\s:]+\.(?:fxl|py)):(?:(\d+):)?")
+"""A file at the beginning of a message, relative to the project folder."""
+
+_REMEDY = (
+    "Put it right and save: this goes away by itself. "
+    "What visitors shall be told is raised as LoaderError or ActionError."
+)
+_REMEDY_OF_RENDERS = "Put it right and save: this goes away by itself."
 
 
 class Shown(TypedDict):
@@ -26,6 +41,15 @@ class Shown(TypedDict):
     line: int
     column: int
     frame: str
+    remedy: NotRequired[str]
+    """What to do, where the message does not say it."""
+
+    request: NotRequired[str]
+    """The id of the request that it happened in."""
+
+
+Place = tuple[str, int, int]
+"""An absolute path, line and column, both from 1; ``("", 0, 0)`` for no place."""
 
 
 def shown_problem(problem: Problem, root: Path) -> Shown:
@@ -62,6 +86,55 @@ def shown_failure(swapped: Swapped, root: Path) -> Shown:
         column=1 if line else 0,
         frame=swapped.failed.rstrip(),
     )
+
+
+def shown_error(error: BaseException, title: str, root: Path) -> Shown:
+    """Return a defect that a request has met with: an error of Python or of a render."""
+    if isinstance(error, RenderFailed):
+        file, line, column = _place_in_stack(error.stack, root)
+        message, trace, remedy = str(error), error.stack, _REMEDY_OF_RENDERS
+    elif error.__traceback__ is None or isinstance(error, FxtrioError):
+        file, line, column = _place_named(str(error), root)
+        message, trace, remedy = str(error), "", ""  # our own errors say what to do
+    else:
+        file, line, column = _place_of(error, root)
+        message = "".join(traceback.format_exception_only(error)).strip()
+        trace, remedy = "".join(traceback.format_exception(error)).rstrip(), _REMEDY
+    source = _read(Path(file), file) if file else None
+    frame = source.frame(line, column) if source is not None and line else ""
+    return Shown(
+        title=title.partition("\n")[0] if message not in title else "The server has failed",
+        message=message,
+        file=file,
+        line=line,
+        column=column,
+        frame="\n\n".join(filter(None, (frame, trace))),
+        remedy=remedy,
+    )
+
+
+def _place_of(error: BaseException, root: Path) -> Place:
+    """Return where in the project an error came from at last."""
+    error = first_of(error)
+    place = ("", 0, 0)
+    for frame in traceback.extract_tb(error.__traceback__):
+        if Path(frame.filename).is_relative_to(root) and is_application(frame.filename):
+            place = (frame.filename, frame.lineno or 1, (frame.colno or 0) + 1)
+    return place
+
+
+def _place_in_stack(stack: str, root: Path) -> Place:
+    for file, line, column in _PLACE.findall(stack):
+        if Path(file).is_relative_to(root) and "/node_modules/" not in file:
+            return file, int(line), int(column)
+    return "", 0, 0
+
+
+def _place_named(message: str, root: Path) -> Place:
+    named = _NAMED.match(message)
+    if named is None or not (root / named[1]).is_file():
+        return "", 0, 0
+    return str(root / named[1]), int(named[2] or 1), 1
 
 
 def broken_page(source: str, problems: Iterable[Problem]) -> CheckedPage:

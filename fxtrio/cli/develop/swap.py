@@ -19,6 +19,7 @@ import attrs
 from fxtrio.app import Application, Code, import_code, put_together
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.importers import Importers
+from fxtrio.cli.develop.records import Records
 from fxtrio.cli.develop.unsafe import find_reason
 from fxtrio.config import Config
 from fxtrio.imports import Imports, imported_anew, resolve
@@ -41,6 +42,9 @@ class Swapper:
     """Opens what renders pages, with the settings of the project."""
 
     importers: Importers
+    records: Records
+    """What browsers learn of the log."""
+
     app_module: str = ""
     """The module that the app comes from; "" when fxtrio makes it."""
 

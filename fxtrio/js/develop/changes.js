@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
+import { unresolvedImport } from './unresolved.js';
+
 /** @typedef {{ type: 'change' | 'add' | 'unlink', file: string }} Change */
 /** @typedef {import('./settings.js').Shown} Shown */
 
@@ -13,8 +15,11 @@ const LONGEST_MS = 2000;
 const CODE = /\.(m?[jt]sx?|fxl)$/;
 
 export class Changes {
-  /** @type {Map<string, Shown>} syntax that the parser has refused, by file */
+  /** @type {Map<string, Shown>} what is wrong with files, by file */
   #broken = new Map();
+  /** @type {Set<string>} files that have been deleted */
+  #gone = new Set();
+  #root;
   #server;
   #site;
   #browsers;
@@ -22,13 +27,15 @@ export class Changes {
   #settled;
 
   /**
+   * @param {string} root of the project
    * @param {import('vite').ViteDevServer} server
    * @param {import('./site.js').Site} site
    * @param {import('./browsers.js').Browsers} browsers
    * @param {typeof import('vite')} vite
    * @param {import('node:events').EventEmitter} settled emits `told` after each change
    */
-  constructor(server, site, browsers, vite, settled) {
+  constructor(root, server, site, browsers, vite, settled) {
+    this.#root = root;
     this.#server = server;
     this.#site = site;
     this.#browsers = browsers;
@@ -42,9 +49,11 @@ export class Changes {
    *
    * @param {{ ui: Change[], files: Change[], data: { sources: string[] | null } | null }} changes
    *   `sources` null stands for all pages; `data` null when no loader has changed
-   * @returns {Promise<{ problems: Shown[] }>} what does not parse, in all files
+   * @returns {Promise<{ problems: Shown[] }>} what is wrong, in all files
    */
-  async apply({ ui, files, data }) {
+  async apply(changes) {
+    const { ui, files } = this.#withOthers(changes);
+    const { data } = changes;
     const good = await this.#parsed(ui);
     if (data !== null) {
       const known = good.filter(({ type }) => type === 'change'); // others are on no screen
@@ -58,7 +67,48 @@ export class Changes {
     for (const { type, file } of await this.#parsed(files)) await this.#emit(type, file);
     const problems = [...this.#broken.values()];
     this.#browsers.setProblems('syntax', problems);
+    this.#browsers.announce('fx:settled', {});
     return { problems };
+  }
+
+  /**
+   * Add the files that other files make right or wrong: what imports files that come or go.
+   *
+   * @param {{ ui: Change[], files: Change[] }} changes
+   */
+  #withOthers({ ui, files }) {
+    const came = files.filter(({ type, file }) => type !== 'unlink' && this.#isNew(file));
+    const left = files.filter(({ type }) => type === 'unlink');
+    if (came.length + left.length === 0) return { ui, files };
+    const others = new Set(came.length > 0 ? this.#broken.keys() : []);
+    const { moduleGraph } = this.#server.environments.client;
+    for (const { file } of left) {
+      this.#gone.add(file);
+      for (const module of moduleGraph.getModulesByFile(file) ?? []) {
+        for (const { file: importer } of module.importers) {
+          if (importer) others.add(this.#site.sourceOf(importer) ?? importer);
+        }
+      }
+    }
+    for (const { file } of [...ui, ...files]) others.delete(file);
+    const again = [...others].map((file) => ({ type: /** @type {const} */ ('change'), file }));
+    return {
+      ui: [...ui, ...again.filter(({ file }) => !path.isAbsolute(file))],
+      files: [
+        ...files.map((one) =>
+          came.includes(one) ? { ...one, type: /** @type {const} */ ('add') } : one,
+        ),
+        ...again.filter(({ file }) => path.isAbsolute(file)),
+      ],
+    };
+  }
+
+  /** @param {string} file */
+  #isNew(file) {
+    return (
+      this.#gone.delete(file) ||
+      !this.#server.environments.client.moduleGraph.getModulesByFile(file)
+    );
   }
 
   #urlOf = (/** @type {string} */ source) => this.#site.urlOf(source);
@@ -89,23 +139,22 @@ export class Changes {
     const staged = file.endsWith('.fxl') ? this.#site.stagedAt(file) : file;
     const text = await fs.readFile(staged, 'utf8').catch(() => null);
     if (text === null) return null;
-    const { errors } = this.#vite.parseSync(staged, text, {
+    const { errors, module } = this.#vite.parseSync(staged, text, {
       lang: /\.m?ts$/.test(staged) ? 'ts' : 'tsx',
     });
-    if (errors.length === 0) return null;
-    const [{ message, labels }] = errors;
-    const offset = labels?.[0]?.start ?? 0;
-    const before = text.slice(0, offset).split('\n');
-    const line = before.length;
-    const column = (before.at(-1)?.length ?? 0) + 1;
     const shown = path.isAbsolute(file) ? file : this.#site.idOf(file).replace(/\.tsx$/, '');
+    if (errors.length > 0) {
+      const [{ message, labels }] = errors;
+      const offset = labels?.[0]?.start ?? 0;
+      return { title: 'This does not parse', message, file: shown, ...placeIn(text, offset) };
+    }
+    const missing = unresolvedImport(module, { root: this.#root, file: shown });
+    if (missing === null) return null;
     return {
-      title: 'This does not parse',
-      message,
+      title: 'This import leads nowhere',
+      message: `'${missing.value}' cannot be found. Check the path, or save that file.`,
       file: shown,
-      line,
-      column,
-      frame: frameOf(text, line, column),
+      ...placeIn(text, missing.start),
     };
   }
 
@@ -138,6 +187,17 @@ export class Changes {
     this.#server.watcher.emit(type, file);
     await told.catch(() => {}); // Vite has nothing to do with the file
   }
+}
+
+/**
+ * @param {string} text
+ * @param {number} offset
+ */
+function placeIn(text, offset) {
+  const before = text.slice(0, offset).split('\n');
+  const line = before.length;
+  const column = (before.at(-1)?.length ?? 0) + 1;
+  return { line, column, frame: frameOf(text, line, column) };
 }
 
 /**

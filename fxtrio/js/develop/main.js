@@ -56,7 +56,7 @@ async function begin(settings) {
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, server, vite, runner, runtime);
   void new Places(settings, server, browsers);
-  const changes = new Changes(server, site, browsers, vite, settled);
+  const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const web = http.createServer((request, response) => {
     const missing = () => {
       response.statusCode = 404;

@@ -23,4 +23,8 @@ export interface Shown {
   line: number;
   column: number;
   frame: string;
+  /** What to do, where the message does not say it. */
+  remedy?: string;
+  /** Id of the request that it happened in. */
+  request?: string;
 }

@@ -61,7 +61,8 @@ def log_failure(error: BaseException, place: str) -> None:
     if isinstance(error, LoaderError):
         log.info("%s: %r (%d)", place, error.message, error.status_code)
     elif isinstance(error, RenderFailed):
-        log.error("%s: the render failed\n%s", place, error.stack)
+        about = {"failure": error}
+        log.error("%s: the render failed\n%s", place, error.stack, extra=about)
     elif isinstance(error, (DeadlinePassed, RenderTimeout, Busy, ValueRefused)):
         log.error("%s", error)
     else:

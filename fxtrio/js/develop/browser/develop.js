@@ -4,6 +4,7 @@
 import { performReactRefresh } from '/@react-refresh';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
+import { OwnRequests } from './own-requests.js';
 import { standing } from './socket.js';
 import { Updates } from './updates.js';
 
@@ -22,11 +23,11 @@ export async function develop({ base, start, hot, editor }) {
   window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
   overlay.setStanding(standing.problems);
-  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.failed(err));
+  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
   hot.on('vite:beforeUpdate', () => overlay.clear());
   hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
   overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
-  showFailedActions(overlay);
+  const requests = new OwnRequests(window, overlay, hot);
   const importModule = async (/** @type {string} */ url) =>
     latest.get(url) ?? import(/* @vite-ignore */ url);
   const react = {
@@ -39,7 +40,7 @@ export async function develop({ base, start, hot, editor }) {
   if (runtime === null) {
     // A page about an error: the next thing that happens may have put it right.
     const reload = () => location.reload();
-    const events = ['vite:beforeUpdate', 'fx:data'];
+    const events = ['vite:beforeUpdate', 'fx:data', 'fx:settled'];
     for (const event of events) hot.on(event, reload);
     hot.on('fx:problems', (/** @type {any[]} */ problems) => {
       if (problems.length === 0 && overlay.hadStanding) reload();
@@ -50,25 +51,13 @@ export async function develop({ base, start, hot, editor }) {
   }
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
   listeners.add((url, module) => updates.addModule(url, module));
-  hot.on('fx:data', (/** @type {any} */ data) => updates.addData(data));
+  hot.on('fx:data', (/** @type {any} */ data) => {
+    requests.forget();
+    updates.addData(data);
+  });
+  hot.on('fx:settled', () => updates.retry());
   window.addEventListener('fx:reconnected', () => {
     updates.addData({ sources: null, expected: [] });
   });
   performance.mark('fx:ready');
-}
-
-/**
- * Show defects of actions, whatever the page makes of them.
- *
- * @param {Overlay} overlay
- */
-function showFailedActions(overlay) {
-  const plain = window.fetch.bind(window);
-  window.fetch = async (...request) => {
-    const response = await plain(...request);
-    if (response.status === 500 && response.url.includes('/api/__actions/')) {
-      overlay.answered(await response.clone().json(), response);
-    }
-    return response;
-  };
 }

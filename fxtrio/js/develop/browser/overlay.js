@@ -1,5 +1,6 @@
 /** What is wrong, over the page: gone as soon as it is put right. */
 
+import { mismatchOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
@@ -11,6 +12,7 @@ export class Overlay {
   #standing = [];
   /** @type {Shown | null} what has gone wrong on this page */
   #passing = null;
+  #closed = false;
   #document;
   #editor;
 
@@ -34,12 +36,21 @@ export class Overlay {
   constructor(document, editor) {
     this.#document = document;
     this.#editor = editor;
+    document.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape') this.#close();
+    });
+  }
+
+  /** Whether something has gone wrong on this page, and nobody knows that it is right again. */
+  get isPassing() {
+    return this.#passing !== null;
   }
 
   /** @param {Shown[]} problems */
   setStanding(problems) {
     if (problems.length > 0) this.hadStanding = true;
     else if (this.#standing.length > 0) this.#passing = null;
+    if (JSON.stringify(problems) !== JSON.stringify(this.#standing)) this.#closed = false;
     this.#standing = problems;
     this.#draw();
   }
@@ -55,10 +66,10 @@ export class Overlay {
    *
    * @param {{ message: string, frame?: string, id?: string, loc?: { file?: string, line: number, column: number } }} error
    */
-  failed({ message, frame = '', id = '', loc }) {
+  notMade({ message, frame = '', id = '', loc }) {
     const file = (loc?.file ?? id).replace(/\.tsx$/, '').replace(/\?.*$/, '');
     const { line = 0, column = 0 } = loc ?? {};
-    this.#show({ title: 'A module cannot be loaded', message, file, line, column, frame });
+    this.failed({ title: 'A module cannot be loaded', message, file, line, column, frame });
   }
 
   /**
@@ -71,19 +82,15 @@ export class Overlay {
     if (thrown === null || thrown === undefined) return;
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const stack = `${error.stack ?? error.message}\n${info.componentStack ?? ''}`;
-    const hydration = /hydrat/i.test(error.message);
-    const title = hydration
-      ? 'Server and browser render different things'
-      : 'An error in the browser';
+    const place = { file: '', line: 0, column: 0 };
     this.#asked += 1;
-    this.#show({
-      title,
-      message: error.message,
-      file: '',
-      line: 0,
-      column: 0,
-      frame: stack.trim(),
-    });
+    const mismatch = mismatchOf(error.message);
+    if (mismatch === null) {
+      const title = 'An error in the browser';
+      this.failed({ title, message: error.message, ...place, frame: stack.trim() });
+    } else {
+      this.failed({ ...mismatch, ...place });
+    }
     this.ask(this.#asked, stack);
   }
 
@@ -94,8 +101,9 @@ export class Overlay {
    */
   located({ id, file, line, column, frame, stack }) {
     if (id !== this.#asked || this.#passing === null) return;
-    const text = [frame, stack].filter(Boolean).join('\n\n');
-    this.#show({ ...this.#passing, file, line, column, frame: text });
+    const rest = mismatchOf(stack) === null ? stack : this.#passing.frame;
+    const text = [frame, rest].filter(Boolean).join('\n\n');
+    this.failed({ ...this.#passing, file, line, column, frame: text });
   }
 
   /**
@@ -105,39 +113,53 @@ export class Overlay {
    * @param {Response} response
    */
   answered(body, response) {
-    const id = response.headers.get('x-request-id');
-    const details = String(body.details ?? body.stack ?? '');
-    this.#show({
+    const details = String(body.details ?? body.stack ?? body.data?.stack ?? '');
+    const request = response.headers.get('x-request-id') ?? '';
+    if (request !== '' && this.#passing?.request === request) return; // its place is known already
+    this.failed({
       title: `${response.status}: ${body.type ?? 'the action has failed'}`,
       message: String(body.error?.message ?? body.error ?? response.statusText),
       ...{ file: '', line: 0, column: 0 },
-      frame: [details, id === null ? '' : `request ${id}`].filter(Boolean).join('\n\n'),
+      frame: details,
+      request,
     });
   }
 
-  /** @param {Shown} problem */
-  #show(problem) {
+  /**
+   * Something has gone wrong on this page.
+   *
+   * @param {Shown} problem
+   */
+  failed(problem) {
     this.#passing = problem;
+    this.#closed = false;
+    this.#draw();
+  }
+
+  #close() {
+    this.#closed = true;
     this.#draw();
   }
 
   #draw() {
     for (const old of this.#document.querySelectorAll(NAME)) old.remove();
     const problems = [...this.#standing, ...(this.#passing === null ? [] : [this.#passing])];
-    if (problems.length === 0) return;
+    if (problems.length === 0 || this.#closed) return;
     const host = this.#document.createElement(NAME);
     const shadow = host.attachShadow({ mode: 'open' });
     const sheet = this.#document.createElement('style');
     sheet.textContent = styles;
     const box = this.#document.createElement('div');
     box.setAttribute('role', 'alert');
-    box.append(...problems.map((problem) => this.#section(problem)));
+    const close = this.#element('button', 'Close (Esc)');
+    close.addEventListener('click', () => this.#close());
+    box.append(close, ...problems.map((problem) => this.#section(problem)));
     shadow.append(sheet, box);
     this.#document.body.append(host);
   }
 
   /** @param {Shown} problem */
-  #section({ title, message, file, line, column, frame }) {
+  #section({ title, message, file, line, column, frame, remedy = '', request = '' }) {
     const section = this.#document.createElement('section');
     section.append(this.#element('h2', title), this.#element('p', message));
     if (file !== '') {
@@ -151,6 +173,8 @@ export class Overlay {
       section.append(link);
     }
     if (frame !== '') section.append(this.#element('pre', frame));
+    if (remedy !== '') section.append(this.#element('em', remedy));
+    if (request !== '') section.append(this.#element('small', `Request ${request}`));
     return section;
   }
 

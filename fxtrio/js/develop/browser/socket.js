@@ -7,6 +7,9 @@
 const PAUSE_MS = 150;
 const LONGEST_PAUSE_MS = 2000;
 
+/** Messages that wait for a connection; those above it are dropped. */
+const MOST_UNSENT = 100;
+
 /**
  * What is wrong with files, as far as `fx dev` has said: mostly before anybody listens.
  *
@@ -25,6 +28,8 @@ class HotSocket extends EventTarget {
   /** @type {{ epoch: string, number: number } | null} the last message that was heard */
   #heard = null;
   #pause = PAUSE_MS;
+  /** @type {string[]} what was said while nobody listened */
+  #unsent = [];
 
   /** @param {URL} url */
   constructor(url) {
@@ -40,6 +45,7 @@ class HotSocket extends EventTarget {
   /** @param {string} text */
   send(text) {
     if (this.readyState === 1) this.#socket?.send(text);
+    else if (this.#unsent.length < MOST_UNSENT) this.#unsent.push(text);
   }
 
   close() {}
@@ -68,6 +74,7 @@ class HotSocket extends EventTarget {
       if (again && this.#heard !== null) {
         socket.send(JSON.stringify({ type: 'custom', event: 'fx:since', data: this.#heard }));
       }
+      for (const text of this.#unsent.splice(0)) socket.send(text);
     });
     socket.addEventListener('message', ({ data }) => this.#receive(data));
     socket.addEventListener('close', () => {

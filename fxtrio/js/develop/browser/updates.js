@@ -52,11 +52,24 @@ export class Updates {
    */
   addData({ sources, expected }) {
     const shown = this.#shownModules();
-    if (sources !== null && !shown.some((url) => sources.includes(url))) return;
+    const others = sources !== null && !shown.some((url) => sources.includes(url));
+    // What has gone wrong may have done so in any file.
+    if (others && !this.#isWrong && !this.#overlay.isPassing) return;
     this.#overlay.clear();
     this.#data = this.#fetch();
     for (const url of expected) if (shown.includes(url)) this.#expected.add(url);
     this.#schedule();
+  }
+
+  /** Something has changed: an error view asks whether its page can be shown now. */
+  retry() {
+    if (this.#isWrong && this.#data === null) this.addData({ sources: null, expected: [] });
+  }
+
+  /** Whether an error view is shown in the place of a page. */
+  get #isWrong() {
+    const state = this.#runtime.screen.view?.state;
+    return state !== undefined && !state.ok;
   }
 
   #schedule() {

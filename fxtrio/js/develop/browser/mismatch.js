@@ -1,0 +1,48 @@
+/** What React says of a document that is other than what it renders → what differs first. */
+
+/** @typedef {import('../settings.js').Shown} Shown */
+
+const REMEDY =
+  'Render the same on both sides: what only one of them knows (the time, random numbers, ' +
+  'window, localStorage) is set in useEffect, or stands in <ClientOnly>.';
+
+/** A line of React's drawing of the tree: a mark, the depth in spaces, and the text. */
+const LINE = /^([+-])(\s+)(\S.*)$/;
+
+/**
+ * Return what differs first, for the overlay; null for an error that is no mismatch.
+ *
+ * @param {string} message
+ * @returns {Pick<Shown, 'title' | 'message' | 'frame' | 'remedy'> | null}
+ */
+export function mismatchOf(message) {
+  if (!/hydrat/i.test(message)) return null;
+  const lines = message.split('\n');
+  const first = lines.findIndex((line) => LINE.test(line));
+  const title = 'Server and browser render different things';
+  if (first === -1) return { title, message: lines[0], frame: '', remedy: REMEDY };
+  const [browser, server] = ['+', '-'].map((sign) => {
+    const line = lines.slice(first, first + 2).find((one) => one.startsWith(sign));
+    return line === undefined ? 'nothing' : line.slice(1).trim();
+  });
+  const depth = lines[first].match(LINE)?.[2].length ?? 0;
+  const drawn = lines.findIndex((line) => /^\s+\.\.\.$|^\s+</.test(line));
+  const frame = lines.slice(drawn === -1 ? first : drawn).join('\n');
+  const where = elementAround(lines.slice(0, first), depth);
+  const told = `${where}the server has ${server}, and the browser renders ${browser}.`;
+  return { title, message: told.replace(/^t/, 'T'), frame: frame.trimEnd(), remedy: REMEDY };
+}
+
+/**
+ * Return the element that holds what differs: the last above it that stands further left.
+ *
+ * @param {string[]} above
+ * @param {number} depth in spaces, after the mark
+ */
+function elementAround(above, depth) {
+  for (const line of above.toReversed()) {
+    const [, spaces, name] = line.match(/^(\s+)<([\w.:-]+)/) ?? [];
+    if (name !== undefined && spaces.length - 1 < depth) return `In <${name}> `;
+  }
+  return '';
+}

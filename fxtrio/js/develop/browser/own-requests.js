@@ -1,0 +1,110 @@
+/** The requests of this page, and what the server logs of them: for the console and the overlay. */
+
+/** @typedef {import('./overlay.js').Overlay} Overlay */
+/** @typedef {import('../settings.js').Shown} Shown */
+
+/** Requests for pages that are remembered: those of links that are prefetched, mostly. */
+const MOST_KEPT = 100;
+
+/**
+ * @param {Window} window
+ * @returns {string | null} the id of the request that the document came with
+ */
+function requestOfDocument(window) {
+  const [entry] = window.performance.getEntriesByType('navigation');
+  const timings =
+    /** @type {PerformanceNavigationTiming | undefined} */ (entry)?.serverTiming ?? [];
+  return timings.find(({ name }) => name === 'fx')?.description ?? null;
+}
+
+export class OwnRequests {
+  /** @type {Map<string, string>} page asked for → URL, by the id of the request */
+  #pages = new Map();
+  /** @type {Map<string, Shown>} what is wrong with pages that are not shown, by URL */
+  #later = new Map();
+  #window;
+  #overlay;
+  #hot;
+
+  /**
+   * @param {Window & typeof globalThis} window
+   * @param {Overlay} overlay
+   * @param {any} hot of the entry: the events of Vite
+   */
+  constructor(window, overlay, hot) {
+    this.#window = window;
+    this.#overlay = overlay;
+    this.#hot = hot;
+    this.#watchFetch();
+    hot.on('fx:logged', (/** @type {any} */ record) => this.#logged(record));
+    this.#navigation?.addEventListener('currententrychange', () => this.#navigated());
+    const own = requestOfDocument(window);
+    if (own !== null) this.#follow(own);
+  }
+
+  /** Of browsers that have it; others show at once what is wrong with a page they prefetch. */
+  get #navigation() {
+    return /** @type {any} */ (this.#window).navigation;
+  }
+
+  /** @param {string} request */
+  #follow(request) {
+    this.#hot.send('fx:own', { request });
+  }
+
+  #watchFetch() {
+    const window = this.#window;
+    const plain = window.fetch.bind(window);
+    window.fetch = async (...request) => {
+      const response = await plain(...request);
+      const id = response.headers.get('x-request-id');
+      if (id !== null && response.url.startsWith(`${window.location.origin}/`)) {
+        const headers = new Headers(request[1]?.headers);
+        if (headers.has('x-fx-navigation')) this.#remember(id, response.url);
+        this.#follow(id);
+      }
+      return response;
+    };
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} url
+   */
+  #remember(id, url) {
+    this.#pages.set(id, url);
+    for (const old of this.#pages.keys()) if (this.#pages.size > MOST_KEPT) this.#pages.delete(old);
+  }
+
+  /**
+   * @param {{ request: string, level: 'error' | 'warn' | 'info' | 'debug', text: string, shown: Shown | null }} record
+   */
+  #logged({ request, level, text, shown }) {
+    if (text !== '') this.#window.console[level](`[server] ${text}`);
+    if (shown === null) return;
+    const url = this.#pages.get(request) ?? null;
+    if (url === null || this.#isShown(url) || !this.#navigation) this.#overlay.failed(shown);
+    else this.#later.set(url, shown);
+  }
+
+  /** @param {string} url */
+  #isShown(url) {
+    const { origin, pathname, search } = this.#window.location;
+    return url === `${origin}${pathname}${search}`;
+  }
+
+  /** Another page is shown: what is wrong with the one before does not matter any more. */
+  #navigated() {
+    this.#overlay.clear();
+    for (const [url, shown] of this.#later) {
+      if (!this.#isShown(url)) continue;
+      this.#later.delete(url);
+      this.#overlay.failed(shown);
+    }
+  }
+
+  /** Code of the server has changed: pages that were asked for before may be right now. */
+  forget() {
+    this.#later.clear();
+  }
+}
