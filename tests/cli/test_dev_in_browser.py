@@ -3,68 +3,17 @@
 from __future__ import annotations
 
 import signal
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.e2e.support import Server, free_port, fx, serving, visit
+from tests.cli.in_browser import edit, hydrated, open_home, wait_for
+from tests.e2e.support import Server, visit
 
-pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    expect.set_options(timeout=60_000)  # the machine may be busy
-    yield
-    expect.set_options(timeout=5_000)  # Playwright's own
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    fx("init", "shop", cwd=tmp_path)
-    return tmp_path / "shop"
-
-
-@pytest.fixture
-def server(project: Path) -> Iterator[Server]:
-    port = free_port()
-    command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
-    with serving(command, project, port) as running:
-        yield running
-
-
-def hydrated(page: Page) -> None:
-    """Wait until the page takes updates."""
-    page.wait_for_function("performance.getEntriesByName('fx:ready').length > 0")
-
-
-def wait_for(server: Server, text: str, count: int = 1) -> None:
-    """Wait until `fx dev` has printed ``text`` so many times, and serves."""
-    give_up = time.monotonic() + 60
-    while server.output().count(text) < count:
-        assert time.monotonic() < give_up, server.output()
-        httpx.get(f"{server.url}/readyz")
-
-
-def edit(project: Path, old: str, new: str) -> None:
-    page = project / "pages/index.fxl"
-    text = page.read_text(encoding="utf-8")
-    assert old in text
-    page.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def open_home(browser: Browser, server: Server) -> Page:
-    page = visit(browser).page
-    page.set_default_timeout(60_000)
-    page.goto(server.url)
-    expect(page.locator("h1")).to_have_text("Notes")
-    return page
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
 
 
 def test_a_saved_file_is_seen_without_a_reload_by_hand(
@@ -104,67 +53,6 @@ def test_the_page_keeps_its_state_while_both_halves_change(
     assert "<h1>My notes</h1>" in fresh
     assert "A page is served again" in fresh
     assert "rgb(1, 2, 3)" in fresh
-
-
-def test_a_mistake_is_shown_until_it_is_put_right(
-    browser: Browser, server: Server, project: Path
-) -> None:
-    page = open_home(browser, server)
-    hydrated(page)
-    overlay = page.locator("fx-overlay")
-
-    edit(project, "@server\nasync def", "@server\ndef")
-    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:18:5")
-    expect(page.locator("h1")).to_have_text("Notes")  # what was right before is served
-    edit(project, "@server\ndef", "@server\nasync def")
-    expect(overlay).to_have_count(0)
-
-    edit(project, "<h1>Notes</h1>", "<h1>Notes<h1>")
-    expect(overlay.locator("pre")).to_contain_text("<h1>Notes<h1>")
-    edit(project, "<h1>Notes<h1>", "<h1>Notes again</h1>")
-    expect(page.locator("h1")).to_have_text("Notes again")
-    expect(overlay).to_have_count(0)
-
-
-def test_an_error_on_import_is_shown_from_the_page_file_on(
-    browser: Browser, server: Server, project: Path
-) -> None:
-    page = open_home(browser, server)
-    hydrated(page)
-    overlay = page.locator("fx-overlay")
-
-    edit(project, "NOTES = []", "NOTES = 1 / 0")
-
-    expect(overlay.locator("p")).to_have_text("ZeroDivisionError: division by zero")
-    shown = overlay.locator("pre").inner_text().splitlines()
-    assert shown[1].strip().startswith(f'File "{project}/pages/index.fxl", line ')
-    edit(project, "NOTES = 1 / 0", "NOTES = []")
-    expect(overlay).to_have_count(0)
-
-
-def test_what_fails_while_it_runs_is_shown_with_its_place(
-    browser: Browser, server: Server, project: Path
-) -> None:
-    page = open_home(browser, server)
-    hydrated(page)
-    overlay = page.locator("fx-overlay")
-
-    edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
-    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:61:25")
-    expect(overlay.locator("pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
-    edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
-    expect(overlay).to_have_count(0)
-
-    edit(project, '{"notes": NOTES}', '{"notes": NOTES[99]}')
-    expect(overlay.locator("p")).to_have_text("list index out of range")
-    expect(overlay.locator("pre")).to_contain_text("request ")
-    edit(project, '{"notes": NOTES[99]}', '{"notes": NOTES}')
-    expect(overlay).to_have_count(0)
-
-    edit(project, "    text = str(body", '    raise KeyError("boom")\n    text = str(body')
-    wait_for(server, "updated in", 5)
-    page.get_by_role("button", name="Add").click()
-    expect(overlay.locator("p")).to_have_text("KeyError: 'boom'")
 
 
 def test_pages_come_and_go_without_a_restart(

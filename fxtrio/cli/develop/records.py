@@ -42,7 +42,8 @@ class Follower:
         if len(self._ids) > _FOLLOWED:
             del self._ids[next(iter(self._ids))]
         for told in tuple(self._records.kept):
-            self.offer(told)
+            if told["request"] == request_id:
+                self.offer(told)
 
     def offer(self, told: dict[str, Any]) -> None:
         """Take a record, if it is of a request that was named; never waits."""

@@ -103,7 +103,7 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
     source = _read(Path(file), file) if file else None
     frame = source.frame(line, column) if source is not None and line else ""
     return Shown(
-        title=title.partition("\n")[0] if message not in title else "The server has failed",
+        title="The server has failed" if title == message else title.partition("\n")[0],
         message=message,
         file=file,
         line=line,

@@ -8,6 +8,9 @@ import { OwnRequests } from './own-requests.js';
 import { standing } from './socket.js';
 import { Updates } from './updates.js';
 
+/** When hydration is over (ms); until then what is printed is looked at. */
+const HYDRATED_MS = 5000;
+
 /**
  * Start the app, and follow what `fx dev` says.
  *
@@ -36,6 +39,7 @@ export async function develop({ base, start, hot, editor }) {
     onRecoverableError: (/** @type {any} */ error, /** @type {any} */ info) =>
       overlay.thrown(error, info),
   };
+  watchAttributes(overlay);
   const runtime = await start({ base, importModule: /** @type {any} */ (importModule), react });
   if (runtime === null) {
     // A page about an error: the next thing that happens may have put it right.
@@ -55,9 +59,31 @@ export async function develop({ base, start, hot, editor }) {
     requests.forget();
     updates.addData(data);
   });
+  hot.on('vite:error', () => updates.addFailure());
   hot.on('fx:settled', () => updates.retry());
   window.addEventListener('fx:reconnected', () => {
     updates.addData({ sources: null, expected: [] });
   });
   performance.mark('fx:ready');
+}
+
+/**
+ * Show attributes that differ between server and browser: React prints them, and that is all.
+ *
+ * @param {Overlay} overlay
+ */
+function watchAttributes(overlay) {
+  const plain = console.error;
+  const end = () => {
+    if (console.error === watching) console.error = plain; // others may have put theirs before it
+  };
+  const watching = (/** @type {unknown[]} */ ...said) => {
+    plain(...said);
+    if (!/^A tree hydrated but/.test(String(said[0]))) return;
+    end();
+    const [text, ...values] = said.map(String);
+    overlay.thrown(new Error(text.replace(/%s/g, () => values.shift() ?? '')));
+  };
+  console.error = watching;
+  setTimeout(end, HYDRATED_MS);
 }

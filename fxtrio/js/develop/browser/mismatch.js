@@ -17,20 +17,32 @@ const LINE = /^([+-])(\s+)(\S.*)$/;
  */
 export function mismatchOf(message) {
   if (!/hydrat/i.test(message)) return null;
-  const lines = message.split('\n');
+  const lines = drawingIn(message);
   const first = lines.findIndex((line) => LINE.test(line));
   const title = 'Server and browser render different things';
-  if (first === -1) return { title, message: lines[0], frame: '', remedy: REMEDY };
+  if (first === -1) return { title, message: message.split('\n')[0], frame: '', remedy: REMEDY };
   const [browser, server] = ['+', '-'].map((sign) => {
     const line = lines.slice(first, first + 2).find((one) => one.startsWith(sign));
     return line === undefined ? 'nothing' : line.slice(1).trim();
   });
   const depth = lines[first].match(LINE)?.[2].length ?? 0;
-  const drawn = lines.findIndex((line) => /^\s+\.\.\.$|^\s+</.test(line));
-  const frame = lines.slice(drawn === -1 ? first : drawn).join('\n');
   const where = elementAround(lines.slice(0, first), depth);
   const told = `${where}the server has ${server}, and the browser renders ${browser}.`;
-  return { title, message: told.replace(/^t/, 'T'), frame: frame.trimEnd(), remedy: REMEDY };
+  return { title, message: told.replace(/^t/, 'T'), frame: lines.join('\n'), remedy: REMEDY };
+}
+
+/**
+ * Return React's drawing of the tree, which ends what it says; a stack may follow.
+ *
+ * @param {string} message
+ */
+function drawingIn(message) {
+  const lines = message.split('\n');
+  const start = lines.findIndex((line) => /^\s+(\.\.\.|<\S+.*)$/.test(line));
+  if (start === -1) return [];
+  const rest = lines.slice(start);
+  const end = rest.findIndex((line) => line.trim() === '');
+  return end === -1 ? rest : rest.slice(0, end);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { flushSync } from 'react-dom';
 
 /** Longest wait for the module of a page whose loader has changed too (ms). */
-const TOGETHER_MS = 2000;
+const TOGETHER_MS = 10_000;
 
 /** @typedef {import('../../client/runtime.js').Runtime} Runtime */
 
@@ -61,6 +61,13 @@ export class Updates {
     this.#schedule();
   }
 
+  /** A module cannot be loaded: nothing waits for it any more. */
+  addFailure() {
+    if (this.#expected.size === 0) return;
+    this.#expected.clear();
+    this.#schedule();
+  }
+
   /** Something has changed: an error view asks whether its page can be shown now. */
   retry() {
     if (this.#isWrong && this.#data === null) this.addData({ sources: null, expected: [] });
@@ -80,6 +87,7 @@ export class Updates {
 
   async #apply() {
     const [data, modules] = [this.#data, this.#modules];
+    if (modules.length > 0) this.#overlay.clear(); // what the code before them has thrown
     this.#data = null;
     this.#modules = [];
     this.#expected.clear();

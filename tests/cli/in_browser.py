@@ -1,0 +1,39 @@
+"""What tests do with a project of `fx init` that `fx dev` serves."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.support import Server, visit
+
+
+def hydrated(page: Page) -> None:
+    """Wait until the page takes updates."""
+    page.wait_for_function("performance.getEntriesByName('fx:ready').length > 0")
+
+
+def wait_for(server: Server, text: str, count: int = 1) -> None:
+    """Wait until `fx dev` has printed ``text`` so many times, and serves."""
+    give_up = time.monotonic() + 60
+    while server.output().count(text) < count:
+        assert time.monotonic() < give_up, server.output()
+        httpx.get(f"{server.url}/readyz")
+
+
+def edit(project: Path, old: str, new: str) -> None:
+    page = project / "pages/index.fxl"
+    text = page.read_text(encoding="utf-8")
+    assert old in text
+    page.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def open_home(browser: Browser, server: Server) -> Page:
+    page = visit(browser).page
+    page.set_default_timeout(60_000)
+    page.goto(server.url)
+    expect(page.locator("h1")).to_have_text("Notes")
+    return page

@@ -1,0 +1,189 @@
+"""What goes wrong is shown over the page, with its place, until it is put right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.cli.in_browser import edit, hydrated, open_home, wait_for
+from tests.e2e.support import Server, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+
+
+def test_a_mistake_is_shown_until_it_is_put_right(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+
+    edit(project, "@server\nasync def", "@server\ndef")
+    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:18:5")
+    expect(page.locator("h1")).to_have_text("Notes")  # what was right before is served
+    edit(project, "@server\ndef", "@server\nasync def")
+    expect(overlay).to_have_count(0)
+
+    edit(project, "<h1>Notes</h1>", "<h1>Notes<h1>")
+    expect(overlay.locator("pre")).to_contain_text("<h1>Notes<h1>")
+    edit(project, "<h1>Notes<h1>", "<h1>Notes again</h1>")
+    expect(page.locator("h1")).to_have_text("Notes again")
+    expect(overlay).to_have_count(0)
+
+
+def test_an_error_on_import_is_shown_from_the_page_file_on(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+
+    edit(project, "NOTES = []", "NOTES = 1 / 0")
+
+    expect(overlay.locator("p")).to_have_text("ZeroDivisionError: division by zero")
+    shown = overlay.locator("pre").inner_text().splitlines()
+    assert shown[1].strip().startswith(f'File "{project}/pages/index.fxl", line ')
+    edit(project, "NOTES = 1 / 0", "NOTES = []")
+    expect(overlay).to_have_count(0)
+
+
+def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    place = f"{project}/pages/index.fxl:19:22"
+
+    edit(project, '{"notes": NOTES}', '{"notes": NOTES[99]}')
+    fresh = visit(browser).page
+    fresh.goto(server.url)
+    for shown in (page, fresh):
+        overlay = shown.locator("fx-overlay")
+        expect(overlay.get_by_role("link")).to_have_text(place)
+        expect(overlay.get_by_role("link")).to_have_attribute("href", f"vscode://file{place}")
+        expect(overlay.locator("p")).to_have_text("IndexError: list index out of range")
+        expect(overlay.locator("pre")).to_contain_text('19 |     return {"notes": NOTES[99]}')
+        expect(overlay.locator("em")).to_contain_text("Put it right and save")
+        request = overlay.locator("small").inner_text().removeprefix("Request ")
+        assert f"[request {request}]" in server.output()
+    edit(project, '{"notes": NOTES[99]}', '{"notes": NOTES}')
+
+    for shown in (page, fresh):
+        expect(shown.locator("fx-overlay")).to_have_count(0)
+        expect(shown.locator("h1")).to_have_text("Notes")
+
+
+def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+
+    edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
+    for _ in range(2):  # in the open page, and in a fresh document of it
+        expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:61:25")
+        expect(overlay.locator("pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
+        page.reload()
+    edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
+    expect(overlay).to_have_count(0)
+    expect(page.locator("h1")).to_have_text("Notes")
+
+    edit(project, "    text = str(body", '    raise KeyError("boom")\n    text = str(body')
+    wait_for(server, "1 modules run")
+    page.get_by_role("button", name="Add").click()
+    expect(overlay.locator("p")).to_have_text("KeyError: 'boom'")
+    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:25:5")
+    expect(overlay.locator("h2")).to_have_text("pages/index.fxl: add_note() failed")
+    edit(project, '    raise KeyError("boom")\n', "")
+    expect(overlay).to_have_count(0)
+
+
+def test_what_server_and_browser_render_differently_is_named(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    overlay = page.locator("fx-overlay")
+    heading = "<h1>Notes</h1>"
+    cases = {
+        "<h1>On {typeof window}</h1>": "In <h1> the server has undefined, "
+        "and the browser renders object.",
+        "{typeof window === 'object' ? <h2>Notes</h2> : <h1>Notes</h1>}": "In <Home> the server "
+        "has <h1>, and the browser renders <h2>.",
+        "<h1 title={typeof window}>Notes</h1>": 'In <h1> the server has title="undefined", '
+        'and the browser renders title="object".',
+    }
+
+    for number, (text, told) in enumerate(cases.items(), 1):
+        edit(project, heading, text)
+        wait_for(server, "updated in", number)
+        page.reload()
+        expect(overlay.locator("p")).to_have_text(told)
+        expect(overlay.locator("em")).to_contain_text("<ClientOnly>")
+        heading = text
+    edit(project, heading, "<h1>Notes</h1>")
+    expect(overlay).to_have_count(0)
+
+
+def test_an_error_in_the_browser_is_shown_with_its_place(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+    throwing = "<h1 onClick={() => { throw new Error('clicked') }}>Notes!</h1>"
+
+    edit(project, "<h1>Notes</h1>", throwing)
+    page.get_by_text("Notes!").click()
+    expect(overlay.locator("p")).to_have_text("clicked")
+    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:61:34")
+    expect(overlay.locator("pre")).to_contain_text("throw new Error('clicked')")
+    page.keyboard.press("Escape")  # what is below it may be looked at
+    expect(overlay).to_have_count(0)
+    page.get_by_text("Notes!").click()
+    expect(overlay).to_have_count(1)
+    edit(project, throwing, "<h1>Notes</h1>")
+    expect(overlay).to_have_count(0)
+
+
+def test_what_is_wrong_already_covers_a_page_that_is_loaded_then(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+
+    edit(project, "<h1>Notes</h1>", "<h1>Notes<h1>")
+    wait_for(server, "✗")
+    page.reload()
+    overlay = page.locator("fx-overlay")
+    expect(overlay.locator("p")).to_contain_text("<h1> is never closed")
+    at = "document.elementFromPoint(innerWidth * {}, innerHeight * {}).localName"
+    for across in (0.1, 0.5, 0.9):
+        for down in (0.1, 0.5, 0.9):
+            assert page.evaluate(at.format(across, down)) == "fx-overlay"
+    box = overlay.locator("p").bounding_box()
+    assert box is not None
+    assert box["height"] > 10
+
+
+def test_a_prefetched_page_that_fails_is_told_when_it_is_gone_to(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    about = project / "pages/about.fxl"
+    text = about.read_text("utf-8")
+    about.write_text(text.replace("    return {", "    return 1 / 0, {"), "utf-8")
+    wait_for(server, "updated in")
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+
+    page.get_by_role("link", name="About").hover()
+    wait_for(server, "pages/about.fxl failed")
+    expect(overlay).to_have_count(0)
+    page.get_by_role("link", name="About").click()
+    expect(overlay.locator("p")).to_have_text("ZeroDivisionError: division by zero")
+    about.write_text(text, "utf-8")
+    expect(page.locator("h1")).to_have_text("About")
+    expect(overlay).to_have_count(0)
