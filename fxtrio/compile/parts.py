@@ -38,6 +38,13 @@ def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
         _write(folder / "ui" / f"{page.module.source}.tsx", page.ui)
 
 
+def remove_halves(sources: Iterable[str], folder: Path) -> None:
+    """Remove both halves of page files that are gone from a build folder."""
+    for source in sources:
+        (folder / "server" / f"{source}.py").unlink(missing_ok=True)
+        (folder / "ui" / f"{source}.tsx").unlink(missing_ok=True)
+
+
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8", newline="")

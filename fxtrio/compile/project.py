@@ -65,8 +65,12 @@ class CheckedProject:
     """The pages folder, relative to the project folder."""
 
 
-def check_project(root: Path, config: Config) -> CheckedProject:
-    """Read and check every file below the pages folder of the project in ``root``."""
+def check_project(root: Path, config: Config, memory: CheckedTexts | None = None) -> CheckedProject:
+    """Read and check every file below the pages folder of the project in ``root``.
+
+    Page files that ``memory`` knows are not checked again.
+    """
+    check = check_page if memory is None else memory.check_page
     tree = scan(root, config)
     problems = tree_problems(tree, config)
     pages: list[CheckedPage] = []
@@ -75,12 +79,38 @@ def check_project(root: Path, config: Config) -> CheckedProject:
         if isinstance(text, Problem):
             problems.append(text)
             continue
-        page, found = check_page(text, root)
+        page, found = check(text, root)
         pages.append(page)
         problems += found
     for source in (*(api.source for api in tree.api), *tree.llms.values()):
         problems += check_python(root, source)
     return CheckedProject(tree, tuple(pages), tuple(sorted(problems)), config.pages_dir)
+
+
+@attrs.frozen(eq=False)
+class CheckedTexts:
+    """What came of page files: one whose text is the same is not checked again.
+
+    Holds as much as there are page files, whichever was checked last of each.
+    """
+
+    _known: dict[str, tuple[str, tuple[CheckedPage, list[Problem]]]] = attrs.field(factory=dict)
+    """By source: the text, and what `check_page` has returned for it."""
+
+    def check_page(
+        self, source: SourceText, root: Path | None = None
+    ) -> tuple[CheckedPage, list[Problem]]:
+        """Return what the function does."""
+        text, done = self._known.get(source.path, (None, None))
+        if done is None or text != source.text:
+            done = check_page(source, root)
+            self._known[source.path] = source.text, done
+        return done
+
+    def forget(self, sources: Iterable[str]) -> None:
+        """Drop files that are gone."""
+        for source in sources:
+            self._known.pop(source, None)
 
 
 def check_page(source: SourceText, root: Path | None = None) -> tuple[CheckedPage, list[Problem]]:

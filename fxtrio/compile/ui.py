@@ -58,9 +58,9 @@ class UiProblems:
     """For which it fails unless there is more to it, such as a global of another script."""
 
 
-async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
-    """Return the problems of the page files that divide into halves; cancelling it kills Node."""
-    files = [
+def files_to_check(project: CheckedProject) -> list[dict[str, Any]]:
+    """Return all that is looked at of the page files that divide into halves."""
+    return [
         {
             "path": page.module.source,
             "text": page.ui,
@@ -71,11 +71,15 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
         for page in project.pages
         if page.whole
     ]
+
+
+async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
+    """Return the problems of the page files that divide into halves; cancelling it kills Node."""
     order = {
         "toolchain": toolchain.as_posix(),
         "root": root.as_posix(),
         "pages": project.pages_dir,
-        "files": files,
+        "files": files_to_check(project),
     }
     node = await trio.to_thread.run_sync(find_node)
     done = await trio.run_process(

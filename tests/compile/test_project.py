@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from fxtrio.compile import project
 from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
 from fxtrio.compile.problems import Problem, format_json, format_text, placed
-from fxtrio.compile.project import CheckedProject, check_page, check_project
-from fxtrio.compile.source import read_text
+from fxtrio.compile.project import (
+    CheckedPage,
+    CheckedProject,
+    CheckedTexts,
+    check_page,
+    check_project,
+)
+from fxtrio.compile.source import SourceText, read_text
 from fxtrio.config import Config
 from fxtrio.manifest import PageModule
+from tests.trees import PAGE, write_tree
 
 UI = "export default function Page() { return null }\n"
 
@@ -206,3 +214,30 @@ def test_problems_for_editors_are_json() -> None:
             )
         ]
     }
+
+
+def test_a_page_file_is_checked_again_only_when_its_text_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = []
+
+    def counting(source: SourceText, root: Path | None = None) -> tuple[CheckedPage, list[Problem]]:
+        checked.append(source.path)
+        return plain(source, root)
+
+    plain = project.check_page
+    monkeypatch.setattr(project, "check_page", counting)
+    write_tree(tmp_path, {"pages/a.fxl": PAGE, "pages/b.fxl": "x = ("})
+    memory = CheckedTexts()
+    first = check_project(tmp_path, Config(), memory)
+    write_tree(tmp_path, {"pages/a.fxl": f"n = 1\n\n{PAGE}", "pages/c.fxl": PAGE})
+    second = check_project(tmp_path, Config(), memory)
+    (tmp_path / "pages/a.fxl").unlink()
+    memory.forget(["pages/a.fxl"])
+    write_tree(tmp_path, {"pages/a.fxl": PAGE})
+    third = check_project(tmp_path, Config(), memory)
+
+    assert checked == ["pages/a.fxl", "pages/b.fxl", "pages/a.fxl", "pages/c.fxl", "pages/a.fxl"]
+    assert first.problems == second.problems == check_project(tmp_path, Config()).problems
+    assert second.pages[0].python.startswith("n = 1")
+    assert third == check_project(tmp_path, Config())

@@ -11,7 +11,7 @@ from watchfiles import Change, awatch
 
 from fxtrio.cli.develop.ignored import Ignored
 
-_QUIET_MS = 10  # an editor's write, rename and chmod come within a few milliseconds
+_QUIET_MS = 5  # what one save does comes together; what is read half-written is read again
 _CANCEL_MS = 100  # how often the watching thread looks whether it may end
 
 

@@ -7,7 +7,7 @@ A file that has become wrong changes nothing but what is said about it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,23 @@ import trio
 
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
+from fxtrio.cli.develop.likely import LikelyMistakes
 from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.vite import Vite, open_vite
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
-from fxtrio.compile.parts import bundle_views, make_manifest, planned_site, write_halves
+from fxtrio.compile.parts import (
+    bundle_views,
+    make_manifest,
+    planned_site,
+    remove_halves,
+    write_halves,
+)
 from fxtrio.compile.problems import CompileFailed, Problem, placed
-from fxtrio.compile.project import CheckedPage, CheckedProject, check_page, check_project
+from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.compile.ui import ui_problems
 from fxtrio.config import Config, load_config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
@@ -67,6 +73,7 @@ class Workshop:
     ahead: Ahead = attrs.field(factory=Ahead)
     config: Config = attrs.field(factory=Config)
     _project: CheckedProject | None = None
+    _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
     """Page files that are wrong; what they were before is in use."""
 
@@ -78,8 +85,12 @@ class Workshop:
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
-    _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
-    _warned: frozenset[str] = frozenset()
+    _mistakes: LikelyMistakes = attrs.field(
+        default=attrs.Factory(
+            lambda self: LikelyMistakes(self.root, self.nursery, self.report, self.warn),
+            takes_self=True,
+        )
+    )
 
     @property
     def folder(self) -> Path:
@@ -99,7 +110,7 @@ class Workshop:
         await self._tell_problems()
         warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
-        self._check_ui_later()
+        self._mistakes.look_later(project, self._toolchain)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""
@@ -120,11 +131,11 @@ class Workshop:
         """Act on files that came or went."""
         before = self._by_source()
         project = await self._check_all()
-        await trio.to_thread.run_sync(self._write_all, project)
         now = {page.module.source: page for page in project.pages}
-        await self._take(project, replan=True)
         changed = {source: page for source, page in now.items() if before.get(source) != page}
         gone = [source for source in before if source not in now]
+        await trio.to_thread.run_sync(self._write, changed.values(), gone)
+        await self._take(project, replan=True)
         return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
 
     async def _recheck(self, sources: Iterable[str]) -> tuple[dict[str, CheckedPage], bool]:
@@ -152,7 +163,7 @@ class Workshop:
         *,
         replan: bool,
         before: dict[str, CheckedPage] | None = None,
-        gone: Iterable[str] = (),
+        gone: Sequence[str] = (),
     ) -> Applied:
         """Hand pages and modules that have changed to whoever runs them."""
         assert self._project is not None
@@ -184,8 +195,8 @@ class Workshop:
             data = {"sources": None if structure else sources}
         told = await self._tell(found, changed, known, gone, data)
         await self._tell_problems()
-        if changed or found.files:
-            self._check_ui_later()
+        if changed or gone or found.files:
+            self._mistakes.look_later(self._project, self._toolchain, found.files)
         wrong = [str(one) for found_ in self._broken.values() for one in placed(found_, self.root)]
         wrong += [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told]
         return Applied(problems=(*wrong, *failed), modules=modules)
@@ -253,7 +264,7 @@ class Workshop:
 
         Raises CompileFailed for what is wrong with more than one page.
         """
-        project = await trio.to_thread.run_sync(check_project, self.root, self.config)
+        project = await trio.to_thread.run_sync(check_project, self.root, self.config, self._texts)
         pages = {page.module.source: page for page in project.pages}
         broken: dict[str, list[Problem]] = {}
         for problem in project.problems:
@@ -275,7 +286,7 @@ class Workshop:
             text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
         if not isinstance(text, SourceText):
             return None, [text]
-        return check_page(text, self.root)
+        return self._texts.check_page(text, self.root)
 
     def _write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages; nothing of pages that are gone stays."""
@@ -283,6 +294,12 @@ class Workshop:
             shutil.rmtree(self.folder / name, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_halves(project.pages, self.folder)
+
+    def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
+        """Write the halves of ``pages``; those of page files that are ``gone`` go, too."""
+        write_halves(pages, self.folder)
+        remove_halves(gone, self.folder)
+        self._texts.forget(gone)
 
     def _by_source(self) -> dict[str, CheckedPage]:
         pages = self._project.pages if self._project is not None else ()
@@ -338,26 +355,3 @@ class Workshop:
             await self._ask(op, **fields)
         except FxtrioError as error:
             self.report(str(error))
-
-    # Mistakes that keep nothing from working
-
-    def _check_ui_later(self) -> None:
-        """Look for likely mistakes of UI code, unless there is another change meanwhile."""
-        self._checking.cancel("there is a newer version")
-        self._checking = trio.CancelScope()
-        self.nursery.start_soon(self._check_ui, self._checking)
-
-    async def _check_ui(self, scope: trio.CancelScope) -> None:
-        with scope:
-            await trio.sleep(1.0)  # what is on the screen comes first
-            assert self._project is not None
-            try:
-                found = await ui_problems(self.root, self._project, self._toolchain)
-            except FxtrioError as error:
-                self.report(str(error))
-                return
-            texts = [str(one) for one in placed((*found.certain, *found.likely), self.root)]
-            for text in texts:
-                if text not in self._warned:
-                    self.warn(text)
-            self._warned = frozenset(texts)

@@ -43,6 +43,11 @@ export class Browsers {
   /** Tells this process from the one before, whose numbers mean nothing here. */
   #epoch = String(Date.now());
 
+  /** Whether anybody learns of updates. */
+  get isHeard() {
+    return this.#sockets.size > 0;
+  }
+
   /** @param {Socket} socket lines of JSON in both directions */
   add(socket) {
     this.#sockets.add(socket);

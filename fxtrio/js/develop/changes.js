@@ -12,6 +12,9 @@ import { unresolvedImport } from './unresolved.js';
 /** Longest wait for Vite to act on one file (ms). */
 const LONGEST_MS = 2000;
 
+/** Most changes at once whose modules are prepared before browsers ask for them. */
+const MOST_PREPARED = 8;
+
 const CODE = /\.(m?[jt]sx?|fxl)$/;
 
 export class Changes {
@@ -55,6 +58,9 @@ export class Changes {
     const { ui, files } = this.#withOthers(changes);
     const { data } = changes;
     const good = await this.#parsed(ui);
+    const few = ui.length + files.length <= MOST_PREPARED && this.#browsers.isHeard;
+    const added = good.filter(({ type }) => few && type === 'add');
+    for (const { file } of added) this.#prepare(`/${file}.tsx`); // a page that is asked for now
     if (data !== null) {
       const known = good.filter(({ type }) => type === 'change'); // others are on no screen
       const expected = known.map(({ file }) => this.#site.urlOf(file));
@@ -63,8 +69,8 @@ export class Changes {
         expected,
       });
     }
-    for (const { type, file } of good) await this.#emitPage(type, this.#site.idOf(file));
-    for (const { type, file } of await this.#parsed(files)) await this.#emit(type, file);
+    for (const { type, file } of good) await this.#emitPage(type, this.#site.idOf(file), few);
+    for (const { type, file } of await this.#parsed(files)) await this.#emit(type, file, few);
     const problems = [...this.#broken.values()];
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});
@@ -163,9 +169,10 @@ export class Changes {
    *
    * @param {Change['type']} type
    * @param {string} id
+   * @param {boolean} prepared
    */
-  async #emitPage(type, id) {
-    if (type === 'change') return this.#emit(type, id);
+  async #emitPage(type, id, prepared) {
+    if (type === 'change') return this.#emit(type, id, prepared);
     let known = false;
     for (const { moduleGraph } of Object.values(this.#server.environments)) {
       for (const module of moduleGraph.getModulesByFile(id) ?? []) {
@@ -173,7 +180,7 @@ export class Changes {
         known = true;
       }
     }
-    if (known && type === 'add') await this.#emit('change', id);
+    if (known && type === 'add') await this.#emit('change', id, prepared);
   }
 
   /**
@@ -181,11 +188,20 @@ export class Changes {
    *
    * @param {Change['type']} type
    * @param {string} file
+   * @param {boolean} prepared whether its modules are made before browsers ask for them
    */
-  async #emit(type, file) {
+  async #emit(type, file, prepared) {
     const told = once(this.#settled, 'told', { signal: AbortSignal.timeout(LONGEST_MS) });
     this.#server.watcher.emit(type, file);
     await told.catch(() => {}); // Vite has nothing to do with the file
+    if (!prepared || type === 'unlink') return;
+    const { moduleGraph } = this.#server.environments.client;
+    for (const { url } of moduleGraph.getModulesByFile(file) ?? []) this.#prepare(url);
+  }
+
+  /** @param {string} url of a module, as Vite has it */
+  #prepare(url) {
+    void this.#server.environments.client.warmupRequest(url); // whoever asks is told what is wrong
   }
 }
 

@@ -1,0 +1,72 @@
+"""Mistakes of UI code that keep no page from being served: looked for when nothing else is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import placed
+from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.ui import files_to_check, ui_problems
+from fxtrio.errors import FxtrioError
+
+_LATER = 1.0  # seconds after a change: what is on the screen comes first
+_CODE = frozenset({".fxl", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"})
+
+
+@attrs.define(eq=False)
+class LikelyMistakes:
+    """Looks for them one after the other; runs its task in ``nursery``."""
+
+    root: Path
+    nursery: trio.Nursery
+    report: Callable[[str], None]
+    warn: Callable[[str], None]
+
+    _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _told: frozenset[str] = frozenset()
+    _looked_at: list[dict[str, Any]] | None = None
+    """All of the page files that mattered the last time; None when other files have changed."""
+
+    def look_later(
+        self, project: CheckedProject, toolchain: Path, files: Iterable[str] = ()
+    ) -> None:
+        """Look at ``project``, unless there is a newer one meanwhile; tell each mistake once.
+
+        ``files`` have changed, besides page files. Where nothing of what is looked at has
+        changed, nothing is done: it costs as much as all else that a save does.
+        """
+        if any(PurePosixPath(file).suffix in _CODE for file in files):
+            self._looked_at = None
+        self._checking.cancel("there is a newer version")
+        self._checking = trio.CancelScope()
+        self.nursery.start_soon(self._look, self._checking, project, toolchain)
+
+    async def _look(
+        self, scope: trio.CancelScope, project: CheckedProject, toolchain: Path
+    ) -> None:
+        with scope:
+            await trio.sleep(_LATER)
+            looking_at = files_to_check(project)
+            if looking_at == self._looked_at:
+                return
+            try:
+                found = await ui_problems(self.root, project, toolchain)
+            except FxtrioError as error:
+                self.report(str(error))
+                return
+            if scope.cancel_called:
+                return
+            self._looked_at = looking_at
+            texts = [str(one) for one in placed((*found.certain, *found.likely), self.root)]
+            self._tell(texts)
+
+    def _tell(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            if text not in self._told:
+                self.warn(text)
+        self._told = frozenset(texts)

@@ -1,0 +1,75 @@
+"""Likely mistakes of UI code are looked for after changes that can have made some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+import trio
+from trio.testing import MockClock
+
+from fxtrio.cli.develop import likely
+from fxtrio.cli.develop.likely import LikelyMistakes
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.ui import UiProblems
+from fxtrio.config import Config
+from tests.trees import PAGE, page, write_tree
+
+LOADER = '@server\nasync def load(request):\n    return {"message": "%s"}\n'
+
+
+@attrs.define
+class Looked:
+    """Stands in for Node: every page has a mistake."""
+
+    times: int = 0
+
+    async def ui_problems(self, root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
+        self.times += 1
+        mistake = Problem("pages/index.fxl", 1, 1, f"mistake in {len(project.pages)}", "Mend it")
+        return UiProblems(likely=(mistake,))
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
+    made = Looked()
+    monkeypatch.setattr(likely, "ui_problems", made.ui_problems)
+    return made
+
+
+async def test_only_what_mistakes_can_come_from_is_looked_at_again(
+    looked: Looked, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    told: list[str] = []
+    async with trio.open_nursery() as nursery:
+        mistakes = LikelyMistakes(tmp_path, nursery, told.append, told.append)
+
+        async def look(text: str, *files: str) -> int:
+            write_tree(tmp_path, {"pages/index.fxl": text})
+            project = check_project(tmp_path, Config())
+            mistakes.look_later(project, tmp_path, files)
+            await trio.sleep(60)
+            return looked.times
+
+        assert await look(page(LOADER % "one")) == 1
+        assert await look(page(LOADER % "two"), "pages/style.css", "data.json") == 1
+        assert await look(page(LOADER % "two"), "parts/card.jsx") == 2
+        assert await look(page("new = 1\n" + LOADER % "two")) == 3  # a name that the UI may use
+        assert await look(PAGE) == 4
+
+    assert len(told) == 1  # each is told once
+
+
+async def test_changes_in_a_row_are_looked_at_together(
+    looked: Looked, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with trio.open_nursery() as nursery:
+        mistakes = LikelyMistakes(tmp_path, nursery, print, print)
+        for number in range(5):
+            write_tree(tmp_path, {"pages/index.fxl": f"// {number}\n{PAGE}"})
+            mistakes.look_later(check_project(tmp_path, Config()), tmp_path, ["card.jsx"])
+            await trio.sleep(0.5)
+
+    assert looked.times == 1
