@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"http2", "jobs", "portal"}),
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),
-    frozenset({"hypercorn_guard", "plugins", "imports"}),
+    frozenset({"hypercorn_guard", "plugins", "imports", "format"}),
     frozenset({"types"}),
     frozenset({"app"}),
     frozenset({"supervise"}),
@@ -40,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "types", "cli", "testing"}
+MAY_COMPILE = {"compile", "format", "types", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),

@@ -18,6 +18,7 @@ COMMANDS = (
     "init",
     "dev",
     "check",
+    "format",
     "build",
     "serve",
     "routes",

@@ -1,0 +1,120 @@
+/**
+ * Format UI code with prettier: `node format.js`, `{home, root, files: [{path, text}]}` as JSON on
+ * stdin, `{files: [{text} | {line, column, message}]}` or `{failed}` as JSON on stdout's last line.
+ *
+ * Started by `fxtrio/format/prettier.py`. `home` is the folder whose `node_modules` has prettier.
+ */
+
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const PAGE = '.fxl';
+/** As which the bundler reads the UI half of a page. */
+const PAGE_AS = '.tsx';
+/** What no setting of a project is for. */
+const NOBODYS = '.fx-none';
+/** How often a text is formatted until it stays the same; some comments need two rounds. */
+const ROUNDS = 3;
+
+/**
+ * @typedef {typeof import('prettier')} Prettier
+ * @typedef {{ path: string, text: string }} File
+ * @typedef {{ text: string } | { line: number, column: number, message: string }} Answer
+ * @typedef {{ home: string, root: string, files: File[] }} Order
+ */
+
+/**
+ * Return the options of the project for a file. A page has those of `.tsx` files, and before them
+ * what the project sets for `.fxl` files.
+ *
+ * @param {Prettier} prettier
+ * @param {string} file
+ * @returns {Promise<import('prettier').Options>}
+ */
+async function optionsOf(prettier, file) {
+  const resolve = (/** @type {string} */ name) =>
+    prettier.resolveConfig(name, { editorconfig: true }).then((found) => found ?? {});
+  if (!file.endsWith(PAGE)) return { ...(await resolve(file)), filepath: file };
+  const bare = file.slice(0, -PAGE.length);
+  const [own, plain, typed] = await Promise.all(
+    [file, bare + NOBODYS, bare + PAGE_AS].map(resolve),
+  );
+  const special = Object.entries(own).filter(([key, value]) => !same(value, plain[key]));
+  return { ...typed, ...Object.fromEntries(special), filepath: bare + PAGE_AS };
+}
+
+/**
+ * @param {unknown} one
+ * @param {unknown} other
+ */
+function same(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * @param {Prettier} prettier
+ * @param {Order} order
+ * @param {File} file
+ * @returns {Promise<Answer>}
+ */
+async function answer(prettier, { root }, { path: file, text }) {
+  const ignorePath = path.join(root, '.prettierignore');
+  const { ignored } = await prettier.getFileInfo(file, { ignorePath, resolveConfig: false });
+  if (ignored) return { text };
+  // The line ends of a file are a matter of its whole.
+  const options = { ...(await optionsOf(prettier, file)), endOfLine: /** @type {const} */ ('lf') };
+  try {
+    let before = text;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const after = await prettier.format(before, options);
+      if (after === before) break;
+      before = after;
+    }
+    return { text: before };
+  } catch (error) {
+    return mistake(/** @type {any} */ (error));
+  }
+}
+
+/**
+ * Return where a text is broken. Whatever else goes wrong is thrown on.
+ *
+ * @param {Error & { loc?: { start?: { line: number, column: number } } }} error
+ * @returns {Answer}
+ */
+function mistake(error) {
+  const start = error.loc?.start;
+  if (start !== undefined) {
+    const message = error.message.split('\n', 1)[0].replace(/\s*\(\d+:\d+\)$/, '');
+    return { line: start.line, column: start.column, message };
+  }
+  if (error.name === 'UndefinedParserError') {
+    return { line: 0, column: 0, message: 'prettier does not know this kind of file' };
+  }
+  throw error;
+}
+
+/**
+ * @param {Order} order
+ * @returns {Promise<{ files: Answer[] } | { failed: string }>}
+ */
+async function reply(order) {
+  try {
+    const require = createRequire(path.join(order.home, 'package.json'));
+    const loaded = await import(pathToFileURL(require.resolve('prettier')).href);
+    /** @type {Prettier} */
+    const prettier = loaded.default ?? loaded;
+    const files = [];
+    for (const file of order.files) files.push(await answer(prettier, order, file));
+    return { files };
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const parts = [];
+for await (const part of process.stdin) parts.push(part);
+/** @type {Order} */
+const order = JSON.parse(Buffer.concat(parts).toString('utf8'));
+process.stdout.write(`\n${JSON.stringify(await reply(order))}\n`);
