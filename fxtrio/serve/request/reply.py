@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 import attrs
 import msgspec
@@ -55,12 +56,20 @@ def keep_private(headers: list[Header]) -> None:
     """
     for index in range(len(headers) - 1, -1, -1):
         name, value = headers[index][0].lower(), headers[index][1]
-        if name == b"cache-control" and not _UNSHARED.search(value.decode("latin-1")):
-            age = _MAX_AGE.search(value)
-            seconds = int(age[1]) if age else 0
-            headers[index] = (name, b"private, max-age=%d" % seconds) if seconds else PRIVATE
+        if name == b"cache-control":
+            headers[index] = (name, _private(value))
         elif name != b"cache-control" and name.endswith((b"cache-control", b"surrogate-control")):
             del headers[index]
+
+
+@lru_cache(256)
+def _private(policy: bytes) -> bytes:
+    """Return a `Cache-Control` without what lets shared caches keep the response."""
+    if _UNSHARED.search(policy.decode("latin-1")):
+        return policy
+    age = _MAX_AGE.search(policy)
+    seconds = int(age[1]) if age else 0
+    return b"private, max-age=%d" % seconds if seconds else PRIVATE[1]
 
 
 def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
