@@ -298,7 +298,7 @@ IMPOSSIBLE = """
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("Profile", "Profile: 'inner' (list[fxpages_"),
+        ("Profile", "Profile: 'inner.link' (Link), 'one.link' (Link)"),
         ("Profile", "'one.link' (Link)"),
         ("Profile", "'call' (Callable[[], int]) are of types that no body can have. Use str"),
         ("Data", "Data: 'link' (Link) is of a type that no body can have. Use str, int"),

@@ -7,6 +7,7 @@ of them, which cost 3 s on the event loop and an answer of 4 MB.
 from __future__ import annotations
 
 import collections.abc
+import functools
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -61,11 +62,12 @@ def items_factory(kind: Any, converter: cattrs.BaseConverter) -> Structure:
     """Return what makes a list, set or tuple. Text and objects are refused: they are none."""
     make = _KINDS[typing.get_origin(kind) or kind]
     item_kind = (typing.get_args(kind) or (Any,))[0]
-    build = _hook(item_kind, converter)
+    find = _hook(item_kind, converter)
 
     def structure(value: Any, _: Any) -> Any:
         if not isinstance(value, (list, tuple)):
             raise expected(list)
+        build = find()
         items: list[Any] = []
         errors: list[Exception] = []
         for index, item in enumerate(value):
@@ -87,11 +89,12 @@ def is_object(kind: Any) -> bool:
 def object_factory(kind: Any, converter: cattrs.BaseConverter) -> Structure:
     """Return what makes a dict."""
     key_kind, value_kind = typing.get_args(kind) or (Any, Any)
-    build_key, build_value = _hook(key_kind, converter), _hook(value_kind, converter)
+    find_key, find_value = _hook(key_kind, converter), _hook(value_kind, converter)
 
     def structure(value: Any, _: Any) -> Any:
         if not isinstance(value, Mapping):
             raise expected(dict)
+        build_key, build_value = find_key(), find_value()
         found: dict[Any, Any] = {}
         errors: list[Exception] = []
         for name, item in value.items():
@@ -105,13 +108,9 @@ def object_factory(kind: Any, converter: cattrs.BaseConverter) -> Structure:
     return structure
 
 
-def _hook(kind: Any, converter: cattrs.BaseConverter) -> Structure:
-    """Return what makes a ``kind``; found late when the type contains itself."""
-    try:
-        hook: Structure = converter.get_structure_hook(kind)
-    except RecursionError:
-        return converter.structure
-    return hook
+def _hook(kind: Any, converter: cattrs.BaseConverter) -> Callable[[], Structure]:
+    """Return what finds how to make a ``kind``: at the first value, since it may contain itself."""
+    return functools.cache(lambda: converter.get_structure_hook(kind))
 
 
 def _collect(errors: list[Exception], error: Exception, place: Any, kind: Any) -> None:

@@ -11,6 +11,7 @@ import attrs
 import cattrs
 
 from fxtrio.errors import FxtrioError
+from fxtrio.serve.request.bounded import is_items, is_object
 from fxtrio.serve.request.uploaded import alternatives, is_file
 
 _MOST_SHOWN = 5
@@ -60,11 +61,27 @@ def _impossible(
     for name, kind in _fields(model):
         place = f"{path}.{name}" if path else name
         for part in alternatives(kind):
-            plain = typing.get_origin(part) or part
-            if isinstance(plain, type) and (attrs.has(plain) or dataclasses.is_dataclass(plain)):
-                yield from _impossible(plain, converter, place, (*around, model))
-            elif not _can_make(part, converter):
-                yield place, part
+            for inner in _inside(part):
+                plain = typing.get_origin(inner) or inner
+                if _is_class(plain):
+                    yield from _impossible(plain, converter, place, (*around, model))
+                elif not _can_make(inner, converter):
+                    yield place, part
+
+
+def _inside(kind: Any) -> Iterator[Any]:
+    """Yield what a list or an object of ``kind`` holds, however deep; else ``kind`` itself."""
+    if not is_items(kind) and not is_object(kind):
+        yield kind
+        return
+    for argument in typing.get_args(kind):
+        if argument is not Ellipsis:
+            for part in alternatives(argument):
+                yield from _inside(part)
+
+
+def _is_class(kind: Any) -> bool:
+    return isinstance(kind, type) and (attrs.has(kind) or dataclasses.is_dataclass(kind))
 
 
 def _fields(model: Any) -> Iterator[tuple[str, Any]]:
@@ -82,8 +99,6 @@ def _can_make(kind: Any, converter: cattrs.BaseConverter) -> bool:
         converter.get_structure_hook(kind)
     except cattrs.StructureHandlerNotFoundError:
         return False
-    except RecursionError:  # a type that contains itself
-        return True
     return True
 
 

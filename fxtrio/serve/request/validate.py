@@ -244,6 +244,7 @@ def _is_class(kind: Any) -> bool:
 
 def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any, Any], Any]:
     """Refuse what is no object, and report the validators of all fields, not of the first."""
+    _resolve(typing.get_origin(kind) or kind)
     inner = make_dict_structure_fn(kind, converter, _cattrs_detailed_validation=True)
 
     def structure(value: Any, kind: Any) -> Any:
@@ -261,6 +262,16 @@ def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any,
             raise
 
     return structure
+
+
+def _resolve(model: Any) -> None:
+    """Put classes in place of their names in annotations such as ``list["Node"]``."""
+    if attrs.has(model):
+        attrs.resolve_types(model)
+        return
+    hints = typing.get_type_hints(model, include_extras=True)
+    for field in dataclasses.fields(model):
+        field.type = hints[field.name]
 
 
 def _converter(hooks: Mapping[type, Callable[[Any, Any], Any]]) -> cattrs.Converter:
