@@ -49,7 +49,7 @@ from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
 from fxtrio.serve.replaceable import Replaceable
-from fxtrio.serve.request import csrf
+from fxtrio.serve.request import csrf, starlette_bodies
 from fxtrio.serve.request.background import open_background
 from fxtrio.serve.request.foreign import PlainOnly
 from fxtrio.serve.request.hooks import Hook, Hooks
@@ -310,6 +310,7 @@ def assemble(
         if manifest.mode == "production":
             log.warning("FX_SECRET_KEY is not set: the key of this machine is used, from .fx.")
         config = attrs.evolve(config, secret_keys=(project_key(root),))
+    starlette_bodies.install()
     code = import_code(Imports(root, build), config, manifest)
     plugins = load_plugins(config, root=root, resolve=resolve)
     site = put_together(root, config, manifest, code, plugins)

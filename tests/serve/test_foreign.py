@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_plus
 
+import msgspec
 import pytest
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
@@ -42,6 +47,30 @@ async def whole(request: Request) -> Response:
     return JSONResponse({"size": len(await request.body())})
 
 
+async def parsed(request: Request) -> Response:
+    return JSONResponse({"value": await request.json()})
+
+
+async def lenient(request: Request) -> Response:
+    try:
+        return JSONResponse({"value": await request.json()})
+    except json.JSONDecodeError as error:
+        return JSONResponse({"told": error.msg}, 422)
+
+
+class ReadsBodies:
+    """Middleware that looks into bodies, as those that sign or log requests do."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST":
+            request = Request(scope, receive)
+            await (request.json() if scope["path"] == "/json" else request.form())
+        await self._app(scope, receive, send)
+
+
 async def socket(ws: WebSocket) -> None:
     await ws.accept()
     await ws.send_json(ws.cookies)
@@ -56,6 +85,8 @@ PAGE = """
 def prepare(app: Application) -> None:
     app.router.routes.append(Route("/form", form, methods=["GET", "POST"]))
     app.router.routes.append(WebSocketRoute("/socket", socket))
+    app.router.routes.append(Route("/json", parsed, methods=["POST"]))
+    app.router.routes.append(Route("/lenient", lenient, methods=["POST"]))
     app.router.routes.append(Route("/whole", whole, methods=["POST"]))
 
 
@@ -85,6 +116,70 @@ async def test_a_form_that_a_route_of_starlette_cannot_read_is_the_client_s_mist
     response = await client.post("/form", content=body, headers=headers)
     assert response.status == status
     response.text.encode()
+
+
+BROKEN = [b"", b"{", b"\xff", b'"\\ud800"', b"[" * 900, b"[1e999]"]
+
+
+@pytest.mark.parametrize("body", BROKEN)
+async def test_json_that_a_route_of_starlette_cannot_read_is_the_client_s_mistake(
+    client: Client, body: bytes
+) -> None:
+    broken = await client.post("/json", content=body)
+    assert (broken.status, broken.json()["ok"]) == (400, False)
+    caught = await client.post("/lenient", content=body)
+    assert caught.status == 422
+    assert caught.json()["told"] == broken.json()["error"]
+    assert (await client.post("/json", content=b'{"a": [1]}')).json() == {"value": {"a": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "body", "status"),
+    [
+        ("/form", "application/x-www-form-urlencoded", b"a=" + b"%zz" * 100_000, 200),
+        ("/json", "application/json", b"[" + b"1," * 90_000 + b"1]", 200),
+        ("/json", "application/json", b"[" + b"[]," * 110_000 + b"1]", 400),
+    ],
+)
+async def test_starlette_parses_large_bodies_beside_the_event_loop(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    content_type: str,
+    body: bytes,
+    status: int,
+) -> None:
+    threads: list[int] = []
+    decode = msgspec.json.decode
+
+    def unquoting(text: str) -> str:
+        threads.append(threading.get_ident())
+        return unquote_plus(text)
+
+    def decoding(data: bytes) -> Any:
+        threads.append(threading.get_ident())
+        return decode(data)
+
+    monkeypatch.setattr("starlette.formparsers.unquote_plus", unquoting)
+    monkeypatch.setattr(msgspec.json, "decode", decoding)
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    async with open_app(tmp_path) as client:
+        prepare(client.app)
+        response = await client.post(path, content=body, headers={"content-type": content_type})
+    assert response.status == status
+    assert threading.get_ident() not in threads
+    assert bool(threads) is (status == 200)  # what is too much is not even begun
+
+
+async def test_what_middleware_cannot_read_is_the_client_s_mistake(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
+    async with open_app(tmp_path) as client:
+        app = client.app
+        app.user_middleware.append(Middleware(ReadsBodies))
+        app.middleware_stack = app.build_middleware_stack()
+        assert (await client.post("/json", content=b"{")).status == 400
+        headers = {"content-type": "multipart/form-data"}
+        assert (await client.post("/form", content=b"x", headers=headers)).status == 400
 
 
 async def test_a_body_above_the_limit_is_a_413_in_routes_of_starlette_too(client: Client) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.errors import ActionError, BadBody
 from fxtrio.http1.fields import Header
@@ -38,20 +39,29 @@ def require_plain(headers: Iterable[Header]) -> None:
 
 
 class PlainOnly:
-    """Stands before middleware, and answers what `require_plain` refuses."""
+    """Stands before middleware, and answers what `require_plain` and its bodies refuse."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let the app do so. A WebSocket is refused at the handshake."""
+        begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
         try:
             require_plain(scope.get("headers", ()))
-        except ActionError as error:
+            await self._app(scope, receive, noting)
+        except (ActionError, HTTPException) as error:  # also of middleware that reads a body
+            if begun:
+                raise
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
                 return
-            answer = JSONResponse({"ok": False, "error": error.message}, error.status_code)
+            message = error.message if isinstance(error, ActionError) else error.detail
+            answer = JSONResponse({"ok": False, "error": message}, error.status_code)
             await answer(scope, receive, send)
-            return
-        await self._app(scope, receive, send)

@@ -15,10 +15,8 @@ from models import EMAIL, PASSWORD
 from fxtrio.plugins import Plugin
 
 LONGEST = 0.25
-"""Processor time that the loop may take between two looks at its sockets (seconds)."""
-
-LATEST = 0.5
-"""The same with what threads do at once: 50 ms for each MB of the largest body (seconds)."""
+"""Processor time between two looks of the loop at its sockets, also where a thread takes it
+(seconds)."""
 
 BEAT = 0.02
 """Seconds between two beats of the task that is woken late while the loop is held up."""
@@ -73,7 +71,7 @@ class LoopMeter(trio.abc.Instrument):
             late = time.monotonic() - slept - BEAT
             late = min(late, time.process_time() - used)  # the rest is the neighbours'
             self.late = max(self.late, late)
-            if late > LATEST:
+            if late > LONGEST:
                 self.stalls.append({"seconds": late, "task": "a thread", "step": 0.0, "stack": ""})
 
     def look(self, thread):
