@@ -12,7 +12,7 @@ import random
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -304,7 +304,10 @@ def _is_cancelled() -> bool:
 
 def _open_file(path: Path, reads: bool) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    # Only a file that is not there yet: a process that closes any descriptor of a file loses
+    # its locks (POSIX), and another one would remove the log under connections that use it.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     return _configured(str(path), reads=reads)
 
 

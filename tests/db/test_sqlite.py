@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,32 @@ async def test_a_transaction_begun_by_hand_is_undone(db: Database) -> None:
     assert await db.value("select count(*) from notes") == 1
     with pytest.raises(sqlite3.OperationalError, match="no transaction"):
         await db.execute("commit")
+
+
+OUTSIDE = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], timeout=10)
+db.execute("insert into notes (text) values (?)", sys.argv[2:])
+db.commit()
+db.close()
+"""
+
+
+async def test_other_processes_come_and_go_and_all_that_is_written_is_kept(
+    db: Database, tmp_path: Path
+) -> None:
+    """A process that closes any descriptor of the file loses all its locks (POSIX), so that
+    the next one to leave takes itself for the last, and removes the log that is in use."""
+    path = tmp_path / "data/app.db"
+    async with db.stream(dict, "select 1"):  # whose readers are opened after the writer
+        assert await db.value("select count(*) from notes") == 0
+    with trio.fail_after(60):
+        for number in range(3):
+            outside = [sys.executable, "-c", OUTSIDE, str(path), f"outside {number}"]
+            await trio.run_process(outside)
+            await db.execute("insert into notes (text) values ($1)", f"inside {number}")
+
+    assert await db.value("select count(*) from notes") == 6
 
 
 async def test_a_reader_never_writes(db: Database) -> None:
