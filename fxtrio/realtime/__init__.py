@@ -10,7 +10,17 @@ from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, origin_allowed
 from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
 from fxtrio.realtime.opening import open_broker
-from fxtrio.realtime.presence import Joined, Left, Member, PresenceEvent, Roster
+from fxtrio.realtime.presence import (
+    ChannelEvent,
+    Joined,
+    Left,
+    Member,
+    Missed,
+    Notice,
+    PresenceEvent,
+    Resumed,
+    Roster,
+)
 from fxtrio.realtime.publish import publish
 
 __all__ = [
@@ -18,14 +28,18 @@ __all__ = [
     "Broker",
     "BrokerStatistics",
     "Channel",
+    "ChannelEvent",
     "Frame",
     "Joined",
     "Left",
     "Member",
     "MemoryBroker",
     "Message",
+    "Missed",
+    "Notice",
     "PresenceBroker",
     "PresenceEvent",
+    "Resumed",
     "Roster",
     "Subscriber",
     "authenticate_websocket",

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from fxtrio.errors import FxtrioError
 from fxtrio.realtime.frames import Frame, Message
-from fxtrio.realtime.presence import Member, PresenceEvent
+from fxtrio.realtime.presence import Member, Notice
 
 
 class BrokerMissing(FxtrioError):
@@ -73,8 +73,8 @@ class Subscriber(Protocol):
         """
         ...
 
-    def notice(self, event: PresenceEvent) -> None:
-        """Take news of another member."""
+    def notice(self, event: Notice) -> None:
+        """Take news of another member, or of messages that were lost (`Missed`)."""
         ...
 
 
@@ -82,7 +82,8 @@ class Subscriber(Protocol):
 class Broker(Protocol):
     """Carries messages to the subscribers of named channels.
 
-    What one task publishes to one channel reaches each subscriber in that order.
+    What one task publishes to one channel reaches each subscriber in that order. What a
+    subscriber cannot be given it is told of: `Subscriber.notice` gets a `Missed` for it.
     """
 
     async def subscribe(self, name: str, subscriber: Subscriber) -> None:

@@ -17,15 +17,24 @@ import trio
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import BrokerUnreachable, FxtrioError
 from fxtrio.realtime.broker import Broker, BrokerMissing, PresenceBroker, PresenceUnavailable
 from fxtrio.realtime.frames import Message
 from fxtrio.realtime.inbox import find_inbox
-from fxtrio.realtime.outbox import CLOSE_TIMEOUT, TOO_SLOW, TRY_AGAIN_LATER, Outbox
-from fxtrio.realtime.presence import Member, PresenceEvents
+from fxtrio.realtime.outbox import (
+    BROKER_AWAY,
+    CLOSE_TIMEOUT,
+    TOO_SLOW,
+    TRY_AGAIN_LATER,
+    Outbox,
+)
+from fxtrio.realtime.presence import ChannelEvents, Member, PresenceEvents
 from fxtrio.realtime.transport import open_transport
 
 log = logging.getLogger("fx.realtime")
+
+TELLS = b"fx-missed"
+"""In the query of a client that wants to be told of lost messages (docs/reference/client.md)."""
 
 
 class WebSocketNotAccepted(FxtrioError):
@@ -52,7 +61,8 @@ async def channel(
 
     A client that does not read fills its outbox (`realtime.outbox`) and is closed
     with 1013, and the block raises WebSocketDisconnect; with `realtime.overflow` set
-    to ``drop_oldest`` it loses its oldest messages instead.
+    to ``drop_oldest`` it loses its oldest messages instead. It is also closed with 1013
+    when the broker cannot be reached: it may try again later.
 
     Raises WebSocketNotAccepted, and BrokerMissing outside an app of fxtrio.
     """
@@ -69,6 +79,7 @@ async def channel(
                 capacity=settings.outbox,
                 overflow=settings.overflow,
                 on_overflow=nursery.cancel_scope.cancel,
+                tells=TELLS in ws.scope.get("query_string", b""),
             )
             subscription = _Subscription(name, through, outbox)
             try:
@@ -131,7 +142,15 @@ class Channel:
         """
         if not isinstance(self._broker, PresenceBroker):
             raise PresenceUnavailable(self.name, self._broker)
-        return self._outbox.watch(lambda: self.subscribers)
+        return self._outbox.watch(PresenceEvents(lambda: self.subscribers))
+
+    def events(self) -> ChannelEvents:
+        """Return an iterator of all that the channel tells beside its messages, from now on.
+
+        Yields what `presence` does, if the broker knows, and `Missed` where messages were
+        lost to this subscriber. It ends with the block.
+        """
+        return self._outbox.watch(ChannelEvents(lambda: self.subscribers))
 
 
 @attrs.define(eq=False)
@@ -145,10 +164,15 @@ class _Subscription:
     _lock: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
     async def join(self) -> None:
-        """Subscribe."""
+        """Subscribe; while the broker is away, send the client off until later."""
         async with self._lock:
             self._joined = True
-            await self.broker.subscribe(self.name, self.outbox)
+            try:
+                await self.broker.subscribe(self.name, self.outbox)
+            except BrokerUnreachable as error:
+                log.info("Closed a client of channel %r with 1013: %s", self.name, error)
+                self.outbox.refuse(BROKER_AWAY)
+                raise WebSocketDisconnect(TRY_AGAIN_LATER, BROKER_AWAY) from error
 
     async def leave(self) -> None:
         """Unsubscribe, unless that was done; also when the block is cancelled."""

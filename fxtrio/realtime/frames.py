@@ -13,6 +13,7 @@ from typing import Any
 
 from fxtrio.encode import NotSerializable, encode, valid_text
 from fxtrio.errors import MessageNotEncodable
+from fxtrio.realtime.presence import Missed
 
 Message = dict[str, Any] | list[Any] | str | bytes
 """What may be published: JSON for a dict or list, text for a str, binary for bytes."""
@@ -56,6 +57,19 @@ class Frame:
         if self._wire is None:
             self._wire = _header(len(self.payload), binary=self.binary) + self.payload
         return self._wire
+
+
+class MissedFrame(Frame):
+    """Tells a client that asked for it that messages were lost here (docs/reference/client.md)."""
+
+    __slots__ = ("missed",)
+
+    missed: Missed
+
+    def __init__(self, missed: Missed, at: float) -> None:
+        super().__init__(encode({"$missed": {"count": missed.count}}, place="missed"), binary=False)
+        self.missed = missed
+        self.published_at = at
 
 
 def encode_message(message: Message | Frame) -> Frame:

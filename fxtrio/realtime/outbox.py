@@ -10,22 +10,32 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, TypeVar
+from weakref import WeakSet
 
 import attrs
 import trio
 from starlette.websockets import WebSocketDisconnect, WebSocketDisconnected
 
-from fxtrio.realtime.frames import Frame, Message, encode_message
-from fxtrio.realtime.presence import Member, PresenceEvent, PresenceEvents
+from fxtrio.realtime.frames import Frame, Message, MissedFrame, encode_message
+from fxtrio.realtime.presence import (
+    ChannelEvents,
+    Member,
+    Missed,
+    Notice,
+    PresenceEvents,
+    Resumed,
+)
 from fxtrio.realtime.transport import Transport
 
 Overflow = Literal["close", "drop_oldest"]
+Watcher = TypeVar("Watcher", PresenceEvents, ChannelEvents)
 
 TRY_AGAIN_LATER = 1013
-"""Close code for a client that does not read (the IANA registry of WebSocket codes)."""
+"""Close code for a client that does not read, or comes while the broker is away (IANA)."""
 
 TOO_SLOW = "too slow for this channel"
+BROKER_AWAY = "the channels are away for a moment"
 
 LAG = 5.0
 """How far behind a client with a full outbox may be though it reads (seconds)."""
@@ -56,6 +66,8 @@ class Outbox:
     capacity: int
     overflow: Overflow
     on_overflow: Callable[[], None]
+    tells: bool = False
+    """Whether its client understands a frame that tells of lost messages (`MissedFrame`)."""
 
     dropped: int = attrs.field(init=False, default=0)
     """Messages that ``drop_oldest`` has dropped."""
@@ -64,7 +76,8 @@ class Outbox:
     """Whether the subscription ended because its client did not read."""
 
     _frames: deque[Frame] = attrs.field(init=False, factory=deque)
-    _watchers: list[PresenceEvents] = attrs.field(init=False, factory=list)
+    # Who has dropped an iterator is told nothing, and costs nothing.
+    _watchers: WeakSet[PresenceEvents | ChannelEvents] = attrs.field(init=False, factory=WeakSet)
     # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
     _scope: trio.CancelScope = attrs.field(
         init=False, factory=lambda: trio.CancelScope(shield=True)
@@ -79,6 +92,8 @@ class Outbox:
     _unfinished: bool = attrs.field(init=False, default=False)
     """Whether the transport has left something for the writer to finish."""
     _ending: bool = attrs.field(init=False, default=False)
+    _parting: str = attrs.field(init=False, default="")
+    """Why the client is closed with 1013, if it is."""
 
     def deliver(self, message: Message | Frame) -> None:
         """Take a message; overflow at once when there is no room."""
@@ -122,15 +137,20 @@ class Outbox:
             await self._room.park()
         return True
 
-    def notice(self, event: PresenceEvent) -> None:
-        """Pass news of another member on to the readers of `watch`."""
-        for watcher in self._watchers:
+    def notice(self, event: Notice) -> None:
+        """Pass news on to the readers of `watch`, and to a client that has lost messages."""
+        if isinstance(event, Resumed):
+            return
+        if isinstance(event, Missed) and self.tells and not self._ending:
+            self._tell(event)
+        for watcher in tuple(self._watchers):
             watcher.offer(event)
 
-    def watch(self, roster: Callable[[], tuple[Member, ...]]) -> PresenceEvents:
-        """Return an iterator of news from now on."""
-        events = PresenceEvents(roster)
-        self._watchers.append(events)
+    def watch(self, events: Watcher) -> Watcher:
+        """Give ``events`` what happens from now on, for as long as somebody has it."""
+        self._watchers.add(events)
+        if self._ending:
+            events.end()
         return events
 
     def finish(self) -> None:
@@ -138,7 +158,7 @@ class Outbox:
         if not self._ending:
             self._ending = True
             self._scope.deadline = trio.current_time() + CLOSE_TIMEOUT
-            for watcher in self._watchers:
+            for watcher in tuple(self._watchers):
                 watcher.end()
             self._room.unpark_all()
             self._wake()
@@ -147,6 +167,11 @@ class Outbox:
         """Take no more, forget what waits, and let the writer end what it has begun."""
         self._frames.clear()
         self.finish()
+
+    def refuse(self, reason: str) -> None:
+        """Close, and send the client off with 1013."""
+        self._parting = reason
+        self.close()
 
     async def run(self) -> None:
         """Send what the outbox takes, until it ends or the client is gone."""
@@ -158,8 +183,8 @@ class Outbox:
                         await self.transport.send(self._take(self.transport.batch))
                     else:
                         await self._park()
-                if self.overflowed:
-                    await self.transport.close(TRY_AGAIN_LATER, TOO_SLOW)
+                if self._parting:
+                    await self.transport.close(TRY_AGAIN_LATER, self._parting)
             except _GONE:
                 pass  # which the handler learns by itself
         self.close()
@@ -191,13 +216,40 @@ class Outbox:
     def _overflow(self, frame: Frame) -> None:
         self._stalled = True
         if self.overflow == "drop_oldest":
-            self._frames.popleft()
+            self._drop_oldest()
             self._frames.append(frame)
-            self.dropped += 1
         else:
             self.overflowed = True
-            self.close()
+            self.refuse(TOO_SLOW)
             self.on_overflow()
+
+    def _drop_oldest(self) -> None:
+        """Make room for one message; the place where messages are missing stays marked."""
+        missed = Missed(0)
+        while self._frames:
+            oldest = self._frames.popleft()
+            if isinstance(oldest, MissedFrame):
+                missed += oldest.missed
+            else:
+                missed += Missed(1)
+                self.dropped += 1
+                break
+        if self._frames and isinstance(following := self._frames[0], MissedFrame):
+            self._frames.popleft()
+            missed += following.missed
+        if self.tells:
+            self._frames.appendleft(MissedFrame(missed, trio.current_time()))
+        for watcher in tuple(self._watchers):
+            watcher.offer(Missed(1))
+
+    def _tell(self, missed: Missed) -> None:
+        """Let the client know between the message before and the one after."""
+        if self._frames and isinstance(last := self._frames[-1], MissedFrame):
+            self._frames.pop()
+            missed = last.missed + missed
+        # Never two in a row, so there is at most one more of these than of messages.
+        self._frames.append(MissedFrame(missed, trio.current_time()))
+        self._wake()
 
     def _wake(self) -> None:
         if self._writer is not None:

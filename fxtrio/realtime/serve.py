@@ -1,8 +1,8 @@
 """Runs a page's ``websocket(ws)`` handler from the handshake to the close frame.
 
-A handler that returns closes with 1000, one that raises with 1011, and a shutdown
-with 1001; whoever let the client in may end it with a code of its own
-(`Ending`). When the client goes first, a handler that receives is told by the disconnect,
+A handler that returns closes with 1000, one that raises with 1011 (1013 if only the broker
+is away), and a shutdown with 1001; whoever let the client in may end it with a code of its
+own (`Ending`). When the client goes first, a handler that receives is told by the disconnect,
 one that sends by WebSocketDisconnect, and one that does neither is cancelled: at once if
 it has never received, else after some grace.
 """
@@ -21,9 +21,10 @@ from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.encode import valid_text
-from fxtrio.errors import ClientDisconnected
+from fxtrio.errors import BrokerUnreachable, ClientDisconnected
 from fxtrio.realtime.ending import find_ending
 from fxtrio.realtime.inbox import Inbox
+from fxtrio.realtime.outbox import BROKER_AWAY, TRY_AGAIN_LATER
 from fxtrio.tracebacks import line_in_application, trimmed
 
 Handler = Callable[[WebSocket], Awaitable[object]]
@@ -129,10 +130,15 @@ def _judge(failure: Exception | None, place: str, *, unanswered: bool) -> tuple[
     ``unanswered``: it ended without an answer to the handshake.
     """
     if isinstance(failure, ExceptionGroup):
-        disconnects, others = failure.split((WebSocketDisconnect, ClientDisconnected))
+        disconnects, others = failure.split(
+            (WebSocketDisconnect, ClientDisconnected, BrokerUnreachable)
+        )
         failure = others if disconnects is None or others is not None else _first(disconnects)
     if failure is None or isinstance(failure, ClientDisconnected):
         return NORMAL, ""
+    if isinstance(failure, BrokerUnreachable):
+        log.error("%s failed: %s", place, failure)
+        return TRY_AGAIN_LATER, BROKER_AWAY
     if isinstance(failure, WebSocketException):
         return failure.code, failure.reason
     if isinstance(failure, WebSocketDisconnect):

@@ -10,7 +10,7 @@ import trio
 
 from fxtrio.realtime.broker import Subscriber
 from fxtrio.realtime.frames import Frame
-from fxtrio.realtime.presence import Member, PresenceEvent
+from fxtrio.realtime.presence import Member, Notice, PresenceEvent
 
 _TURN = 32
 """Messages that may be delivered before the writers get a turn.
@@ -85,6 +85,11 @@ class Topics:
         for subscriber in self.subscribers(name):
             if subscriber.member != about:
                 subscriber.notice(event)
+
+    def tell(self, name: str, event: Notice) -> None:
+        """Tell all of a channel's subscribers."""
+        for subscriber in self.subscribers(name):
+            subscriber.notice(event)
 
     async def deliver(self, name: str, frame: Frame) -> None:
         """Give a frame to all subscribers of a channel.

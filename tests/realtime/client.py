@@ -43,6 +43,7 @@ class Client:
         headers: dict[str, str] | None = None,
         extensions: dict[str, Any] | None = None,
         raw: bool = False,
+        query: bytes = b"",
     ) -> None:
         self.sent: list[Message] = []
         """Events the app sent, but for ``websocket.send``."""
@@ -63,6 +64,7 @@ class Client:
         self.scope: dict[str, Any] = {
             "type": "websocket",
             "path": "/",
+            "query_string": query,
             "headers": [(k.encode(), v.encode()) for k, v in (headers or {}).items()],
             "app": app,
             "extensions": extensions,

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
 import trio
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fxtrio.errors import MessageNotEncodable
-from fxtrio.realtime import Broker, Channel, MemoryBroker, Message, Subscriber, channel
+from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
+from fxtrio.realtime import (
+    Broker,
+    Channel,
+    Frame,
+    Member,
+    MemoryBroker,
+    Message,
+    Missed,
+    Subscriber,
+    channel,
+)
 from fxtrio.realtime.broker import BrokerMissing, PresenceUnavailable
 from fxtrio.realtime.channels import WebSocketNotAccepted
-from fxtrio.realtime.outbox import CLOSE_TIMEOUT, LAG
+from fxtrio.realtime.frames import MissedFrame
+from fxtrio.realtime.outbox import CLOSE_TIMEOUT, LAG, Outbox
+from fxtrio.realtime.serve import serve_websocket
 from fxtrio.realtime.topics import HOLD, STALL
+from fxtrio.realtime.transport import EventTransport
 from tests.realtime.client import Client, make_app
+
+WIRE = Path(__file__).parents[1] / "wire" / "missed.json"
 
 
 @pytest.fixture(params=["events", "raw frames"])
@@ -307,6 +327,125 @@ async def test_drop_oldest_keeps_the_connection_and_the_newest_messages(
         await wait_all_tasks_blocked()
         assert client.received == ["0", "7", "8", "9"]
         assert client.closed is None
+
+
+async def test_drop_oldest_says_what_it_dropped_where_it_is_missing(autojump_clock: MockClock):
+    asking = Client(app := make_app(outbox=3, overflow="drop_oldest"), query=b"a=1&fx-missed")
+    async with channel(await asking.open(), "room") as room:
+        events = room.events()
+        asking.stop_reading()
+        for number in range(10):
+            await room.publish(str(number))
+            await wait_all_tasks_blocked()
+        [outbox] = app.state.fx_broker._topics.subscribers("room")
+        assert len(outbox._frames) == 4
+        asking.read_on()
+        await wait_all_tasks_blocked()
+        missed = '{"$missed":{"count":6}}'
+        assert asking.received == ["0", missed, "7", "8", "9"]
+        assert await anext(events) == Missed(6)
+
+
+async def test_what_a_broker_lost_is_told_in_its_place_and_only_to_who_asked(
+    autojump_clock: MockClock,
+):
+    app = make_app()
+    asking, other = Client(app, query=b"fx-missed"), Client(app)
+    async with channel(await asking.open(), "room") as room, channel(await other.open(), "room"):
+        await room.publish("before")
+        await wait_all_tasks_blocked()
+        asking.stop_reading()
+        for lost in (Missed(1), Missed(2), "between", Missed(), Missed(3), "after"):
+            if isinstance(lost, str):
+                await room.publish(lost)
+            else:
+                app.state.fx_broker._topics.tell("room", lost)
+        asking.read_on()
+        await wait_all_tasks_blocked()
+    wire = [case["frame"] for case in json.loads(WIRE.read_text())]
+    assert asking.received == ["before", wire[0], "between", wire[1], "after"]
+    assert other.received == ["before", "between", "after"]
+
+
+@given(
+    capacity=st.integers(1, 4),
+    steps=st.lists(st.sampled_from(["message", "missed", "read"]), max_size=60),
+)
+def test_places_of_lost_messages_are_bounded_and_count_right(capacity, steps):
+    trio.run(play, capacity, steps)
+
+
+async def play(capacity: int, steps: list[str]) -> None:
+    """Let a stalled client take one frame now and then; all messages are sent or counted."""
+    outbox = Outbox(
+        Member(),
+        EventTransport(Client(make_app()).ws),
+        capacity,
+        "drop_oldest",
+        lambda: None,
+        tells=True,
+    )
+    published = told = sent = counted = 0
+    for step in steps:
+        if step == "message":
+            outbox.deliver(str(published))
+            published += 1
+        elif step == "missed":
+            outbox.notice(Missed(1))
+            told += 1
+        else:
+            taken = outbox._take(1) if outbox._frames else []
+            sent += len(taken) - len(marks(taken))
+            counted += sum(marks(taken))
+        assert len(outbox._frames) <= 2 * capacity + 1
+    marked = marks(outbox._frames)
+    waiting = len(outbox._frames) - len(marked)
+    assert published + told == sent + waiting + counted + sum(marked)
+    assert outbox.dropped == published - sent - waiting
+
+
+def marks(frames: Iterable[Frame]) -> list[int]:
+    return [frame.missed.count or 0 for frame in frames if isinstance(frame, MissedFrame)]
+
+
+async def test_who_comes_while_the_broker_is_away_is_told_to_try_again_later(caplog):
+    class Away(MemoryBroker):
+        async def subscribe(self, name: str, subscriber: Subscriber) -> None:
+            raise BrokerUnreachable(name, "subscribe")
+
+    client = Client(make_app(Away()))
+
+    async def handler(ws: WebSocket) -> None:
+        await ws.accept()
+        async with channel(ws, "room"):
+            pytest.fail("joined")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(serve_websocket, handler, client.ws))
+        await client.connect()
+    assert client.closed == 1013
+    assert [record for record in caplog.records if record.levelname != "INFO"] == []
+
+
+async def test_a_handler_that_cannot_publish_ends_with_a_line_and_no_traceback(caplog):
+    class Away(MemoryBroker):
+        async def publish(self, name: str, message: Message) -> None:
+            raise BrokerUnreachable(name, "publish")
+
+    client = Client(make_app(Away()))
+
+    async def handler(ws: WebSocket) -> None:
+        await ws.accept()
+        async with channel(ws, "room") as room, trio.open_nursery() as nursery:
+            nursery.start_soon(room.publish, "hello")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(serve_websocket, handler, client.ws))
+        await client.connect()
+    assert client.closed == 1013
+    [record] = caplog.records
+    assert "could not publish" in record.getMessage()
+    assert record.exc_info is None
 
 
 async def test_the_memory_of_a_stalled_reader_is_bounded(autojump_clock: MockClock):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from fxtrio.realtime import Joined, Left, Member, Roster, channel
-from fxtrio.realtime.presence import CAPACITY, PresenceEvents
+from fxtrio.realtime import Joined, Left, Member, Missed, Resumed, Roster, channel
+from fxtrio.realtime.presence import CAPACITY, ChannelEvents, PresenceEvents
 from tests.realtime.client import Client, make_app
 
 ANN, BOB = Member("1", "ann"), Member("2", "bob")
@@ -109,3 +111,63 @@ async def test_a_reader_that_is_cancelled_loses_nothing():
 
 def test_every_member_has_an_id_of_its_own():
     assert len({Member().id for _ in range(100)}) == 100
+
+
+async def test_iterators_that_nobody_has_any_more_cost_nothing():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room") as first:
+        kept = first.events()
+        for _ in range(1000):
+            first.presence()
+            first.events()
+        gc.collect()
+        assert len(first._outbox._watchers) == 1
+        async with channel(two, "room") as second:
+            assert await anext(kept) == Joined(second.member)
+
+
+async def test_events_tell_of_lost_messages_between_the_members_and_presence_does_not():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room") as first:
+        events, presence = first.events(), first.presence()
+        first._outbox.notice(Missed(2))
+        first._outbox.notice(Missed(3))
+        first._outbox.notice(Resumed())
+        async with channel(two, "room") as second:
+            first._outbox.notice(Missed())
+            assert await anext(events) == Missed(5)
+            assert await anext(events) == Joined(second.member)
+            assert await anext(events) == Missed(None)
+            assert await anext(presence) == Joined(second.member)
+    assert [event async for event in events] == [Left(second.member)]
+    assert [event async for event in presence] == [Left(second.member)]
+
+
+async def test_a_reader_too_slow_for_single_events_still_learns_that_messages_were_lost():
+    events = ChannelEvents(lambda: (ANN,), capacity=2)
+    for event in (Missed(1), Joined(ANN), Missed(2), Joined(BOB), Missed(4), Left(BOB)):
+        events.offer(event)
+    assert await anext(events) == Missed(7)
+    assert await anext(events) == Roster((ANN,))
+    events.offer(Left(ANN))
+    assert await anext(events) == Left(ANN)
+
+
+async def test_events_need_no_broker_that_knows_who_is_there():
+    client = Client(make_app(Plain()))
+    async with channel(await client.open(), "room") as room:
+        events = room.events()
+        room._outbox.notice(Missed())
+        assert await anext(events) == Missed()
+
+
+class Plain:
+    """A broker without presence."""
+
+    async def subscribe(self, name, subscriber): ...
+
+    async def unsubscribe(self, name, subscriber): ...
+
+    async def publish(self, name, message): ...

@@ -344,9 +344,10 @@ async def test_a_failed_join_leaves_nothing_behind(server, monkeypatch):
     monkeypatch.setattr("fxtrio.realtime.redis_link._ANSWER_LIMIT", 0.2)
     async with open_brokers(server, 1) as [broker]:
         server.kill()
-        with pytest.raises(BrokerUnreachable):
+        with pytest.raises(WebSocketDisconnect) as caught:
             async with joined(broker):
                 pytest.fail("joined")
+        assert caught.value.code == 1013
         assert broker.statistics().channels == 0
         assert broker._gates == {}
         assert broker.members("room") == ()

@@ -267,6 +267,11 @@ export interface WebSocketOptions<Message = any> {
   onMessage?: (message: Message) => void;
   /** Also after each reconnection. */
   onOpen?: () => void;
+  /**
+   * Messages may be lost: after each reconnection (`count` is null), and where the server says
+   * so, between the message before and the one after. What is shown is to be loaded anew.
+   */
+  onMissed?: (missed: { count: number | null }) => void;
   onClose?: (event: CloseEvent) => void;
   /** `false` closes the connection. */
   enabled?: boolean;

@@ -33,9 +33,33 @@ export function lossOf({ code, reason }) {
 }
 
 /**
+ * Return the URL by which a server is asked to tell of lost messages (docs/reference/client.md).
+ *
+ * @param {URL} url
+ */
+export function askingForMissed(url) {
+  const asking = new URL(url);
+  asking.search += `${asking.search ? '&' : '?'}fx-missed`;
+  return asking;
+}
+
+/**
+ * Return how many messages a server says were lost, `null` if nobody knows; undefined when
+ * a frame is an ordinary message.
+ *
+ * @param {unknown} data
+ * @returns {{ count: number | null } | undefined}
+ */
+export function missedIn(data) {
+  if (typeof data !== 'string' || !data.startsWith('{"$missed":')) return undefined;
+  return decodeFrame(data).$missed;
+}
+
+/**
  * Return what a message holds: the value of a JSON object or array, else as it came.
  *
  * @param {unknown} data
+ * @returns {any}
  */
 export function decodeFrame(data) {
   if (typeof data !== 'string' || !/^\s*[[{]/.test(data)) return data;

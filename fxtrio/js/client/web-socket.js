@@ -4,13 +4,22 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { useRoute } from './contexts.js';
 import { useLatest } from './latest.js';
-import { decodeFrame, encodeFrame, lossOf, pauseBefore } from './reconnect.js';
+import {
+  askingForMissed,
+  decodeFrame,
+  encodeFrame,
+  lossOf,
+  missedIn,
+  pauseBefore,
+} from './reconnect.js';
 import { withBase } from './urls.js';
 
 /**
  * @typedef {object} WebSocketOptions
  * @property {(message: any) => void} [onMessage]
  * @property {() => void} [onOpen] also after each reconnection
+ * @property {(missed: { count: number | null }) => void} [onMissed] messages may be lost: after
+ *   each reconnection (`count` is null), and where the server says so
  * @property {(event: CloseEvent) => void} [onClose]
  * @property {boolean} [enabled] false closes the connection
  * @property {string | string[]} [protocols]
@@ -41,7 +50,8 @@ export function useWebSocket(path, options = {}) {
     /** @type {'connecting' | 'open' | 'closed'} */ (enabled ? 'connecting' : 'closed'),
   );
   const connection = useRef(/** @type {Connection | null} */ (null));
-  const { error, read, forget, onOpen, onMessage, onClose } = useReceived(options);
+  const { error, read, forget, onOpen, onMessage, onMissed, onClose } = useReceived(options);
+  const asks = options.onMissed !== undefined;
   const onStatus = useLatest((/** @type {'connecting' | 'open' | 'closed'} */ now) => {
     setStatus(now);
     if (now === 'open') onOpen();
@@ -50,9 +60,13 @@ export function useWebSocket(path, options = {}) {
   useEffect(() => {
     if (!enabled) return undefined;
     const opened = new Connection({
-      open: () => new WebSocket(new URL(target, location.href), JSON.parse(wanted)),
+      open: () => {
+        const url = new URL(target, location.href);
+        return new WebSocket(asks ? askingForMissed(url) : url, JSON.parse(wanted));
+      },
       onStatus,
       onMessage,
+      onMissed: asks ? onMissed : undefined,
       onClose,
     });
     connection.current = opened;
@@ -61,7 +75,7 @@ export function useWebSocket(path, options = {}) {
       opened.close();
       forget();
     };
-  }, [enabled, target, wanted, onStatus, onMessage, onClose, forget]);
+  }, [enabled, target, wanted, asks, onStatus, onMessage, onMissed, onClose, forget]);
   const send = useCallback(
     (/** @type {unknown} */ message) => connection.current?.send(message) ?? false,
     [],
@@ -96,6 +110,9 @@ function useReceived(options) {
     if (isRead.current) setLast(() => message);
     options.onMessage?.(message);
   });
+  const onMissed = useLatest((/** @type {{ count: number | null }} */ missed) => {
+    options.onMissed?.(missed);
+  });
   const onClose = useLatest((/** @type {CloseEvent} */ event) => {
     setError(lossOf(event));
     options.onClose?.(event);
@@ -108,13 +125,14 @@ function useReceived(options) {
     isRead.current = true;
     return last;
   };
-  return { error, read, forget, onOpen, onMessage, onClose };
+  return { error, read, forget, onOpen, onMessage, onMissed, onClose };
 }
 
 /** One WebSocket after the other, until `close`. */
 export class Connection {
   #options;
   #attempts = 0;
+  #opened = 0;
   #closed = false;
   /** @type {WebSocket | null} */
   #socket = null;
@@ -126,6 +144,7 @@ export class Connection {
    * @param {() => WebSocket} options.open
    * @param {(status: 'connecting' | 'open' | 'closed') => void} options.onStatus
    * @param {(message: unknown) => void} options.onMessage
+   * @param {(missed: { count: number | null }) => void} [options.onMissed]
    * @param {(event: CloseEvent) => void} options.onClose
    */
   constructor(options) {
@@ -155,7 +174,7 @@ export class Connection {
   #connect() {
     const socket = this.#options.open();
     socket.binaryType = 'arraybuffer';
-    socket.addEventListener('open', this.#opened);
+    socket.addEventListener('open', this.#begun);
     socket.addEventListener('message', this.#received);
     socket.addEventListener('close', this.#lost);
     this.#socket = socket;
@@ -166,19 +185,24 @@ export class Connection {
     const socket = this.#socket;
     if (socket === null) return;
     this.#socket = null;
-    socket.removeEventListener('open', this.#opened);
+    socket.removeEventListener('open', this.#begun);
     socket.removeEventListener('message', this.#received);
     socket.removeEventListener('close', this.#lost);
     socket.close(1000);
   }
 
-  #opened = () => {
+  #begun = () => {
     this.#attempts = 0;
     this.#options.onStatus('open');
+    if (this.#opened > 0) this.#options.onMissed?.({ count: null });
+    this.#opened += 1;
   };
 
   #received = (/** @type {MessageEvent} */ event) => {
-    this.#options.onMessage(decodeFrame(event.data));
+    const { onMessage, onMissed } = this.#options;
+    const missed = onMissed && missedIn(event.data);
+    if (missed) onMissed(missed);
+    else onMessage(decodeFrame(event.data));
   };
 
   #lost = (/** @type {CloseEvent} */ event) => {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { decodeFrame, encodeFrame, lossOf, pauseBefore } from '../client/reconnect.js';
+import {
+  askingForMissed,
+  decodeFrame,
+  encodeFrame,
+  lossOf,
+  missedIn,
+  pauseBefore,
+} from '../client/reconnect.js';
 import { Connection } from '../client/web-socket.js';
 
 test('pauses grow up to half a minute, and are spread', () => {
@@ -32,6 +40,22 @@ test('objects and arrays are JSON, text is text', () => {
   assert.equal(encodeFrame({ a: 1 }), '{"a":1}');
   assert.equal(encodeFrame('5'), '5');
   assert.equal(encodeFrame(bytes), bytes);
+});
+
+test('a frame about lost messages is told from messages', () => {
+  const cases = new URL('../../../tests/wire/missed.json', import.meta.url);
+  for (const { frame, count } of JSON.parse(readFileSync(cases, 'utf8'))) {
+    assert.deepEqual(missedIn(frame), { count });
+  }
+  for (const data of ['{"count":3}', '"$missed"', '{broken', new ArrayBuffer(2)]) {
+    assert.equal(missedIn(data), undefined);
+  }
+});
+
+test('a server is asked in the query, which stays as it is', () => {
+  const asked = (/** @type {string} */ url) => askingForMissed(new URL(url)).href;
+  assert.equal(asked('ws://a/b'), 'ws://a/b?fx-missed');
+  assert.equal(asked('ws://a/b?x=1%202#y'), 'ws://a/b?x=1%202&fx-missed#y');
 });
 
 class FakeSocket extends EventTarget {
@@ -73,6 +97,8 @@ function connect(context) {
   const statuses = [];
   /** @type {unknown[]} */
   const messages = [];
+  /** @type {unknown[]} */
+  const missed = [];
   const connection = new Connection({
     open: () => {
       sockets.push(new FakeSocket());
@@ -80,9 +106,10 @@ function connect(context) {
     },
     onStatus: (status) => statuses.push(status),
     onMessage: (message) => messages.push(message),
+    onMissed: (lost) => missed.push(lost),
     onClose: () => {},
   });
-  return { connection, sockets, statuses, messages };
+  return { connection, sockets, statuses, messages, missed };
 }
 
 test('a lost connection is opened again, and counts anew once it is open', (context) => {
@@ -127,4 +154,22 @@ test('messages are sent only while it is open, and none is heard after it is clo
   sockets[0].dispatchEvent(new MessageEvent('message', { data: '[2]' }));
   assert.deepEqual(messages, [[1]]);
   assert.equal(sockets[0].closedWith, 1000);
+});
+
+test('lost messages are told after a reconnection, and where the server says so', (context) => {
+  const { sockets, messages, missed } = connect(context);
+  sockets[0].open();
+  assert.deepEqual(missed, []);
+  const hear = (/** @type {string} */ data) =>
+    sockets.at(-1)?.dispatchEvent(new MessageEvent('message', { data }));
+  hear('[1]');
+  hear('{"$missed":{"count":2}}');
+  hear('[2]');
+  assert.deepEqual(messages, [[1], [2]]);
+  assert.deepEqual(missed, [{ count: 2 }]);
+  sockets[0].lose(1013);
+  context.mock.timers.tick(500);
+  assert.deepEqual(missed, [{ count: 2 }]);
+  sockets[1].open();
+  assert.deepEqual(missed, [{ count: 2 }, { count: null }]);
 });

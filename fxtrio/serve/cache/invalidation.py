@@ -1,7 +1,8 @@
 """What one process forgets, the app's other processes forget too, over the broker.
 
-Only a Redis broker reaches them. What is to be told waits in one set, so it is bounded
-and never held up: past its capacity all is told in two words, "forget everything".
+Only a broker for several processes reaches them. What is to be told waits in one set, so
+it is bounded and never held up: past its capacity all is told in two words, "forget
+everything".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import trio
 
 from fxtrio.config import Config
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Broker, Frame, Member, Message, PresenceEvent
+from fxtrio.realtime import Broker, Frame, Member, Message, Missed, Notice, Resumed
 from fxtrio.serve.cache.response_cache import ResponseCache
 
 log = logging.getLogger("fx.serve")
@@ -136,5 +137,7 @@ class Invalidations:
         await trio.lowlevel.checkpoint()
         return True
 
-    def notice(self, event: PresenceEvent) -> None:
-        """Take no notice of who comes and goes."""
+    def notice(self, event: Notice) -> None:
+        """Forget all when the broker is back: what was told meanwhile may be lost, or late."""
+        if isinstance(event, Missed | Resumed):
+            self._cache.forget_all()
