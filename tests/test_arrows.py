@@ -22,8 +22,11 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"sizes"}),
     frozenset({"errors", "processes", "tracebacks", "uploads"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
-    frozenset({"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats"}),
-    frozenset({"cache", "compression", "db", "http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset(
+        {"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats", "identity"}
+    ),
+    frozenset({"db"}),
+    frozenset({"cache", "compression", "http1", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"policy"}),
     frozenset({"http2", "jobs", "portal"}),
     frozenset({"running_app"}),

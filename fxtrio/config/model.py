@@ -233,6 +233,9 @@ class RealtimeConfig:
     outbox: int = attrs.field(default=256, validator=checks.at_least(1))
     """Messages that may wait for one subscriber (count)."""
 
+    history: int = attrs.field(default=1000, validator=checks.at_least(0))
+    """Messages of a channel kept for processes that were cut off; `0`: none is (count)."""
+
     max_message: int = attrs.field(
         default=1024**2, converter=to_bytes, validator=checks.at_least(1)
     )

@@ -17,9 +17,9 @@ import attrs
 import trio
 
 from fxtrio.context import entered
+from fxtrio.identity import is_dead, new_identity
 from fxtrio.jobs.attempt import attempt
 from fxtrio.jobs.declared import Job
-from fxtrio.jobs.identity import is_dead, new_identity
 from fxtrio.jobs.intake import Intake
 from fxtrio.jobs.store import SUSPECT, Claimed, Due, JobStore
 from fxtrio.jobs.surely import surely

@@ -21,5 +21,5 @@ async def open_broker(settings: RealtimeConfig) -> AsyncIterator[Broker]:
         return
     from fxtrio.realtime.redis import open_redis_broker
 
-    async with open_redis_broker(settings.broker) as broker:
+    async with open_redis_broker(settings.broker, history=settings.history) as broker:
         yield broker

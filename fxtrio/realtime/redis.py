@@ -1,186 +1,235 @@
-"""The broker of several processes and machines, over Redis publish and subscribe.
+"""Redis as the store of a shared broker: publish and subscribe, streams, and hashes.
 
-What a process publishes comes back to it from Redis like to all others, so every
-subscriber of a channel gets the same messages in the same order. Redis keeps none:
-messages that are published while a process is cut off from it do not reach that
-process, and `publish` raises for who is cut off itself.
+A message is appended to the stream of its channel and published in one script, with its
+place in front of it. Streams are bounded by `realtime.history` and in bytes, and expire.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import coredis
-import trio
+from coredis.exceptions import NoScriptError
 from coredis.retry import NoRetryPolicy
 
-from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime.broker import Subscriber
-from fxtrio.realtime.frames import Frame, Message, encode_message
-from fxtrio.realtime.memory import BrokerStatistics
-from fxtrio.realtime.presence import Member
-from fxtrio.realtime.redis_link import RedisLink, log, reaching
-from fxtrio.realtime.redis_roster import RedisRoster
-from fxtrio.realtime.remote import BrokerMessageUnreadable, pack, unpack
-from fxtrio.realtime.topics import Topics
+from fxtrio.identity import machine
+from fxtrio.realtime.backend import (
+    ANSWER_LIMIT,
+    EPOCH_LIFE,
+    LOG_LIFE,
+    MEMBERS_LIFE,
+    START,
+    UNHEARD_LIFE,
+    Connection,
+    Ident,
+    Logged,
+    Part,
+)
+from fxtrio.realtime.redis_link import UNREACHABLE, open_connection, read_ident
+from fxtrio.realtime.remote import RemoteMember, pack_member
+from fxtrio.realtime.shared import SharedBroker, open_shared_broker
 
-BACKLOG = 1024
-"""Messages of a channel that may wait for its slower readers; then these are not waited for."""
+HISTORY_BYTES = 16 * 1024 * 1024
+"""Messages of any one size take no more of a stream than this (bytes)."""
 
-_ANSWER_LIMIT = 5.0
-"""How long Redis may take to answer (seconds)."""
+_KEPT_AT_ONCE = 500  # channels in one script
+
+_PUBLISH = """
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'm', ARGV[1])
+if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
+redis.call('PUBLISH', ARGV[2], id .. ' ' .. ARGV[1])
+"""
+
+_BEGIN = """
+local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+local id = newest[1] and newest[1][1] or redis.call('XADD', KEYS[1], '*', 'm', '')
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return id
+"""
+
+_READ = """
+local known = redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1])
+local found = redis.call('XRANGE', KEYS[1], ARGV[2], '+', 'COUNT', ARGV[3])
+if #known == 0 and #found == 0 then
+  local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+  local id = newest[1] and newest[1][1] or redis.call('XADD', KEYS[1], '*', 'm', '')
+  found = {{id, {'m', ''}}}
+end
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return {#known, found}
+"""
+
+_KEEP = """
+for index, key in ipairs(KEYS) do redis.call('EXPIRE', key, ARGV[1 + (index - 1) % 2]) end
+"""
+
+_ERASE = """
+for index = 1, #ARGV, 2 do
+  if ARGV[index + 1] == '' or redis.call('HGET', KEYS[1], ARGV[index]) == ARGV[index + 1] then
+    redis.call('HDEL', KEYS[1], ARGV[index])
+  end
+end
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
+"""
+"""With the last member of all processes, the log goes. A member that was stored anew, by a
+process with a new epoch, stays."""
 
 
-@asynccontextmanager
-async def open_redis_broker(url: str) -> AsyncIterator[RedisBroker]:
+def open_redis_broker(
+    url: str, *, history: int = 1000
+) -> AbstractAsyncContextManager[SharedBroker]:
     """Keep a broker on the Redis server at ``url`` for as long as the block lasts.
 
     ``redis://[user:password@]host[:port][/db]``, ``rediss://`` or ``unix://``. Apps that
-    share a server are told apart by ``?prefix=`` (``fx`` by default). Raises
-    BrokerUnreachable when there is no server; one that goes away later is waited for.
+    share a server are told apart by ``?prefix=`` (``fx`` by default). ``history`` is the
+    length of a channel's log (count). Raises BrokerUnreachable when there is no server;
+    one that goes away later is waited for.
     """
+    return open_shared_broker(_open(url, history))
+
+
+@asynccontextmanager
+async def _open(url: str, history: int) -> AsyncIterator[RedisBackend]:
     bare, prefix = split_prefix(url)
     client = coredis.Redis.from_url(
         bare,
         retry_policy=NoRetryPolicy(),
-        stream_timeout=_ANSWER_LIMIT,
-        connect_timeout=_ANSWER_LIMIT,
+        stream_timeout=ANSWER_LIMIT,
+        connect_timeout=ANSWER_LIMIT,
     )
-    failure: BrokerUnreachable | None = None
-    async with client, trio.open_nursery() as nursery:
-        broker = RedisBroker(client, prefix, nursery)
-        try:
-            await broker.start()
-        except BrokerUnreachable as error:
-            failure = error  # raised below, and not in groups
-        else:
-            yield broker
-        nursery.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
+    async with client:
+        yield RedisBackend(client, prefix, history)
 
 
-class RedisBroker:
-    """Reaches the subscribers of all processes. A `PresenceBroker`; see `open_redis_broker`."""
+class RedisBackend:
+    """A `Backend` on a Redis server (5.0 and later)."""
 
-    def __init__(self, client: coredis.Redis[bytes], prefix: str, nursery: trio.Nursery) -> None:
+    unreachable: tuple[type[Exception], ...] = UNREACHABLE
+
+    def __init__(self, client: coredis.Redis[bytes], prefix: str, history: int) -> None:
         self._client = client
-        self._nursery = nursery
-        self._topics = Topics()
-        self._roster = RedisRoster(client, prefix, self._topics.notice)
-        self._link = RedisLink(
-            client, on_message=self._receive, on_connect=self._roster.begin_epoch
-        )
-        self._channel_prefix = self._roster.channel_key("")
-        self._backlogs: dict[str, deque[Frame]] = {}
-        self._gates: dict[str, trio.Lock] = {}
-        self._published = 0
+        self._prefix = prefix
+        self._history = history
+        self._hashes: dict[str, str] = {}  # of scripts, by their text
 
-    def __repr__(self) -> str:
-        return f"<RedisBroker {self.statistics()}>"
+    def connect(self, names: Collection[str]) -> AbstractAsyncContextManager[Connection]:
+        """Open a connection that is subscribed to ``names``."""
+        return open_connection(self._client, self._channel(""), names)
 
-    async def start(self) -> None:
-        """Connect, and stay connected. Raises BrokerUnreachable."""
-        await self._nursery.start(self._link.run)
-        self._nursery.start_soon(self._roster.run)
-
-    async def subscribe(self, name: str, subscriber: Subscriber) -> None:
-        """Deliver what is published to ``name`` from now on to ``subscriber``.
-
-        Raises BrokerUnreachable when Redis is away for longer than some seconds.
-        """
-        async with self._gate(name):
-            if name not in self._topics:
-                await self._link.subscribe(self._roster.channel_key(name))
-                await self._roster.open(name)
-            self._topics.join(name, subscriber)
-            await self._roster.add(name, subscriber.member)
-
-    async def unsubscribe(self, name: str, subscriber: Subscriber) -> None:
-        """Deliver no more to ``subscriber``; with the last one, the name is forgotten."""
-        present = self._topics.leave(name, subscriber)
-        async with self._gate(name):
-            if present:
-                await self._roster.remove(name, subscriber.member)
-            if name not in self._topics:
-                self._roster.close(name)
-                await self._link.unsubscribe(self._roster.channel_key(name))
-
-    async def publish(self, name: str, message: Message) -> None:
-        """Deliver ``message`` to all subscribers of ``name``; waits for Redis only.
-
-        Raises MessageNotEncodable, and BrokerUnreachable while Redis is away. The
-        message may or may not have arrived then.
-        """
-        frame = encode_message(message)
-        with reaching(name, "publish"):
-            await self._client.publish(self._roster.channel_key(name), pack(frame))
-        self._published += 1
-
-    def members(self, name: str) -> tuple[Member, ...]:
-        """Return the members of a channel on all processes, as far as this one has heard.
-
-        Empty for a channel without subscribers in this process.
-        """
-        return self._roster.members(name)
-
-    def statistics(self) -> BrokerStatistics:
-        """Return the present counts of this process."""
-        names = self._topics.names()
-        return BrokerStatistics(
-            channels=len(names),
-            subscriptions=sum(len(self._topics.subscribers(name)) for name in names),
-            published=self._published,
-        )
-
-    def _receive(self, channel: str, data: bytes) -> None:
-        """Take a message from Redis without waiting."""
-        name = channel.removeprefix(self._channel_prefix)
-        try:
-            message = unpack(data)
-        except BrokerMessageUnreadable as error:
-            log.warning("%s", error)
+    async def publish(self, name: str, data: bytes) -> None:
+        """Log a message and send it to all processes, in one order for all."""
+        if not self._history:
+            await self._client.publish(self._channel(name), data)
             return
-        if not isinstance(message, Frame):
-            self._roster.hear(name, message)
-        elif name in self._backlogs:
-            self._backlogs[name].append(message)
-        else:
-            late = self._topics.offer(name, message)
-            if late:
-                self._backlogs[name] = deque()
-                self._nursery.start_soon(self._catch_up, name, message, late)
+        count = min(self._history, max(1, HISTORY_BYTES // len(data)))
+        words = [data, self._channel(name), count, UNHEARD_LIFE]
+        await self._run(_PUBLISH, [self._log(name)], words)
 
-    async def _catch_up(self, name: str, frame: Frame, late: list[Subscriber]) -> None:
-        """Deliver what waits for the slower readers of a channel, until nothing does."""
-        backlog = self._backlogs[name]
-        try:
-            while True:
-                await self._topics.deliver_late(
-                    name, frame, late, in_a_hurry=lambda: len(backlog) >= BACKLOG
-                )
-                late = []
-                while not late:
-                    if not backlog:
-                        return
-                    frame = backlog.popleft()
-                    late = self._topics.offer(name, frame)
-        finally:
-            del self._backlogs[name]
+    async def tell(self, name: str, *data: bytes) -> None:
+        """Send what no log keeps."""
+        async with self._client.pipeline(transaction=False) as pipe:
+            for one in data:
+                pipe.publish(self._channel(name), one)
 
-    @asynccontextmanager
-    async def _gate(self, name: str) -> AsyncIterator[None]:
-        """Let one task at a time begin or end the subscription of a channel."""
-        lock = self._gates.setdefault(name, trio.Lock())
+    async def begin(self, name: str) -> Ident:
+        """See to it that a channel has a log, and return the place of its newest message."""
+        if not self._history:
+            return START
+        return read_ident(await self._run(_BEGIN, [self._log(name)], [LOG_LIFE]))
+
+    async def newest(self, names: Sequence[str]) -> list[Ident | None]:
+        """Return the place of the newest message of each log; None without a log."""
+        if not self._history:
+            return [None] * len(names)
+        async with self._client.pipeline(transaction=False) as pipe:
+            asked = [pipe.xrevrange(self._log(name), count=1) for name in names]
+        found = [await one for one in asked]
+        return [read_ident(one[0].identifier) if one else None for one in found]
+
+    async def read(self, name: str, after: Ident, limit: int) -> Part:
+        """Return at most ``limit`` messages after a place, oldest first."""
+        if not self._history:
+            return Part(False, [Logged(START, b"")])
+        first, second = after
+        words = [f"{first}-{second}", f"{first}-{second + 1}", limit, LOG_LIFE]
+        known, found = await self._run(_READ, [self._log(name)], words)
+        return Part(bool(known), [Logged(read_ident(ident), data) for ident, (_, data) in found])
+
+    async def keep(self, names: Sequence[str]) -> None:
+        """Let logs and members live on."""
+        for start in range(0, len(names), _KEPT_AT_ONCE):
+            part = names[start : start + _KEPT_AT_ONCE]
+            keys = [key for name in part for key in (self._members(name), self._log(name))]
+            await self._run(_KEEP, keys, [MEMBERS_LIFE, LOG_LIFE])
+        await self._client.expire(self._machine(), MEMBERS_LIFE)
+
+    async def enter(self, epoch: str) -> list[str]:
+        """Make a process known; return all processes that are, on its machine."""
+        await self._client.set(self._epoch(epoch), b"", ex=EPOCH_LIFE)
+        await self._client.sadd(self._machine(), [epoch])
+        await self._client.expire(self._machine(), MEMBERS_LIFE)
+        known = await self._client.smembers(self._machine())
+        return [one.decode("ascii", "replace") for one in known]
+
+    async def renew(self, epoch: str) -> bool:
+        """Say that a process lives; False when it has been silent for too long."""
+        return bool(await self._client.expire(self._epoch(epoch), EPOCH_LIFE))
+
+    async def end(self, epoch: str) -> None:
+        """Forget a process."""
+        await self._client.delete([self._epoch(epoch)])
+        await self._client.srem(self._machine(), [epoch])
+
+    async def find_ended(self, epochs: Collection[str]) -> set[str]:
+        """Return the processes that have ended, or been silent for `EPOCH_LIFE`."""
+        async with self._client.pipeline(transaction=False) as pipe:
+            asked = {epoch: pipe.exists([self._epoch(epoch)]) for epoch in epochs}
+        return {epoch for epoch, exists in asked.items() if not await exists}
+
+    async def store(self, name: str, members: Sequence[RemoteMember]) -> None:
+        """Keep members of a channel."""
+        packed = {who.member.id: pack_member(who) for who in members}
+        async with self._client.pipeline(transaction=False) as pipe:
+            pipe.hset(self._members(name), packed)
+            pipe.expire(self._members(name), MEMBERS_LIFE)
+
+    async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
+        """Forget members by their id; with bytes, unless other ones are stored there by now."""
+        words = [word for key, packed in members.items() for word in (key, packed or b"")]
+        await self._run(_ERASE, [self._members(name), self._log(name)], words)
+
+    async def load(self, name: str) -> list[bytes]:
+        """Return the members of a channel, packed."""
+        stored = await self._client.hgetall(self._members(name))
+        return list(stored.values())
+
+    async def _run(self, script: str, keys: list[str], words: Sequence[Any]) -> Any:
+        """Run a script, of which Redis knows the text already, or is told it."""
+        known = self._hashes.get(script)
+        if known is None:
+            known = self._hashes[script] = str((await self._client.script_load(script)).decode())
         try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked():
-                self._gates.pop(name, None)
+            return await self._client.evalsha(known, keys, list(words))
+        except NoScriptError:  # Redis was restarted
+            return await self._client.eval(script, keys, list(words))
+
+    def _channel(self, name: str) -> str:
+        return f"{self._prefix}:channel:{name}"
+
+    def _log(self, name: str) -> str:
+        return f"{self._prefix}:log:{name}"
+
+    def _members(self, name: str) -> str:
+        return f"{self._prefix}:members:{name}"
+
+    def _epoch(self, epoch: str) -> str:
+        return f"{self._prefix}:epoch:{epoch}"
+
+    def _machine(self) -> str:
+        return f"{self._prefix}:machine:{machine()}"
 
 
 def split_prefix(url: str) -> tuple[str, str]:

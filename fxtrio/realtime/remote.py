@@ -2,8 +2,9 @@
 
 The first byte says what follows: ``t`` a text message and ``b`` a binary one, as in
 the frame; ``j`` and ``l`` the member that joined or left, as the JSON array ``[epoch,
-id, info]``. An epoch is one connection of one process to the broker: a member whose
-epoch is over has left.
+id, info]``; ``h`` and ``e`` the epoch that has begun or ended. An epoch is one connection
+of one process to the broker, named by its `fxtrio.identity`: a member whose epoch is over
+has left.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import attrs
 import msgspec
 
 from fxtrio.errors import FxtrioError
+from fxtrio.identity import is_identity
 from fxtrio.realtime.frames import Frame
 from fxtrio.realtime.presence import Member
 
@@ -45,6 +47,14 @@ class News:
     who: RemoteMember
 
 
+@attrs.frozen
+class EpochNews:
+    """An epoch has begun, or ended."""
+
+    begun: bool
+    epoch: str
+
+
 class _Wire(msgspec.Struct, array_like=True):
     epoch: str
     id: str
@@ -55,14 +65,16 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(_Wire).decode
 
 
-def pack(message: Frame | News) -> bytes:
+def pack(message: Frame | News | EpochNews) -> bytes:
     """Return the bytes of a message or of news."""
     if isinstance(message, Frame):
         return (b"b" if message.binary else b"t") + message.payload
+    if isinstance(message, EpochNews):
+        return (b"h" if message.begun else b"e") + message.epoch.encode()
     return (b"j" if message.joined else b"l") + pack_member(message.who)
 
 
-def unpack(data: bytes) -> Frame | News:
+def unpack(data: bytes) -> Frame | News | EpochNews:
     """Return what `pack` was given.
 
     Raises BrokerMessageUnreadable for what it cannot have made.
@@ -78,6 +90,8 @@ def unpack(data: bytes) -> Frame | News:
         return Frame(rest, binary=True)
     if kind in (b"j", b"l"):
         return News(kind == b"j", unpack_member(rest))
+    if kind in (b"h", b"e") and is_identity(epoch := rest.decode("ascii", "replace")):
+        return EpochNews(kind == b"h", epoch)
     raise BrokerMessageUnreadable(data)
 
 

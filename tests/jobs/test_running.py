@@ -14,7 +14,7 @@ from fx.jobs import JobArgumentsInvalid, JobsNotRunning, job
 from fx.tasks import enqueue
 from fxtrio.context import get_request_id
 from fxtrio.db import Database
-from fxtrio.jobs.identity import is_dead, new_identity
+from fxtrio.identity import is_dead, new_identity
 from fxtrio.jobs.store import CRASHES, JobStore
 from fxtrio.tasks import open_task_queue
 from tests.db.engines import opened

@@ -52,6 +52,12 @@ class RedisServer:
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
+    def cut(self) -> None:
+        """Break the subscription connections, and nothing else."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as client:
+            client.sendall(b"CLIENT KILL TYPE pubsub\r\n")
+            assert client.recv(100).startswith(b":")
+
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()

@@ -1,35 +1,23 @@
-"""Over Redis, channels reach every process, and survive the loss of the server."""
+"""What a shared broker leaves in Redis, and what it takes from there."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
+from collections.abc import Iterator
 
 import coredis
 import pytest
 import trio
-from starlette.websockets import WebSocketDisconnect
 
-from fxtrio.config import RealtimeConfig
-from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import (
-    Channel,
-    Joined,
-    Left,
-    Message,
-    PresenceBroker,
-    channel,
-    redis_roster,
-)
-from fxtrio.realtime.opening import open_broker
-from fxtrio.realtime.redis import RedisBroker, open_redis_broker
-from tests.realtime.client import Client, make_app
-from tests.realtime.redis_server import RedisServer, running_redis
+from fxtrio.realtime.redis import open_redis_broker
+from fxtrio.realtime.shared import SharedBroker
+from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
 # coredis does not close the buffers of connections that could not be made.
-pytestmark = pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning"),
+    pytest.mark.parametrize("store", ["redis"], indirect=True),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -39,101 +27,28 @@ def collected() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with running_redis(tmp_path) as server:
-        yield server
-
-
-@asynccontextmanager
-async def open_brokers(server: RedisServer, count: int = 2) -> AsyncIterator[list[RedisBroker]]:
-    """Open brokers as separate processes would, on one server."""
-    with trio.fail_after(30):
-        async with AsyncExitStack() as stack:
-            yield [
-                await stack.enter_async_context(open_redis_broker(server.url)) for _ in range(count)
-            ]
-
-
-@asynccontextmanager
-async def joined(
-    broker: RedisBroker, name: str = "room", member: object = None
-) -> AsyncIterator[tuple[Client, Channel]]:
-    client = Client(make_app(broker))
-    async with channel(await client.open(), name, member=member) as room:
-        yield client, room
-
-
-async def wait_until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110  # the network tells nobody
-        await trio.sleep(0.005)
-
-
-async def keys(server: RedisServer) -> list[bytes]:
-    async with coredis.Redis.from_url(server.url) as client:
+async def keys(store: Store) -> list[bytes]:
+    async with coredis.Redis.from_url(store.url) as client:
         return sorted(
-            key for key in await client.keys("*") if not key.startswith(b"fx:epoch:")
+            key
+            for key in await client.keys("*")
+            if not key.startswith((b"fx:epoch:", b"fx:machine:"))
         ) + sorted(await client.pubsub_channels())
 
 
-async def test_the_settings_open_it(server):
-    with trio.fail_after(10):
-        async with open_broker(RealtimeConfig(broker=server.url)) as broker:
-            assert isinstance(broker, PresenceBroker)
-            assert isinstance(broker, RedisBroker)
-
-
-async def test_a_message_reaches_the_subscribers_of_all_processes_once(server):
-    async with (
-        open_brokers(server) as [one, two],
-        joined(one) as (first, room),
-        joined(one) as (second, _),
-        joined(two) as (third, _),
-        joined(two, "elsewhere") as (fourth, _),
-    ):
-        sent: list[Message] = [{"a": 1}, "täxt", b"\x00\xff"]
-        for message in sent:
-            await room.publish(message)
-        clients = (first, second, third)
-        await wait_until(lambda: all(len(client.received) >= 3 for client in clients))
-        await two.publish("room", "the end")
-        await wait_until(lambda: all(len(client.received) >= 4 for client in clients))
-        for client in clients:
-            assert client.received == ['{"a":1}', "täxt", b"\x00\xff", "the end"]
-        assert fourth.received == []
-
-
-async def test_a_burst_arrives_whole_and_in_order(server):
-    async def talk(room: Channel, name: str) -> None:
-        for number in range(200):
-            await room.publish(f"{name}.{number:03}")
-
-    async with (
-        open_brokers(server) as [one, two],
-        joined(one) as (first, room),
-        joined(two) as (second, other),
-    ):
-        async with trio.open_nursery() as nursery:
-            for index in range(3):
-                nursery.start_soon(talk, room, f"one{index}")
-                nursery.start_soon(talk, other, f"two{index}")
-        await wait_until(lambda: len(first.received) == len(second.received) == 1200)
-        assert first.received == second.received
-        for index in range(3):
-            mine = [text for text in first.received if str(text).startswith(f"one{index}.")]
-            assert mine == [f"one{index}.{number:03}" for number in range(200)]
-
-
-async def test_after_the_last_one_left_redis_knows_nothing_of_the_channel(server):
-    async with open_brokers(server) as [one, two]:
+async def test_after_the_last_one_left_redis_knows_nothing_of_the_channel(store):
+    async with open_brokers(store) as [one, two]:
         async with joined(one), joined(two), joined(two, "other"):
-            assert await keys(server) == [
+            assert await keys(store) == [
+                b"fx:log:other",
+                b"fx:log:room",
                 b"fx:members:other",
                 b"fx:members:room",
+                b"fx:channel:\0processes",
                 b"fx:channel:other",
                 b"fx:channel:room",
             ]
-        assert await keys(server) == []
+        assert await keys(store) == [b"fx:channel:\0processes"]
         for broker in (one, two):
             statistics = broker.statistics()
             assert (statistics.channels, statistics.subscriptions) == (0, 0)
@@ -141,23 +56,23 @@ async def test_after_the_last_one_left_redis_knows_nothing_of_the_channel(server
             assert broker._backlogs == {}
 
 
-async def test_many_that_join_and_leave_at_once_leave_nothing_behind(server):
-    async def visit(broker: RedisBroker, stays: float) -> None:
+async def test_many_that_join_and_leave_at_once_leave_nothing_behind(store):
+    async def visit(broker: SharedBroker, stays: float) -> None:
         async with joined(broker):
             await trio.sleep(stays)
 
-    async with open_brokers(server) as brokers:
+    async with open_brokers(store) as brokers:
         async with trio.open_nursery() as nursery:
             for number in range(60):
                 nursery.start_soon(visit, brokers[number % 2], number % 7 / 100)
-        assert await keys(server) == []
+        assert await keys(store) == [b"fx:channel:\0processes"]
 
 
-async def test_apps_with_different_prefixes_do_not_hear_each_other(server):
+async def test_apps_with_different_prefixes_do_not_hear_each_other(store):
     with trio.fail_after(20):
         async with (
-            open_redis_broker(f"{server.url}?prefix=shop") as shop,
-            open_redis_broker(server.url) as other,
+            open_redis_broker(f"{store.url}?prefix=shop") as shop,
+            open_redis_broker(store.url) as other,
             joined(shop) as (client, room),
             joined(other) as (stranger, _),
         ):
@@ -167,187 +82,11 @@ async def test_apps_with_different_prefixes_do_not_hear_each_other(server):
             assert stranger.received == []
 
 
-async def test_what_others_publish_on_the_channel_is_reported_and_ignored(server, caplog):
-    async with open_brokers(server, 1) as [broker], joined(broker) as (client, room):
-        async with coredis.Redis.from_url(server.url) as stranger:
+async def test_what_others_publish_on_the_channel_is_reported_and_ignored(store, caplog):
+    async with open_brokers(store, 1) as [broker], joined(broker) as (client, room):
+        async with coredis.Redis.from_url(store.url) as stranger:
             for data in (b"", b"x", b"t\xff", b"jnonsense", b'l["a"]'):
                 await stranger.publish("fx:channel:room", data)
         await room.publish("hello")
         await wait_until(lambda: client.received == ["hello"])
     assert caplog.text.count("is no message of fxtrio") == 5
-
-
-async def test_a_stalled_reader_is_closed_and_delays_nobody(server):
-    async with open_brokers(server, 1) as [broker]:
-        stalled = Client(make_app(broker, outbox=4))
-        ws = await stalled.open()
-        async with joined(broker) as (client, _):
-
-            async def stall() -> None:
-                with pytest.raises(WebSocketDisconnect):
-                    async with channel(ws, "room"):
-                        stalled.stop_reading()
-                        await trio.sleep_forever()
-
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(stall)
-                await wait_until(lambda: broker.statistics().subscriptions == 2)
-                for number in range(50):
-                    await broker.publish("room", str(number))
-                await wait_until(lambda: len(client.received) == 50)
-                await wait_until(lambda: broker.statistics().subscriptions == 1)
-                stalled.read_on()
-        assert stalled.closed == 1013
-
-
-# --- presence
-
-
-async def test_members_of_all_processes_see_each_other(server):
-    async with (
-        open_brokers(server) as [one, two],
-        joined(one, member="ann") as (_, first),
-        joined(two, member={"name": "bob"}) as (_, second),
-    ):
-        everybody = [first.member, second.member]
-        await wait_until(lambda: len(first.subscribers) == 2)
-        for room in (first, second):
-            assert sorted(room.subscribers, key=lambda member: member.id) == sorted(
-                everybody, key=lambda member: member.id
-            )
-
-
-async def test_joins_and_leaves_are_heard_in_all_processes(server):
-    async with open_brokers(server) as [one, two], joined(one) as (_, first):
-        news = first.presence()
-        async with joined(two, member="bob") as (_, second):
-            assert await anext(news) == Joined(second.member)
-        assert await anext(news) == Left(second.member)
-        assert len(first.subscribers) == 1
-
-
-async def test_the_members_of_a_process_that_died_have_left(server, monkeypatch):
-    monkeypatch.setattr(redis_roster, "HEARTBEAT", 0.1)
-    monkeypatch.setattr(redis_roster, "_EPOCH_LIFE", 1)
-    async with open_brokers(server, 1) as [one], joined(one) as (_, first):
-        news = first.presence()
-        async with trio.open_nursery() as process:
-            broker = await process.start(run_process, server)
-            ghost = await process.start(run_member, broker, "bob")
-            assert await anext(news) == Joined(ghost)
-            # A process that dies says nothing to anybody.
-            monkeypatch.setattr(redis_roster.RedisRoster, "remove", say_nothing)
-            process.cancel_scope.cancel()
-        assert await anext(news) == Left(ghost)
-        await wait_until(lambda: len(first.subscribers) == 1)
-        async with coredis.Redis.from_url(server.url) as client:
-            while len(await client.hgetall("fx:members:room")) > 1:  # noqa: ASYNC110
-                await trio.sleep(0.02)
-
-
-async def say_nothing(*_: object) -> None:
-    pass
-
-
-async def run_process(server: RedisServer, task_status: trio.TaskStatus[RedisBroker]) -> None:
-    async with open_redis_broker(server.url) as broker:
-        task_status.started(broker)
-        await trio.sleep_forever()
-
-
-async def run_member(broker: RedisBroker, name: str, task_status: trio.TaskStatus[object]) -> None:
-    async with joined(broker, member=name) as (_, room):
-        task_status.started(room.member)
-        await trio.sleep_forever()
-
-
-# --- outages
-
-
-async def test_without_a_server_the_app_does_not_start(tmp_path):
-    with trio.fail_after(20), pytest.raises(BrokerUnreachable, match="be connected to"):
-        async with open_redis_broker(RedisServer(tmp_path).url):
-            pytest.fail("opened")
-
-
-async def eventually(attempt: Callable[[], Awaitable[None]]) -> None:
-    while True:
-        try:
-            return await attempt()
-        except BrokerUnreachable:
-            await trio.sleep(0.02)
-
-
-async def test_after_an_outage_everything_is_as_before(server):
-    async with (
-        open_brokers(server) as [one, two],
-        joined(one, member="ann") as (first, room),
-        joined(two, member="bob") as (second, other),
-    ):
-        await wait_until(lambda: len(room.subscribers) == len(other.subscribers) == 2)
-        server.kill()
-        with pytest.raises(BrokerUnreachable, match="publish"):
-            while True:
-                await room.publish("into the void")
-        server.start()
-        await eventually(lambda: two.publish("room", "back"))
-        while "back" not in first.received or "back" not in second.received:
-            await eventually(lambda: two.publish("room", "back"))
-            await trio.sleep(0.02)
-        async with joined(one, member="cid") as (_, third):
-            await wait_until(lambda: len(room.subscribers) == len(other.subscribers) == 3)
-            assert len(third.subscribers) == 3
-        await wait_until(lambda: len(other.subscribers) == 2)
-
-
-async def test_a_server_that_hangs_holds_a_publisher_for_a_while_only(server, monkeypatch):
-    monkeypatch.setattr("fxtrio.realtime.redis._ANSWER_LIMIT", 0.3)
-    async with open_brokers(server, 1) as [broker], joined(broker) as (client, room):
-        server.freeze()
-        start = trio.current_time()
-        with pytest.raises(BrokerUnreachable):
-            await room.publish("hello?")
-        assert trio.current_time() < start + 3
-        server.thaw()
-        await eventually(lambda: room.publish("hello"))
-        await wait_until(lambda: "hello" in client.received)
-
-
-async def test_who_left_during_an_outage_is_gone_after_it(server):
-    async with open_brokers(server) as [one, two], joined(one) as (_, first):
-        news = first.presence()
-        async with joined(two) as (_, second):
-            assert await anext(news) == Joined(second.member)
-            server.kill()
-        assert two.statistics().channels == 0
-        server.start()
-        assert await anext(news) == Left(second.member)
-        await wait_until(lambda: len(first.subscribers) == 1)
-
-
-async def test_who_joins_during_an_outage_waits_for_its_end(server):
-    async with open_brokers(server, 1) as [broker]:
-        server.kill()
-        async with trio.open_nursery() as nursery:
-
-            async def come_back() -> None:
-                await trio.sleep(0.3)
-                server.start()
-
-            nursery.start_soon(come_back)
-            async with joined(broker) as (client, room):
-                await eventually(lambda: room.publish("hello"))
-                await wait_until(lambda: client.received == ["hello"])
-
-
-async def test_a_failed_join_leaves_nothing_behind(server, monkeypatch):
-    monkeypatch.setattr("fxtrio.realtime.redis_link._ANSWER_LIMIT", 0.2)
-    async with open_brokers(server, 1) as [broker]:
-        server.kill()
-        with pytest.raises(WebSocketDisconnect) as caught:
-            async with joined(broker):
-                pytest.fail("joined")
-        assert caught.value.code == 1013
-        assert broker.statistics().channels == 0
-        assert broker._gates == {}
-        assert broker.members("room") == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,11 @@ from fxtrio.realtime import MemoryBroker, Message
 from fxtrio.serve.cache.invalidation import CAPACITY, channel_of, open_invalidation
 from fxtrio.serve.cache.response_cache import ResponseCache
 from tests.realtime.redis_server import RedisServer, running_redis
+from tests.realtime.stores import Store, open_brokers, store, wait_until
 from tests.serve.test_cache_revalidation import SHOP, opened
 from tests.trees import page
+
+__all__ = ["store"]
 
 
 class Recorder(ResponseCache):
@@ -106,3 +110,17 @@ async def test_two_apps_on_one_redis_forget_together(
             await one.action("/", "sell", {"urls": ["/"]})
             while (await two.get("/")).headers["x-fx-cache"] == "hit":  # noqa: ASYNC110  # the network tells nobody
                 await trio.sleep(0.005)
+
+
+async def test_after_each_break_of_the_broker_kept_pages_are_forgotten(store: Store) -> None:
+    async with open_brokers(store, 4) as brokers, AsyncExitStack() as stack:
+        caches = [Recorder() for _ in brokers]
+        for cache, broker in zip(caches, brokers, strict=True):
+            await stack.enter_async_context(open_invalidation(cache, broker, "name"))
+        store.cut()
+        caches[0].drop("/a")
+        await wait_until(lambda: all("all" in cache.forgotten for cache in caches))
+        await wait_until(lambda: all("/a" in cache.forgotten for cache in caches))
+        store.kill()
+        store.start()
+        await wait_until(lambda: all(cache.forgotten.count("all") >= 2 for cache in caches))

@@ -1,0 +1,73 @@
+"""Who a process is, so that others on the same machine can tell that it has died."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from pathlib import Path
+
+import trio
+
+_PROC = Path("/proc")
+_LOOK = 0.25  # between two looks at a process that the kernel tells nothing of, in seconds
+_FORM = re.compile(r"[\w.:\[\]-]*/[0-9]{1,10}/[0-9]{0,20}/[0-9a-f]{8,64}", re.ASCII)
+
+
+def new_identity() -> str:
+    """Return ``machine/pid/start/random``; other systems than Linux have an empty machine."""
+    return f"{machine()}/{os.getpid()}/{_start(os.getpid())}/{secrets.token_hex(8)}"
+
+
+def is_identity(text: str) -> bool:
+    """Tell whether `new_identity` can have made a text."""
+    return _FORM.fullmatch(text) is not None
+
+
+def is_here(identity: str) -> bool:
+    """Tell whether an identity is that of a process whose end this one can see."""
+    here = machine()
+    return here != "" and is_identity(identity) and identity.startswith(here + "/")
+
+
+def is_dead(identity: str) -> bool:
+    """Tell whether a process has certainly ended. Others are left to their lease."""
+    if not is_here(identity):
+        return False
+    _, pid, start, _ = identity.split("/")
+    return _start(int(pid)) != start
+
+
+async def wait_dead(identity: str) -> None:
+    """Wait until a process has ended for which `is_here` is true; at once if it has."""
+    await trio.lowlevel.checkpoint()
+    try:
+        descriptor = os.pidfd_open(int(identity.split("/")[1]))
+    except OSError:  # it has ended, or the kernel cannot tell
+        while not is_dead(identity):  # noqa: ASYNC110  # nothing tells
+            await trio.sleep(_LOOK)
+        return
+    try:
+        if not is_dead(identity):  # else the number is another's by now
+            await trio.lowlevel.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def machine() -> str:
+    """Return what processes that see each other's numbers have in common; "" if nothing does."""
+    try:
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}.{(_PROC / 'self/ns/pid').readlink().name}"
+    except OSError:
+        return ""
+
+
+def _start(pid: int) -> str:
+    """Return when a process began, by which a number that is used again is told apart."""
+    try:
+        # Behind the name, which may hold anything; "Z" has ended and not been waited for.
+        fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
