@@ -62,7 +62,7 @@ class Part:
     messages: Sequence[Logged]
 
 
-class Connection(Protocol):
+class StoreConnection(Protocol):
     """One subscription connection."""
 
     generation: str
@@ -86,7 +86,7 @@ class Backend(Protocol):
 
     unreachable: tuple[type[Exception], ...]
 
-    def connect(self, names: Collection[str]) -> AbstractAsyncContextManager[Connection]:
+    def connect(self, names: Collection[str]) -> AbstractAsyncContextManager[StoreConnection]:
         """Open a connection that is subscribed to ``names``."""
         ...
 

@@ -15,7 +15,7 @@ import attrs
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime.backend import ANSWER_LIMIT, START, Backend, Connection, Ident
+from fxtrio.realtime.backend import ANSWER_LIMIT, START, Backend, Ident, StoreConnection
 
 FIRST_DELAY, LONGEST_DELAY = 0.05, 2.0
 """Between two attempts to connect (seconds)."""
@@ -75,7 +75,7 @@ class Link:
         self._tracks: dict[str, _Track] = {}
         self._active: set[str] = set()
         self._lagging: dict[str, None] = {}
-        self._connection: Connection | None = None
+        self._connection: StoreConnection | None = None
         self._generation = ""
         self._lag = trio.Event()
         self._nudged = trio.Event()
@@ -151,7 +151,7 @@ class Link:
             except self._backend.unreachable:
                 log.debug("The connection broke before %r was unsubscribed", name)
 
-    async def _join(self, connection: Connection, name: str, track: _Track) -> None:
+    async def _join(self, connection: StoreConnection, name: str, track: _Track) -> None:
         try:
             if name not in self._active:
                 await connection.subscribe(name)

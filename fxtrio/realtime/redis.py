@@ -23,10 +23,10 @@ from fxtrio.realtime.backend import (
     MEMBERS_LIFE,
     START,
     UNHEARD_LIFE,
-    Connection,
     Ident,
     Logged,
     Part,
+    StoreConnection,
 )
 from fxtrio.realtime.redis_link import UNREACHABLE, open_connection, read_ident
 from fxtrio.realtime.remote import RemoteMember, pack_member
@@ -115,7 +115,7 @@ class RedisBackend:
         self._history = history
         self._hashes: dict[str, str] = {}  # of scripts, by their text
 
-    def connect(self, names: Collection[str]) -> AbstractAsyncContextManager[Connection]:
+    def connect(self, names: Collection[str]) -> AbstractAsyncContextManager[StoreConnection]:
         """Open a connection that is subscribed to ``names``."""
         return open_connection(self._client, self._channel(""), names)
 

@@ -32,7 +32,7 @@ _SILENCE = 5.0
 
 
 class RedisConnection:
-    """A `Connection` to Redis. Made by `open_connection`."""
+    """A `StoreConnection` to Redis. Made by `open_connection`."""
 
     def __init__(self, pubsub: Any, prefix: str, generation: str) -> None:
         self.generation = generation
