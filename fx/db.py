@@ -1,7 +1,10 @@
 """The application's database, and its errors."""
 
 from fxtrio.db import (
+    ArgumentRefused,
     CommitUnknown,
+    CopyOpen,
+    CopyUnsupported,
     Database,
     DatabaseBusy,
     DatabaseError,
@@ -14,7 +17,10 @@ from fxtrio.db import (
 )
 
 __all__ = [
+    "ArgumentRefused",
     "CommitUnknown",
+    "CopyOpen",
+    "CopyUnsupported",
     "Database",
     "DatabaseBusy",
     "DatabaseError",

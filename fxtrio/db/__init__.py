@@ -8,7 +8,10 @@ Begin with `database`; `engine` is what a kind of database has to offer.
 from fxtrio.db.current import db, get_database
 from fxtrio.db.database import Database
 from fxtrio.db.faults import (
+    ArgumentRefused,
     CommitUnknown,
+    CopyOpen,
+    CopyUnsupported,
     DatabaseBusy,
     DatabaseError,
     DatabaseNotConfigured,
@@ -19,7 +22,10 @@ from fxtrio.db.faults import (
 from fxtrio.db.urls import open_database
 
 __all__ = [
+    "ArgumentRefused",
     "CommitUnknown",
+    "CopyOpen",
+    "CopyUnsupported",
     "Database",
     "DatabaseBusy",
     "DatabaseError",

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from math import inf
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
 
@@ -21,6 +21,9 @@ from fxtrio.db.faults import CommitUnknown, DatabaseBusy
 from fxtrio.db.rows import Make, row_maker
 from fxtrio.db.sqlite import reads_only
 from fxtrio.db.transaction import Transaction
+
+if TYPE_CHECKING:
+    from fxtrio.db.copying import Copy  # needs psycopg, which is an extra
 
 Row = TypeVar("Row")
 
@@ -163,6 +166,29 @@ class Database:
             self._engine.release(connection)
         if cursor.detached:
             yield cursor
+
+    @asynccontextmanager
+    async def copy(self, sql: str) -> AsyncIterator[Copy]:
+        """Run a COPY of PostgreSQL: ``copy … from stdin``, or ``copy … to stdout``.
+
+        The block holds a connection. What came in is kept as a whole when the block ends,
+        in a transaction with that; nothing of it when the block raises or is cancelled.
+        Raises CopyUnsupported on other engines, and CopyOpen when the block asks something
+        else in the same transaction.
+        """
+        transaction = self._current()
+        if transaction is not None:
+            async with transaction.copy(sql) as copy:
+                yield copy
+            return
+        own = Transaction(self._engine)
+        try:
+            async with own.copy(sql, whole=False) as copy:
+                yield copy
+        except BaseException as error:
+            await own.end(error)
+            raise
+        await own.end(copy.left)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -63,6 +64,13 @@ class DatabaseConnection(Protocol):
 
     async def run_script(self, text: str) -> None:
         """Run several statements, without arguments."""
+        ...
+
+    def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
+        """Run a COPY for the length of the block, which is given a `fxtrio.db.copying.Copy`.
+
+        See there for ``whole``. Raises CopyUnsupported.
+        """
         ...
 
     async def open_cursor(self, sql: str, args: Sequence[Any]) -> Cursor:

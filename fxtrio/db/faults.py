@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxtrio.errors import Busy, FxtrioError
+from fxtrio.errors import ActionError, Busy, FxtrioError, LoaderError
 
 
 class DatabaseError(FxtrioError):
@@ -71,6 +71,42 @@ class CommitUnknown(DatabaseError):
         super().__init__(
             f"db.transaction: the connection was lost during COMMIT ({cause}), so the "
             "transaction may have been kept, or not. Look before you repeat it."
+        )
+
+
+class ArgumentRefused(DatabaseError, ActionError, LoaderError, ValueError):
+    """An argument of a statement is one that the engine cannot hold.
+
+    Such values come from clients: pages, actions and endpoints that let it through answer
+    with status 400 and ``message``; the log has all of it.
+    """
+
+    def __init__(self, number: int, what: str) -> None:
+        Exception.__init__(self, f"fx.db: ${number} is {what}. Check it before it comes here.")
+        self.number = number
+        self.message = "A value is not one that can be kept."
+        self.status_code = 400
+        self.data = {}
+        self.fields = {}
+
+
+class CopyUnsupported(DatabaseError):
+    """COPY is asked of an engine that has none."""
+
+    def __init__(self, sql: str) -> None:
+        super().__init__(
+            f"db.copy: {sql[:60]!r} is for PostgreSQL. Use 'db.executemany' and 'db.stream', "
+            "which every engine has."
+        )
+
+
+class CopyOpen(DatabaseError):
+    """A statement comes in the middle of a COPY of the same transaction."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "db.copy: the block of a COPY asks something else in the same transaction, which "
+            "takes no other statement meanwhile. Ask before the block, or after it."
         )
 
 

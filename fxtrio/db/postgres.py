@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import select
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from enum import Enum
 from itertools import count
 from typing import Any, Literal
@@ -16,8 +16,10 @@ from psycopg import AsyncRawCursor
 from psycopg.pq import ConnStatus, TransactionStatus
 from psycopg.types.json import Jsonb
 
+from fxtrio.db.arguments import ABOVE_32, HALF_A_PAIR, NUL, refused
+from fxtrio.db.copying import Copy, open_copy
 from fxtrio.db.engine import Cursor, DatabaseConnection, Result, State
-from fxtrio.db.faults import DatabaseBusy, DatabaseUnusable
+from fxtrio.db.faults import ArgumentRefused, DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.psycopg_trio import TrioConnection
 
@@ -164,8 +166,11 @@ class PostgresConnection:
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
         """Run one statement."""
-        with self._work.counted():
-            cursor = await self.raw.execute(sql, [*map(_adapted, args)] or None)
+        try:
+            with self._work.counted():
+                cursor = await self.raw.execute(sql, [*map(_adapted, args)] or None)
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            raise _refused([args], error) or error from error
         if cursor.description is None:
             return Result((), (), max(cursor.rowcount, 0))
         names = tuple(column.name for column in cursor.description)
@@ -175,14 +180,21 @@ class PostgresConnection:
     async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
         """Run one statement for each of ``rows``, in one go."""
         cursor = self.raw.cursor()
-        with self._work.counted():
-            await cursor.executemany(sql, [[*map(_adapted, row)] for row in rows])
+        try:
+            with self._work.counted():
+                await cursor.executemany(sql, [[*map(_adapted, row)] for row in rows])
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            raise _refused(rows, error) or error from error
         return int(max(cursor.rowcount, 0))
 
     async def run_script(self, text: str) -> None:
         """Run several statements."""
         with self._work.counted():
             await self.raw.execute(text, prepare=False)
+
+    def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Copy]:
+        """Run a COPY for the length of the block."""
+        return open_copy(self.raw, sql, self._work.counted, _adapted, whole=whole)
 
     async def open_cursor(self, sql: str, args: Sequence[Any]) -> Cursor:
         """Declare a cursor and fetch its first rows."""
@@ -237,6 +249,13 @@ def _adapted(value: Any) -> Any:
     if isinstance(value, dict):
         return Jsonb(value)
     return value.value if isinstance(value, Enum) else value
+
+
+def _refused(rows: Sequence[Sequence[Any]], error: Exception) -> ArgumentRefused | None:
+    """Return the error that names an argument, for what psycopg or the server says of data."""
+    if isinstance(error, psycopg.errors.NumericValueOutOfRange):
+        return refused(rows, ABOVE_32)
+    return refused(rows, NUL, HALF_A_PAIR)
 
 
 def _is_alive(connection: PostgresConnection) -> bool:

@@ -12,14 +12,15 @@ import random
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import trio
 
+from fxtrio.db.arguments import ABOVE_64, HALF_A_PAIR, refused
 from fxtrio.db.engine import Cursor, DatabaseConnection, Result, State
-from fxtrio.db.faults import DatabaseBusy, DatabaseUnusable
+from fxtrio.db.faults import CopyUnsupported, DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.values import to_sqlite
 
@@ -160,17 +161,29 @@ class SqliteConnection:
             names = tuple(column[0] for column in cursor.description or ())
             return Result(names, rows, len(rows) if names else max(cursor.rowcount, 0))
 
-        return await self._patiently(work)
+        try:
+            return await self._patiently(work)
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise refused([args], ABOVE_64, HALF_A_PAIR) or error from error
 
     async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
         """Run one statement for each of ``rows``."""
         values = [_named(row) for row in rows]
-        return await self._patiently(lambda: max(self._raw.executemany(sql, values).rowcount, 0))
+        try:
+            return await self._patiently(
+                lambda: max(self._raw.executemany(sql, values).rowcount, 0)
+            )
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise refused(rows, ABOVE_64, HALF_A_PAIR) or error from error
 
     async def run_script(self, text: str) -> None:
         """Run the statements of ``text`` one by one, within the transaction that is open."""
         for statement in statements(text):
             await self.run(statement)
+
+    def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
+        """Raise CopyUnsupported."""
+        raise CopyUnsupported(sql)
 
     async def open_cursor(self, sql: str, args: Sequence[Any]) -> Cursor:
         """Run a query whose rows are fetched in parts.
@@ -180,7 +193,10 @@ class SqliteConnection:
         if self._threads is None:
             return LoadedRows(await self.run(sql, args))
         values = _named(args)
-        cursor = await self._patiently(lambda: self._raw.execute(sql, values))
+        try:
+            cursor = await self._patiently(lambda: self._raw.execute(sql, values))
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise refused([args], ABOVE_64, HALF_A_PAIR) or error from error
         return SqliteCursor(cursor, self._patiently)
 
     def data_version(self) -> int | None:

@@ -11,7 +11,7 @@ import attrs
 import trio
 
 from fxtrio.db.engine import DatabaseConnection, Engine, Result
-from fxtrio.db.faults import CommitUnknown, TransactionAborted
+from fxtrio.db.faults import CommitUnknown, CopyOpen, TransactionAborted
 
 LIMIT = 5.0
 """How long the server has for a COMMIT or a ROLLBACK (seconds)."""
@@ -40,6 +40,9 @@ class Transaction:
 
     _connection: DatabaseConnection | None = None
     _turn: trio.Lock = attrs.field(factory=trio.Lock)
+    _copier: trio.lowlevel.Task | None = None
+    """Who is in the block of a COPY."""
+
     _savepoints: list[str] = attrs.field(factory=list)
     _made: int = 0
     _spoiled: str = ""
@@ -47,23 +50,23 @@ class Transaction:
 
     async def run(self, sql: str, args: Sequence[Any]) -> Result:
         """Run one statement in it."""
-        async with self._turn:
+        async with self._turns():
             return await (await self._begun()).run(sql, args)
 
     async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
         """Run one statement for each of ``rows`` in it."""
-        async with self._turn:
+        async with self._turns():
             return await (await self._begun()).run_many(sql, rows)
 
     async def run_script(self, text: str) -> None:
         """Run the statements of a script in it."""
-        async with self._turn:
+        async with self._turns():
             await (await self._begun()).run_script(text)
 
     @asynccontextmanager
     async def stream(self, sql: str, args: Sequence[Any]) -> AsyncIterator[TurningCursor]:
         """Run a query in it whose rows are fetched in parts."""
-        async with self._turn:
+        async with self._turns():
             cursor = await (await self._begun()).open_cursor(sql, args)
         try:
             yield TurningCursor(cursor.names, cursor.fetch, self._turn)
@@ -72,17 +75,35 @@ class Transaction:
                 await cursor.close()
 
     @asynccontextmanager
+    async def copy(self, sql: str, *, whole: bool = True) -> AsyncIterator[Any]:
+        """Run a COPY in it; other tasks wait until the block ends. See `open_copy`."""
+        async with self._turns():
+            connection = await self._begun()
+            self._copier = trio.lowlevel.current_task()
+            try:
+                async with connection.copy(sql, whole=whole) as copy:
+                    yield copy
+            finally:
+                self._copier = None
+
+    def _turns(self) -> trio.Lock:
+        """Return what statements take turns by. Raises CopyOpen."""
+        if self._copier is not None and self._copier is trio.lowlevel.current_task():
+            raise CopyOpen
+        return self._turn
+
+    @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
         """Undo what the block has done, and nothing else, when it raises."""
         self._made += 1
         name = f"fx_{self._made}"
-        async with self._turn:
+        async with self._turns():
             await (await self._begun()).run(f"savepoint {name}")
             self._savepoints.append(name)
         known = len(self.after)
         try:
             yield
-            async with self._turn:
+            async with self._turns():
                 self._check_order(name)
                 if self._state() == "failed":
                     raise TransactionAborted("a statement failed and its error was caught")

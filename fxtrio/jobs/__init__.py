@@ -9,6 +9,7 @@ from fxtrio.jobs.faults import (
     CronInvalid,
     JobArgumentsInvalid,
     JobError,
+    JobKeyInvalid,
     JobsNotRunning,
     JobTimeout,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "Job",
     "JobArgumentsInvalid",
     "JobError",
+    "JobKeyInvalid",
     "JobRunner",
     "JobStatistics",
     "JobTimeout",

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec
 import attrs
 
 from fxtrio.context import current_app, get_request_id
-from fxtrio.jobs.faults import JobArgumentsInvalid, JobsNotRunning
+from fxtrio.jobs.faults import JobArgumentsInvalid, JobKeyInvalid, JobsNotRunning
 from fxtrio.jobs.schedule import Schedule
 from fxtrio.tasks.calls import name_of
 
@@ -55,7 +55,8 @@ class Job(Generic[P]):
 
         It is part of the transaction around: run after that is committed, and never when it
         is not. ``delay`` is in seconds. None when it is ``unique`` and waits or runs
-        already. Raises JobsNotRunning, JobArgumentsInvalid, and what the database raises.
+        already. Raises JobsNotRunning, JobArgumentsInvalid, JobKeyInvalid, and what the
+        database raises.
         """
         app = current_app()
         runner = None if app is None else app.jobs
@@ -82,8 +83,16 @@ class Job(Generic[P]):
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Return what no two runs that wait or run have alike; None for no such rule."""
         if callable(self.unique):
-            return self.unique(*args, **kwargs)
+            key = self.unique(*args, **kwargs)
+            if key is not None and not (isinstance(key, str) and _can_be_kept(key)):
+                raise JobKeyInvalid(self.name, key)
+            return key
         return json.dumps([args, kwargs], sort_keys=True) if self.unique else None
+
+
+def _can_be_kept(text: str) -> bool:
+    """Tell whether every engine can hold a text."""
+    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def job(

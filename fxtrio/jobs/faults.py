@@ -29,6 +29,16 @@ class JobArgumentsInvalid(JobError, TypeError):
         )
 
 
+class JobKeyInvalid(JobError, ValueError):
+    """What ``unique`` gave for the arguments of a job is no key."""
+
+    def __init__(self, name: str, key: object) -> None:
+        super().__init__(
+            f"{name}.enqueue: 'unique' gave {key!r:.100}. Return text without NUL and half "
+            "surrogate pairs, or None."
+        )
+
+
 class JobTimeout(JobError):
     """A job took longer than its ``timeout``."""
 
