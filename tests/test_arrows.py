@@ -34,7 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"hypercorn_guard", "plugins", "imports", "format"}),
     frozenset({"types"}),
     frozenset({"app"}),
-    frozenset({"supervise"}),
+    frozenset({"supervise", "lsp"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__", "__init__"}),
 )
@@ -43,7 +43,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "format", "types", "cli", "testing"}
+MAY_COMPILE = {"compile", "format", "types", "lsp", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),

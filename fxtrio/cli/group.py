@@ -19,6 +19,7 @@ COMMANDS = (
     "dev",
     "check",
     "format",
+    "lsp",
     "build",
     "serve",
     "routes",

@@ -60,17 +60,7 @@ class UiProblems:
 
 def files_to_check(project: CheckedProject) -> list[dict[str, Any]]:
     """Return all that is looked at of the page files that divide into halves."""
-    return [
-        {
-            "path": page.module.source,
-            "text": page.ui,
-            "python": _python_names(page),
-            # Elsewhere a form is for the page that is shown, whichever it is.
-            "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
-        }
-        for page in project.pages
-        if page.whole
-    ]
+    return [ui_file(page) for page in project.pages if page.whole]
 
 
 async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
@@ -100,6 +90,17 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
     )
 
 
+def ui_file(page: CheckedPage) -> dict[str, Any]:
+    """Return a page file that divides into halves as Node is told of it."""
+    return {
+        "path": page.module.source,
+        "text": page.ui,
+        "python": _python_names(page),
+        # Elsewhere a form is for the page that is shown, whichever it is.
+        "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
+    }
+
+
 def _python_names(page: CheckedPage) -> list[str]:
     """Return the names that the Python half defines: using them in the UI is a mistake."""
     module = parse_module(page.python)
@@ -107,10 +108,15 @@ def _python_names(page: CheckedPage) -> list[str]:
 
 
 def _problem(found: dict[str, Any], root: Path) -> Problem:
+    source = read_bytes((root / found["path"]).read_bytes(), "") if found["syntax"] else None
+    return ui_problem(found, source if isinstance(source, SourceText) else None)
+
+
+def ui_problem(found: dict[str, Any], source: SourceText | None) -> Problem:
+    """Return a problem as Node tells it; with a mistake of syntax goes the frame in ``source``."""
     place = found["line"], found["column"]
     told = _one_line(found["message"]), _one_line(found["remedy"])
-    source = read_bytes((root / found["path"]).read_bytes(), "") if found["syntax"] else None
-    frame = source.frame(*place) if isinstance(source, SourceText) else ""
+    frame = source.frame(*place) if found["syntax"] and source is not None else ""
     return Problem(found["path"], *place, *told, frame)
 
 

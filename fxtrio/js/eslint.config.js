@@ -29,7 +29,16 @@ export default [
     languageOptions: { globals: { ...globals.browser, process: 'readonly' } },
   },
   {
-    files: ['develop/*', 'format/**', 'render/**', 'vite/**', 'worker/**', 'tests/**', '*.js'],
+    files: [
+      'develop/*',
+      'editor/**',
+      'format/**',
+      'render/**',
+      'vite/**',
+      'worker/**',
+      'tests/**',
+      '*.js',
+    ],
     languageOptions: { globals: globals.node },
   },
   { files: ['tests/**'], rules: { 'max-lines': 'off', 'max-lines-per-function': 'off' } },

@@ -25,7 +25,7 @@ function checkFiles(files, pages = 'no-pages') {
   const script = path.join(toolchain, 'vite', 'check.js');
   const input = JSON.stringify({ toolchain, root, pages, files });
   const lines = execFileSync(process.execPath, [script], { input, encoding: 'utf8' }).split('\n');
-  /** @type {{ problems: import('../vite/check.js').Problem[] }} */
+  /** @type {{ problems: import('../vite/look.js').Problem[] }} */
   const { problems } = JSON.parse(lines[lines.length - 2]);
   return problems.map(({ path: source, line, column, message, remedy }) => {
     const file = source === 'pages/index.fxl' ? '' : `${source}:`;

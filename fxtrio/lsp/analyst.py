@@ -1,0 +1,128 @@
+"""What UI halves say, as Node tells it (`fxtrio/js/editor/analyst.js`): one process for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import attrs
+import trio
+
+from fxtrio.compile.installation import JS
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.toolchain import ToolchainFailed, ensure_toolchain
+from fxtrio.compile.ui import ui_file, ui_problem
+from fxtrio.lsp.kept_process import KeptProcess
+from fxtrio.lsp.page import PageView
+from fxtrio.lsp.places import Position, Range
+from fxtrio.lsp.rpc import ConnectionLost, RequestRefused
+from fxtrio.node import NodeMissing, find_node
+
+Kind = Literal["key", "variable", "action", "link"]
+"""A variable is one that holds the value of a key."""
+
+
+@attrs.frozen
+class Use:
+    """A place in a UI half that names something of elsewhere."""
+
+    kind: Kind
+    range: Range
+    """Of the name alone, without quotes."""
+
+    origin: tuple[str, ...] = ()
+    """Of a key or variable: from the page's properties, or ``("action", name, "body" or "data")``.
+    """
+
+    shorthand: bool = False
+    """Whether the key is a variable's name, too: ``{ posts }``."""
+
+    name: str = ""
+    """Of an action."""
+
+    page: str | None = None
+    """Path of the page that has the action; None for the page itself."""
+
+    href: str = ""
+    """Of a link: a path with ``{}`` for what only its run tells."""
+
+
+@attrs.frozen
+class Wanted:
+    """What is being written, and which part of the half it would replace."""
+
+    kind: Kind
+    range: Range
+    origin: tuple[str, ...] = ()
+
+
+class Analyst:
+    """Asks Node. Without Node or the toolchain UI halves stay unread, and that is reported."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._child: KeptProcess | None = None
+        self._settled = trio.Event()
+
+    async def run(self) -> None:
+        """Keep Node running, installing the toolchain first when it is missing."""
+        try:
+            toolchain = await ensure_toolchain(self._report)
+            node = await trio.to_thread.run_sync(find_node)
+        except (NodeMissing, ToolchainFailed) as error:
+            self._report(f"UI code is not looked at. {error}")
+            self._settled.set()
+            return
+        command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
+        self._child = KeptProcess("analyst of UI code", command, cwd=JS, report=self._report)
+        self._settled.set()
+        await self._child.run()
+
+    async def problems(self, view: PageView) -> list[Problem]:
+        """Return the mistakes in the UI half of a page."""
+        if not view.checked.whole:
+            return []
+        found = await self._ask("check", view, ui_file(view.checked))
+        return [ui_problem(one, view.source) for one in found or ()]
+
+    async def uses(self, view: PageView) -> tuple[Use, ...] | None:
+        """Return the uses in a UI half, by place; None while it does not parse."""
+        found = await self._ask("uses", view, {})
+        return None if found is None else tuple(_use(one) for one in found)
+
+    async def wanted(self, view: PageView, position: Position) -> Wanted | None:
+        """Return what is being written at a position of the UI half."""
+        found = await self._ask("wanted", view, {"position": position})
+        if found is None:
+            return None
+        origin = tuple(found.get("origin") or ())
+        return Wanted(found["kind"], found["range"], origin)
+
+    async def changed(self, view: PageView) -> None:
+        """Tell that other files of the project may be new."""
+        if self._child is not None:
+            await self._child.notify("changed", {"root": view.root.as_posix()})
+
+    async def _ask(self, method: str, view: PageView, more: dict[str, Any]) -> Any:
+        """Return an answer; None without Node, and when it has died over this."""
+        await self._settled.wait()
+        if self._child is None:
+            return None
+        file = {"root": view.root.as_posix(), "path": view.path, "text": view.checked.ui}
+        try:
+            return await self._child.request(method, {**file, **more})
+        except (ConnectionLost, RequestRefused) as error:
+            self._report(f"{view.path}: its UI code could not be looked at: {error}")
+            return None
+
+
+def _use(found: dict[str, Any]) -> Use:
+    return Use(
+        found["kind"],
+        found["range"],
+        tuple(found.get("origin") or ()),
+        bool(found.get("shorthand")),
+        found.get("name", ""),
+        found.get("page"),
+        found.get("href", ""),
+    )

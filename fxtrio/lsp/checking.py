@@ -1,0 +1,163 @@
+"""Keeps the editor's diagnostics equal to what `fx check` prints.
+
+A file that is written in is looked at by itself, at once. What takes the whole project (its
+files together, its settings, its imports) is found when it is opened and after each save, and
+stays in between where its lines do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import Problem
+from fxtrio.lsp.analyst import Analyst
+from fxtrio.lsp.diagnostics import Diagnostic, diagnostic_of, moved
+from fxtrio.lsp.documents import PAGE_SUFFIX, Documents
+from fxtrio.lsp.page import PageView
+from fxtrio.lsp.places import Places, places_of
+from fxtrio.lsp.views import Views, read_text_of
+
+Publish = Callable[[Path, int | None, list[Diagnostic]], Awaitable[None]]
+"""Shows the diagnostics of a file, and of which version of it."""
+
+CheckWhole = Callable[[Path], Awaitable[list[Problem] | None]]
+"""All problems of a project, with paths relative to it; None when they could not be found."""
+
+
+@attrs.frozen
+class _Saved:
+    """What the whole check has found in a file beside what a look at it alone finds."""
+
+    places: Places
+    """Of the text that was saved then."""
+
+    others: tuple[Problem, ...] = ()
+
+
+class Checking:
+    """Checks what `changed` and `saved` name, in tasks of its own."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        views: Views,
+        analyst: Analyst,
+        *,
+        publish: Publish,
+        check_whole: CheckWhole,
+    ) -> None:
+        self._documents = documents
+        self._views = views
+        self._analyst = analyst
+        self._publish = publish
+        self._check_whole = check_whole
+        self._files: dict[Path, None] = {}  # to be looked at, in their order
+        self._roots: dict[Path, None] = {}
+        self._wake_files = trio.Event()
+        self._wake_roots = trio.Event()
+        self._whole: dict[Path, dict[Path, list[Problem]]] = {}  # by project, by file
+        self._saved: dict[Path, _Saved] = {}
+
+    def changed(self, file: Path) -> None:
+        """Look at a file that was opened or edited."""
+        self._files[file] = None
+        self._wake_files.set()
+
+    def saved(self, root: Path) -> None:
+        """Check a project that was opened, or has changed on the disk."""
+        self._whole.setdefault(root, {})
+        self._roots[root] = None
+        self._wake_roots.set()
+
+    def knows(self, root: Path) -> bool:
+        """Whether a project has been checked, or will be."""
+        return root in self._whole
+
+    async def run(self) -> None:
+        """Check until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._run_files, name="lsp.files")
+            nursery.start_soon(self._run_roots, name="lsp.projects")
+
+    async def _run_files(self) -> None:
+        while True:
+            while self._files:
+                file = next(iter(self._files))
+                del self._files[file]
+                await self._look(file)
+            self._wake_files = trio.Event()
+            await self._wake_files.wait()
+
+    async def _run_roots(self) -> None:
+        while True:
+            while self._roots:
+                root = next(iter(self._roots))
+                del self._roots[root]
+                found = await self._check_whole(root)
+                if found is not None:
+                    await self._take(root, found)
+            self._wake_roots = trio.Event()
+            await self._wake_roots.wait()
+
+    async def _look(self, file: Path) -> None:
+        """Publish what is wrong with an open file by itself, and what is known of it besides."""
+        document = self._documents.get(file)
+        if document is None:
+            await self._publish_closed(file)
+            return
+        view = await self._views.of(document)
+        if view is None:
+            return
+        problems = await self._alone(view)
+        found = self._whole.get(view.root, {}).get(file)
+        if found and file not in self._saved:
+            self._saved[file] = await self._saved_state(file, found)
+        saved = self._saved.get(file)
+        if saved is not None:
+            problems += moved(saved.others, saved.places, view.places)
+        if self._documents.get(file) is document:
+            await self._show(file, document.version, problems, view.places)
+
+    async def _alone(self, view: PageView) -> list[Problem]:
+        return [*view.problems, *await self._analyst.problems(view)]
+
+    async def _take(self, root: Path, found: list[Problem]) -> None:
+        """Publish what a whole check has found, in open files and others."""
+        by_file: dict[Path, list[Problem]] = defaultdict(list)
+        for problem in found:
+            by_file[(root / problem.path).resolve()].append(problem)
+        before, self._whole[root] = self._whole.get(root, {}), by_file
+        pages = [one.file for one in self._documents if self._is_page_of(one.file, root)]
+        for file in pages:
+            self._saved[file] = await self._saved_state(file, by_file.get(file, []))
+            self.changed(file)
+        for file in {**before, **by_file}:
+            if file not in pages:
+                await self._publish_closed(file)
+
+    def _is_page_of(self, file: Path, root: Path) -> bool:
+        return file.suffix == PAGE_SUFFIX and self._views.root_of(file) == root
+
+    async def _saved_state(self, file: Path, found: list[Problem]) -> _Saved:
+        text = await read_text_of(file)
+        view = await self._views.look(file, text)
+        alone = {problem.head for problem in await self._alone(view)}
+        return _Saved(view.places, tuple(one for one in found if one.head not in alone))
+
+    async def _publish_closed(self, file: Path) -> None:
+        """Publish what the last whole check has found in a file that is not open."""
+        found = self._whole.get(self._views.root_of(file), {}).get(file, [])
+        self._saved.pop(file, None)
+        places = places_of(await read_text_of(file))
+        await self._show(file, None, found, places)
+
+    async def _show(
+        self, file: Path, version: int | None, problems: list[Problem], places: Places
+    ) -> None:
+        found = [diagnostic_of(problem, places) for problem in sorted(problems)]
+        await self._publish(file, version, found)

@@ -1,0 +1,69 @@
+"""Problems as editors show them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from fxtrio.compile.problems import Problem
+from fxtrio.lsp.places import Places, Position, units
+
+Diagnostic = dict[str, Any]
+
+_ERROR = 1
+# What is underlined: a name or a number, text in quotes, or else one character.
+_WORD = re.compile(r"@?[\w$]+|\"[^\"\n]*\"|'[^'\n]*'|.")
+
+
+def diagnostic_of(problem: Problem, places: Places) -> Diagnostic:
+    """Return a problem of the text with ``places``, underlined from its column to the word's end.
+
+    Its message is that of `fx check` without the place.
+    """
+    line = max(problem.line - 1, 0)
+    content = places.line(line)
+    column = min(max(problem.column - 1, 0), len(content))
+    found = _WORD.match(content, column)
+    end = found.end() if found else column
+    return {
+        "range": {
+            "start": _position(line, content, column),
+            "end": _position(line, content, end),
+        },
+        "severity": _ERROR,
+        "source": "fx",
+        "message": message_of(problem),
+    }
+
+
+def message_of(problem: Problem) -> str:
+    """Return cause and remedy in one line, as `fx check` has them behind the place."""
+    end = "" if problem.remedy.endswith("?") else "."
+    return f"{problem.message}. {problem.remedy}{end}"
+
+
+def moved(problems: Iterable[Problem], before: Places, now: Places) -> list[Problem]:
+    """Return those problems of a text whose lines are still there after it was edited.
+
+    A line counts from the start of the text, or from its end.
+    """
+    shift = now.count - before.count
+    kept = []
+    for problem in problems:
+        content = before.line(problem.line - 1)
+        for line in dict.fromkeys((problem.line, problem.line + shift)):
+            if line <= 1 or now.line(line - 1) == content:
+                kept.append(
+                    problem
+                    if line == problem.line
+                    else Problem(
+                        problem.path, max(line, 0), problem.column, problem.message, problem.remedy
+                    )
+                )
+                break
+    return kept
+
+
+def _position(line: int, content: str, column: int) -> Position:
+    return {"line": line, "character": units(content[:column])}

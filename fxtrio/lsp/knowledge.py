@@ -1,0 +1,96 @@
+"""What is known of each project: its files, and the types that its Python halves give.
+
+It is found when a project is opened and after each save, from what is saved: code that is
+being written is never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.config import read_config
+from fxtrio.types.gatherer_process import TypesUnknown, project_types
+from fxtrio.types.page_types import PageTypes, ProjectTypes
+
+FIRST_WAIT = 10.0
+"""How long a question waits for a project that was just opened (seconds)."""
+
+
+@attrs.frozen(eq=False)
+class KnownProject:
+    """One project, as it was saved."""
+
+    project: CheckedProject
+    types: ProjectTypes
+    """Nothing is known of any file where the project's code is not imported."""
+
+    @property
+    def halves(self) -> dict[str, str]:
+        """The Python halves that the types are of, by source."""
+        return {page.module.source: page.python for page in self.project.pages}
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The source of each page, by its pattern."""
+        return {page.pattern: page.source for page in self.project.tree.pages}
+
+
+class Knowledge:
+    """Knows the projects that `refresh` names. ``imports`` tells whether code may run."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.imports = True
+        self._report = report
+        self._known: dict[Path, KnownProject] = {}
+        self._stale: dict[Path, None] = {}
+        self._wake = trio.Event()
+        self._learned = trio.Event()
+
+    def of(self, root: Path) -> KnownProject | None:
+        """Return what is known of a project by now."""
+        return self._known.get(root)
+
+    async def wait_first(self, root: Path) -> None:
+        """Wait until something is known of a project, for a while at most."""
+        with trio.move_on_after(FIRST_WAIT):
+            while root not in self._known:
+                await self._learned.wait()
+
+    def page(self, root: Path, source: str) -> PageTypes:
+        """Return the types of a file; all of them are vague while nothing is known."""
+        known = self._known.get(root)
+        found = None if known is None else known.types.page(source)
+        return found or PageTypes(source, "page")
+
+    def refresh(self, root: Path) -> None:
+        """Find out anew what a project is."""
+        self._stale[root] = None
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Find out what `refresh` asks for, until cancelled."""
+        while True:
+            while self._stale:
+                root = next(iter(self._stale))
+                del self._stale[root]
+                self._known[root] = await self._find(root)
+                self._learned.set()
+                self._learned = trio.Event()
+            self._wake = trio.Event()
+            await self._wake.wait()
+
+    async def _find(self, root: Path) -> KnownProject:
+        config, _ = await trio.to_thread.run_sync(read_config, root)
+        project = await trio.to_thread.run_sync(check_project, root, config)
+        types = ProjectTypes()
+        if self.imports:
+            try:
+                types = await project_types(root, project)
+            except TypesUnknown as error:
+                self._report(str(error))
+        return KnownProject(project, types)

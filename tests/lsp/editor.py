@@ -1,0 +1,108 @@
+"""An editor for tests: starts `fx lsp`, opens files, and sees what it is told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import trio
+
+from fxtrio.lsp.kept_process import Deaf
+from fxtrio.lsp.rpc import Answer, RpcPeer
+
+DEADLINE = 120.0
+"""For one test: a first one installs the toolchain (seconds)."""
+
+
+class Editor(Deaf):
+    """What an editor keeps of its side."""
+
+    def __init__(self) -> None:
+        self.diagnostics: dict[str, list[dict[str, Any]]] = {}
+        self.versions: dict[str, int | None] = {}
+        self.lines: list[str] = []
+        self.connection: RpcPeer
+        self.process: trio.Process
+        self._changed = trio.Event()
+
+    def requested(self, method: str, params: Any) -> Answer:
+        async def agree() -> None:
+            await trio.lowlevel.checkpoint()
+
+        return agree
+
+    def notified(self, method: str, params: Any) -> None:
+        if method == "textDocument/publishDiagnostics":
+            self.diagnostics[params["uri"]] = params["diagnostics"]
+            self.versions[params["uri"]] = params.get("version")
+        elif method == "window/logMessage":
+            self.lines.append(params["message"])
+        self._changed.set()
+        self._changed = trio.Event()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something holds of what was told."""
+        while not condition():
+            await self._changed.wait()
+
+    async def open(self, file: Path, text: str | None = None, version: int = 1) -> str:
+        """Open a file as it is on the disk, or with another text; returns its URI."""
+        item = {
+            "uri": file.as_uri(),
+            "languageId": "fxl",
+            "version": version,
+            "text": await trio.Path(file).read_text("utf-8") if text is None else text,
+        }
+        await self.connection.notify("textDocument/didOpen", {"textDocument": item})
+        return file.as_uri()
+
+    async def write(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
+        """Edit an open file."""
+        document = {"uri": uri, "version": version}
+        params = {"textDocument": document, "contentChanges": list(changes)}
+        await self.connection.notify("textDocument/didChange", params)
+
+    async def saved(self, uri: str) -> None:
+        """Tell that a file was saved."""
+        await self.connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+
+    async def ask(self, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
+        """Ask about a place, both numbers from 0."""
+        place = {"line": line, "character": character}
+        params = {"textDocument": {"uri": uri}, "position": place, **more}
+        return await self.connection.request(f"textDocument/{method}", params)
+
+
+@asynccontextmanager
+async def open_editor(
+    root: Path, capabilities: dict[str, Any] | None = None, **options: Any
+) -> AsyncIterator[Editor]:
+    """Start `fx lsp` for the folder ``root`` and greet it; it has ended when the block has."""
+    editor = Editor()
+    command = [sys.executable, "-m", "fxtrio", "lsp", "--stdio"]
+    start = partial(trio.run_process, command, stdin=PIPE, stdout=PIPE, check=False, cwd=root)
+    with trio.fail_after(DEADLINE):
+        async with trio.open_nursery() as nursery:
+            process = editor.process = await nursery.start(start)
+            editor.connection = RpcPeer("fx lsp", process.stdout, process.stdin)
+            nursery.start_soon(editor.connection.run, editor)
+            await editor.connection.request(
+                "initialize",
+                {
+                    "processId": None,
+                    "rootUri": root.as_uri(),
+                    "capabilities": capabilities or {},
+                    "initializationOptions": options,
+                },
+            )
+            await editor.connection.notify("initialized", {})
+            yield editor
+            await editor.connection.request("shutdown", None)
+            await editor.connection.notify("exit", None)
+            await process.wait()
+        assert process.returncode == 0

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fxtrio.lsp.diagnostics import diagnostic_of, moved
+from fxtrio.lsp.page import view_of
+from fxtrio.lsp.places import places_of
+from fxtrio.lsp.things import Setting, thing_at
+from fxtrio.types.page_types import PageTypes
+from tests.lsp.test_across import FILES
+
+ROOT = Path("/project")
+TEXT = FILES["pages/index.fxl"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, len(TEXT)), st.integers(0, 300), st.text(max_size=5), st.booleans())
+def test_a_half_written_file_is_looked_at(at: int, cut: int, new: str, ends: bool) -> None:
+    text = TEXT[:at] + new + ("" if ends else TEXT[at + cut :])
+    view = view_of(ROOT, "pages/index.fxl", text)
+    setting = Setting(view, PageTypes("pages/index.fxl", "page"), None)
+
+    thing_at(setting, (), view.places.position(at))
+    for problem in view.problems:
+        found = diagnostic_of(problem, view.places)["range"]
+        start, end = (view.places.offset(found[side]) for side in ("start", "end"))
+        assert start <= end
+        assert view.places.position(start) == found["start"]
+
+
+def test_a_problem_moves_with_its_line() -> None:
+    before = "one = 1\ntwo = 2\nimport three\nfour = 4\n"
+    view = view_of(ROOT, "pages/index.fxl", before)
+    (problem,) = [
+        one
+        for one in view_of(ROOT, "pages/index.fxl", before + "x = nowhere\n").problems
+        if "nowhere" in one.message
+    ]
+    after = places_of("zero = 0\n" + before + "x = nowhere\n")
+    now = places_of(before + "x = nowhere\n")
+
+    assert [one.line for one in moved([problem], now, after)] == [6]
+    assert [one.line for one in moved([problem], now, now)] == [5]
+    assert moved([problem], now, view.places) == []
