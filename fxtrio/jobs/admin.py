@@ -58,3 +58,22 @@ async def count_jobs(store: JobStore) -> list[dict[str, Any]]:
         "select queue, name, state, count(*) as jobs, min(due) as due from fx_jobs"
         " group by queue, name, state order by queue, name, state",
     )
+
+
+async def list_failures(store: JobStore, most: int) -> list[dict[str, Any]]:
+    """Return the failed jobs with their errors, the last one to fail first."""
+    return await store.database.all(
+        dict,
+        "select id, name, queue, args, attempts, crashes, ended, error from fx_jobs"
+        " where state = 'failed' order by ended desc, id desc limit $1",
+        most,
+    )
+
+
+async def list_workers(store: JobStore) -> list[dict[str, Any]]:
+    """Return the processes that run jobs: ``id``, when they were ``seen``, how many are running."""
+    return await store.database.all(
+        dict,
+        "select id, seen, (select count(*) from fx_jobs where worker = fx_workers.id"
+        " and state = 'running') as running from fx_workers order by id",
+    )

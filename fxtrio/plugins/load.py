@@ -19,7 +19,10 @@ from fxtrio.plugins.protocol import Plugin, PluginFailed
 Resolver = Callable[[str], object]
 """Returns what a dotted name of the application stands for; raises DottedNameUnknown."""
 
-BUILT_IN = {"auth": "fxtrio.plugins.auth:AuthPlugin"}
+BUILT_IN = {
+    "auth": "fxtrio.plugins.auth:AuthPlugin",
+    "jobs": "fxtrio.plugins.jobs:JobsPlugin",
+}
 """Short names of the framework's own plugins."""
 
 

@@ -29,7 +29,7 @@ class PluginFailed(FxtrioError):
 
     def __init__(self, name: str, stage: str, error: BaseException) -> None:
         super().__init__(
-            f"plugin {name!r}: {stage}: {type(error).__name__}: {error}. "
+            f"plugin {name!r}: {stage}: {type(error).__name__}: {str(error).rstrip('.')}. "
             "Mend the cause, or take the plugin out of 'plugins' in fx.config.json."
         )
         self.name = name

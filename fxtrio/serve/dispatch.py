@@ -318,7 +318,7 @@ class Dispatcher:
                 await send_answer(event, await show_again(site, running, event, again))
             except MultiPartException as error:
                 await send_answer(event, refusal_reply(Refused(error.message, 400)))
-            except (ActionError, LoaderError, HTTPException) as error:
+            except (ActionError, LoaderError, HTTPException, Redirect) as error:
                 known = unwrap(error, event.draft)
                 if isinstance(known, Redirect):
                     await send_answer(event, redirected(known, navigation=False))

@@ -1,0 +1,152 @@
+"""HTML of an overview. Pure; everything that comes from the database is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from fxtrio.jobs.admin import STATES
+from fxtrio.plugins.jobs.overview import Overview
+
+_LONGEST = 200  # characters of arguments and of the line of an error
+_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+
+
+def render(overview: Overview, path: str) -> str:
+    """Return the page, whose forms and script are below ``path``."""
+    sections = (
+        _section("Queues", _queues(overview), "No job has been enqueued yet."),
+        _section("Failed", _failures(overview, path), "No job has failed."),
+        _section("Running and waiting", _jobs(overview, path), "Nothing waits."),
+        _section("Schedules", _schedules(overview), "There are none."),
+        _section("Workers", _workers(overview), "No process runs jobs."),
+    )
+    taken = datetime.fromtimestamp(overview.now, UTC)
+    return _PAGE.substitute(path=escape(path), content="".join(sections), taken=f"{taken:%H:%M:%S}")
+
+
+def _queues(overview: Overview) -> str:
+    rows = (
+        (
+            escape(group.queue),
+            f"<code>{escape(group.name)}</code>",
+            *(_count(group.counts.get(state, 0), state) for state in STATES),
+            _moment(group.due, overview.now),
+        )
+        for group in overview.groups
+    )
+    return _table(("Queue", "Job", *(state.capitalize() for state in STATES), "Next"), rows)
+
+
+def _failures(overview: Overview, path: str) -> str:
+    rows = (
+        (
+            str(row["id"]),
+            _called(row),
+            _error(row),
+            f"{row['attempts']} / {row['crashes']}",
+            _moment(row["ended"], overview.now),
+            _button(path, "retry", row["id"]) + _button(path, "discard", row["id"]),
+        )
+        for row in overview.failures
+    )
+    return _table(("Job", "Call", "Error", "Tries / crashes", "Ended", ""), rows)
+
+
+def _jobs(overview: Overview, path: str) -> str:
+    rows = (
+        (
+            str(row["id"]),
+            _called(row),
+            escape(row["queue"]),
+            f'<span class="{row["state"]}">{row["state"]}</span>',
+            f"{row['attempts']} / {row['crashes']}",
+            _moment(row["due"], overview.now),
+            _button(path, "discard", row["id"]) if row["state"] == "waiting" else "",
+        )
+        for row in overview.jobs
+    )
+    return _table(("Job", "Call", "Queue", "State", "Tries / crashes", "Due", ""), rows)
+
+
+def _schedules(overview: Overview) -> str:
+    rows = (
+        (
+            f"<code>{escape(line.name)}</code>",
+            f"<code>{escape(line.times)}</code>",
+            escape(line.zone),
+            _moment(line.last, overview.now),
+            _moment(line.next, overview.now),
+        )
+        for line in overview.schedules
+    )
+    return _table(("Job", "Times", "Zone", "Last", "Next"), rows)
+
+
+def _workers(overview: Overview) -> str:
+    rows = []
+    for row in overview.workers:
+        machine, pid, *_ = row["id"].split("/")
+        seen = _moment(row["seen"], overview.now)
+        rows.append((escape(machine[:8] or "?"), escape(pid), str(row["running"]), seen))
+    return _table(("Machine", "Process", "Runs", "Seen"), rows)
+
+
+def _section(title: str, table: str, otherwise: str) -> str:
+    return f"<section><h2>{title}</h2>{table or f'<p>{otherwise}</p>'}</section>\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table, or nothing without rows."""
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
+    head = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
+
+
+def _count(number: int, state: str) -> str:
+    return f'<span class="{state}">{number}</span>' if number else "0"
+
+
+def _called(row: dict[str, Any]) -> str:
+    args = row["args"]
+    shown = args if len(args) <= _LONGEST else args[:_LONGEST] + "…"
+    return f"<code>{escape(row['name'])}</code> <small>{escape(shown)}</small>"
+
+
+def _error(row: dict[str, Any]) -> str:
+    """Return the last line of an error, which opens to all of it."""
+    text = (row["error"] or "").strip()
+    last = text.rpartition("\n")[2][:_LONGEST]
+    return (
+        f'<details id="error-{row["id"]}"><summary>{escape(last)}</summary>'
+        f"<pre>{escape(text)}</pre></details>"
+    )
+
+
+def _button(path: str, act: str, number: int) -> str:
+    return (
+        f'<form method="post" action="{escape(path)}/{act}">'
+        f'<button name="job" value="{number}" aria-label="{act.capitalize()} job {number}">'
+        f"{act.capitalize()}</button></form>"
+    )
+
+
+def _moment(moment: float | None, now: float) -> str:
+    """Return how far away a moment is, with the moment itself as the title."""
+    if moment is None:
+        return "-"
+    distance = moment - now
+    size, unit = abs(distance), "s"
+    for seconds, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if size >= seconds:
+            size, unit = size / seconds, name
+            break
+    told = f"in {size:.0f} {unit}" if distance > 0.5 else f"{size:.0f} {unit} ago"
+    at = datetime.fromtimestamp(moment, UTC)
+    return (
+        f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}" title="{at:%Y-%m-%d %H:%M:%S} UTC">{told}</time>'
+    )

@@ -1,0 +1,188 @@
+"""The plugin: who may see the page, its routes, and what its buttons do."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
+from fxtrio.jobs.admin import discard_jobs, retry_jobs
+from fxtrio.jobs.store import JobStore
+from fxtrio.plugins.jobs.markup import render
+from fxtrio.plugins.jobs.overview import read_overview
+from fxtrio.plugins.protocol import Plugin
+
+if TYPE_CHECKING:
+    from fxtrio.running_app import App
+
+_SCRIPT = Path(__file__).with_name("page.js")
+_OF_ONE = {"cache-control": "no-store"}
+
+Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
+"""Lets a request pass with None, as route hooks do."""
+
+
+class JobsPageUnguarded(FxtrioError):
+    """The page of jobs is to be served, and nobody is named who may see it."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(
+            f"the jobs plugin: {cause}, and the page shows arguments and errors of jobs. Put "
+            "'auth' before it in 'plugins' and the addresses of those who may see it into "
+            "'users', or name a 'guard'."
+        )
+
+
+class JobsPageWithoutDatabase(FxtrioError):
+    """The page of jobs is to be served in an app that cannot have any."""
+
+    def __init__(self) -> None:
+        super().__init__("the jobs plugin: the app has no database. Set 'database.url'.")
+
+
+def _path(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    if not value.startswith("/") or value.endswith("/") or "//" in value:
+        raise ValueError(f"must be a path of this app such as '/_jobs', not {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class JobsSettings:
+    """Everything about the jobs plugin that can be set."""
+
+    path: str = attrs.field(default="/_jobs", validator=_path)
+    """Where the page is, without the base URL."""
+
+    users: tuple[str, ...] = ()
+    """The addresses of those who may see it, of accounts of the auth plugin."""
+
+    guard: str = ""
+    """A function that decides instead, as ``module:function``: a route hook."""
+
+
+@attrs.frozen
+class _Shown:
+    """What the page is about."""
+
+    store: JobStore
+    app: App
+    guard: Guard
+
+    def now(self) -> float:
+        runner = self.app.jobs
+        return time.time() if runner is None else runner.now()
+
+
+class JobsPlugin(Plugin[JobsSettings]):
+    """Shows queues, errors, schedules and workers. It has no service."""
+
+    name = "jobs"
+    Settings = JobsSettings
+    _shown: _Shown | None = None
+
+    @asynccontextmanager
+    async def open(self, app: App) -> AsyncIterator[None]:
+        """Serve the page for as long as the app runs.
+
+        Raises JobsPageUnguarded, JobsPageWithoutDatabase and DottedNameUnknown.
+        """
+        guard = self._guard(app)
+        if app.database is None:
+            raise JobsPageWithoutDatabase
+        store = JobStore(app.database)
+        await store.prepare()
+        self._shown = _Shown(store, app, guard)
+        try:
+            yield
+        finally:
+            self._shown = None
+
+    def _guard(self, app: App) -> Guard:
+        """Return what decides who may see the page."""
+        if self.settings.guard and app.resolve is not None:
+            named: Guard = app.resolve(self.settings.guard)
+            if not inspect.iscoroutinefunction(named):
+                raise JobsPageUnguarded(f"the guard {self.settings.guard!r} is no async function")
+            return named
+        auth = app.plugins.get("auth")
+        if auth is None:
+            raise JobsPageUnguarded("there are no accounts")
+        if not self.settings.users:
+            raise JobsPageUnguarded("nobody is named in 'users'")
+        allowed = {address.strip().lower() for address in self.settings.users}
+
+        async def require_one_of_them(request: Request) -> Response | Redirect | None:
+            user = request.state.user
+            if user is None:
+                url = request.scope["path"] if request.method in ("GET", "HEAD") else self._url
+                return Redirect(auth.login_url(request.scope, url) or "/")
+            if user.email in allowed:
+                return None
+            return PlainTextResponse("This page is not for you.\n", 403, _OF_ONE)
+
+        return require_one_of_them
+
+    @property
+    def _url(self) -> str:
+        return self.config.base_url + self.settings.path
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return the page, its script and its buttons."""
+        path = self.settings.path
+        return (
+            Route(path, self._guarded(self._page), methods=["GET"]),
+            Route(f"{path}/page.js", self._guarded(_script), methods=["GET"]),
+            Route(f"{path}/retry", self._guarded(self._retry), methods=["POST"]),
+            Route(f"{path}/discard", self._guarded(self._discard), methods=["POST"]),
+        )
+
+    def _guarded(
+        self, answer: Callable[[_Shown, Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            shown = self._shown
+            if shown is None:
+                raise AppNotRunning
+            refusal = await shown.guard(request)
+            if isinstance(refusal, Redirect):
+                raise refusal
+            return await answer(shown, request) if refusal is None else refusal
+
+        return endpoint
+
+    async def _page(self, shown: _Shown, request: Request) -> Response:
+        declared = [] if shown.app.jobs is None else shown.app.jobs.jobs.values()
+        overview = await read_overview(shown.store, declared, shown.now())
+        return HTMLResponse(render(overview, self._url), headers=_OF_ONE)
+
+    async def _retry(self, shown: _Shown, request: Request) -> Response:
+        await retry_jobs(shown.store, await _numbers(request), shown.now())
+        if shown.app.jobs is not None:
+            shown.app.jobs.tell()
+        return self._again()
+
+    async def _discard(self, shown: _Shown, request: Request) -> Response:
+        await discard_jobs(shown.store, await _numbers(request))
+        return self._again()
+
+    def _again(self) -> Response:
+        return RedirectResponse(self._url, 303, headers=_OF_ONE)
+
+
+async def _script(shown: _Shown, request: Request) -> Response:
+    return Response(_SCRIPT.read_bytes(), media_type="text/javascript", headers=_OF_ONE)
+
+
+async def _numbers(request: Request) -> list[int]:
+    """Return the jobs that a form names; what is no number names none."""
+    async with request.form(max_files=0, max_fields=1000) as form:
+        words = [str(value) for value in form.getlist("job")]
+    return [int(word) for word in words if word.isdecimal() and len(word) < 19]

@@ -1,0 +1,176 @@
+"""The page of jobs, as a browser without JavaScript uses it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from collections.abc import AsyncIterator
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from fx.db import db
+from fx.testing import Client, open_app
+from fxtrio.plugins.auth import get_auth
+from tests.jobs_page.project import ADA, EVE, PASSWORD, plugins, write_project
+
+FORM = {"accept": "text/html"}
+
+
+@pytest.fixture
+async def client(tmp_path: Path, autojump_clock: MockClock) -> AsyncIterator[Client]:
+    async with open_app(write_project(tmp_path)) as client:
+        for email in (ADA, EVE):
+            await get_auth().add_user(email, PASSWORD)
+        yield client
+
+
+async def log_in(client: Client, email: str = ADA) -> None:
+    body = {"email": email, "password": PASSWORD}
+    assert (await client.post("/api/__auth/login", json=body)).status == 200
+
+
+async def shown(client: Client, url: str = "/_jobs") -> str:
+    answer = await client.get(url)
+    assert answer.status == 200
+    return answer.text
+
+
+async def press(client: Client, act: str, *numbers: object) -> Any:
+    return await client.post(
+        f"/_jobs/{act}", data=[("job", str(number)) for number in numbers], headers=FORM
+    )
+
+
+async def test_it_shows_queues_errors_schedules_and_workers(client: Client) -> None:
+    await client.action("/", "order", {"to": "bob<script>"})
+    await client.action("/", "order", {"number": 7})
+    await trio.sleep(1)
+    await log_in(client)
+    text = await shown(client)
+    assert "no mail server for bob&lt;script&gt;" in text
+    assert "Traceback" in text
+    assert "bob<script>" not in text
+    assert "<code>mails.later</code> <small>[[7],{}]</small>" in text
+    assert "in 1 h" in text or "in 60 min" in text
+    for part in ("<td>mail</td>", "<code>0 3 * * *</code>", "Europe/Berlin"):
+        assert part in text
+    workers = text.partition("<h2>Workers</h2>")[2]
+    assert re.search(r"<tr><td>\w+</td><td>\d+</td><td>0</td>", workers)
+
+
+async def test_a_failed_job_is_tried_again_by_a_plain_form(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await client.action("/", "order", {"to": "bob"})
+    await trio.sleep(1)
+    await log_in(client)
+    monkeypatch.setattr(sys.modules["mails"], "BROKEN", False)
+    answer = await press(client, "retry", 1)
+    assert (answer.status, answer.headers["location"]) == (303, "/_jobs")
+    await trio.sleep(1)
+    assert await db.value("select state from fx_jobs where id = 1") == "done"
+    assert "No job has failed." in await shown(client)
+
+
+async def test_jobs_that_wait_or_failed_are_discarded(client: Client) -> None:
+    await client.action("/", "order", {"to": "bob"})
+    await client.action("/", "order", {"number": 7})
+    await trio.sleep(1)
+    await log_in(client)
+    assert (await press(client, "discard", 1, 2, "x", "9" * 30)).status == 303
+    assert await db.value("select count(*) from fx_jobs") == 0
+    assert "Nothing waits." in await shown(client)
+
+
+async def test_it_is_for_those_who_are_named_alone(client: Client) -> None:
+    await client.action("/", "order", {"to": "bob"})
+    await trio.sleep(1)
+    for path in ("/_jobs", "/_jobs/page.js"):
+        answer = await client.get(path)
+        assert (answer.status, answer.headers["location"]) == (303, f"/login?next={path}")
+    assert (await press(client, "retry", 1)).headers["location"] == "/login?next=/_jobs"
+    await log_in(client, EVE)
+    assert (await client.get("/_jobs")).status == 403
+    for act in ("retry", "discard"):
+        assert (await press(client, act, 1)).status == 403
+    assert await db.value("select state from fx_jobs") == "failed"
+
+
+async def test_a_form_of_another_site_does_nothing(client: Client) -> None:
+    await client.action("/", "order", {"to": "bob"})
+    await trio.sleep(1)
+    await log_in(client)
+    headers = {"sec-fetch-site": "cross-site"}
+    answer = await client.post("/_jobs/discard", data={"job": "1"}, headers=headers)
+    assert answer.status == 403
+    assert await db.value("select count(*) from fx_jobs") == 1
+
+
+async def test_no_cache_keeps_it(client: Client) -> None:
+    await log_in(client)
+    assert (await client.get("/_jobs")).headers["cache-control"] == "no-store"
+
+
+async def test_another_path_and_base_url(tmp_path: Path, autojump_clock: MockClock) -> None:
+    root = write_project(tmp_path, path="/staff/jobs")
+    async with open_app(root, base_url="/app") as client:
+        await get_auth().add_user(ADA, PASSWORD)
+        location = (await client.get("/app/staff/jobs")).headers["location"]
+        assert location == "/app/login?next=/app/staff/jobs"
+        body = {"email": ADA, "password": PASSWORD}
+        assert (await client.post("/app/api/__auth/login", json=body)).status == 200
+        assert 'src="/app/staff/jobs/page.js"' in await shown(client, "/app/staff/jobs")
+        assert (await client.get("/app/staff/jobs/page.js")).status == 200
+        answer = await client.post("/app/staff/jobs/retry", data={"job": "1"}, headers=FORM)
+        assert answer.headers["location"] == "/app/staff/jobs"
+
+
+GUARD = """
+    from starlette.responses import PlainTextResponse
+
+    async def staff(request):
+        if request.headers.get("x-staff") != "yes":
+            return PlainTextResponse("staff only", 403)
+
+    def plain(request):
+        return None
+    """
+
+
+async def test_a_guard_of_the_application_decides_instead(tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    (root / "rules_of_staff.py").write_text(dedent(GUARD))
+    settings = {"guard": "rules_of_staff:staff"}
+    async with open_app(root, plugins=[{"name": "jobs", "settings": settings}]) as client:
+        assert (await client.get("/_jobs")).status == 403
+        assert (await client.get("/_jobs", headers={"x-staff": "yes"})).status == 200
+
+
+@pytest.mark.parametrize(
+    ("entries", "database", "cause"),
+    [
+        (plugins()[1:], True, "there are no accounts"),
+        (plugins()[::-1], True, "there are no accounts"),
+        (plugins(users=[]), True, "nobody is named in 'users'"),
+        (plugins(guard="rules_of_staff:plain"), True, "is no async function"),
+        (plugins(), False, "Set 'database.url'"),
+    ],
+)
+async def test_an_app_without_an_answer_to_who_may_see_it_does_not_start(
+    tmp_path: Path, entries: list[Any], database: bool, cause: str
+) -> None:
+    root = write_project(tmp_path)
+    (root / "rules_of_staff.py").write_text(dedent(GUARD))
+    (root / "fx.config.json").write_text("{}")
+    url: dict[str, Any] = {"database__url": "sqlite:///data/app.db"} if database else {}
+    with pytest.raises(BaseException) as failed:  # in a group, where the accounts were open
+        async with open_app(root, plugins=entries, **url):
+            raise AssertionError("must not start")
+    said = "".join(traceback.format_exception(failed.value))
+    assert re.search(f"PluginFailed: plugin 'jobs': could not start: .*{re.escape(cause)}", said)
