@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from fxtrio.compile.installation import JS
 from fxtrio.compile.problems import Problem
 from fxtrio.config import Config
 from fxtrio.config.places import key_places
 
 _PACKAGE = "package.json"
-_OLDEST_REACT = 19
 _PLAIN_RANGE = re.compile(r"[\^~=v]*(\d+)(\.(\d+|x|\*))*(-[\w.]+)?")
 _VITE = re.compile(r"vite\.config\.[cm]?[jt]s")
 _READS_VITE = re.compile(r"\b(vitest|storybook)\b")
@@ -51,14 +51,15 @@ def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterato
         listed = package.get(kind)
         if not isinstance(listed, Mapping):
             continue
-        for name in ("react", "react-dom"):
+        packages, oldest = _ui_library()
+        for name in packages:
             asked = listed.get(name)
-            if isinstance(asked, str) and _is_too_old(asked):
+            if isinstance(asked, str) and _is_too_old(asked, oldest):
                 yield Problem(
                     _PACKAGE,
                     *places[f"{kind}.{name}"],
-                    f"it asks for {name} {asked!r}, and pages need {_OLDEST_REACT}",
-                    f"Run 'npm install react@{_OLDEST_REACT} react-dom@{_OLDEST_REACT}', or "
+                    f"it asks for {name} {asked!r}, and pages need {oldest}",
+                    f"Run 'npm install {' '.join(f'{one}@{oldest}' for one in packages)}', or "
                     "remove both: fxtrio brings its own",
                 )
         if listed and kind == "dependencies" and not _installed(root):
@@ -66,10 +67,16 @@ def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterato
             yield Problem(_PACKAGE, *places[kind], message, "Run 'npm install'")
 
 
-def _is_too_old(asked: str) -> bool:
-    """Whether a range of versions holds none from React 19 on; False in doubt."""
+def _ui_library() -> tuple[list[str], int]:
+    """Return the packages that pages render with, and the oldest major version of them."""
+    library = json.loads((JS / "worker/library.json").read_text("utf-8"))
+    return library["packages"], library["oldestMajor"]
+
+
+def _is_too_old(asked: str, oldest: int) -> bool:
+    """Whether a range of versions holds none from ``oldest`` on; False in doubt."""
     found = [_PLAIN_RANGE.fullmatch(part.strip()) for part in asked.split("||")]
-    return all(one is not None and int(one[1]) < _OLDEST_REACT for one in found)
+    return all(one is not None and int(one[1]) < oldest for one in found)
 
 
 def _installed(root: Path) -> bool:

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
+import { OF_LIBRARY } from '../worker/library.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 
@@ -193,7 +194,7 @@ function reactPlugin(home) {
     name: 'fx:react',
     enforce: 'pre',
     resolveId: {
-      filter: { id: /^react(-dom)?(\/|$)/ },
+      filter: { id: OF_LIBRARY },
       handler(id, _importer, options) {
         if (this.environment.config.consumer === 'server') return `${NATIVE}${id}`;
         return this.resolve(id, importer, { ...options, skipSelf: true });

@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 
+import { isOfLibrary } from '../worker/library.js';
 import { CLIENT_ENTRY, SERVER_ENTRY } from './entries.js';
 import { packagesPlugin } from './packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
@@ -61,7 +62,6 @@ export function makeConfig(plan, { client, home, logger }) {
  * @returns {import('vite').BuildEnvironmentOptions}
  */
 function clientBuild(plan, client, production) {
-  const react = ['react', 'react-dom', 'scheduler'].map((name) => `/node_modules/${name}/`);
   return {
     outDir: path.join(plan.staging, 'client'),
     assetsDir: '',
@@ -79,7 +79,7 @@ function clientBuild(plan, client, production) {
           groups: [
             {
               name: RUNTIME,
-              test: (id) => id.startsWith(`${client}/`) || react.some((part) => id.includes(part)),
+              test: (id) => id.startsWith(`${client}/`) || isOfLibrary(id),
             },
           ],
         },

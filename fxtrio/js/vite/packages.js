@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-const OLDEST_MAJOR = 19;
+import { LIBRARY, OF_LIBRARY } from '../worker/library.js';
 
 /**
  * Return the folder whose `node_modules` React comes from. React and its renderer must be of
@@ -16,16 +16,16 @@ const OLDEST_MAJOR = 19;
  */
 export function reactHome(root, toolchain) {
   const require = createRequire(path.join(root, 'package.json'));
-  for (const name of ['react', 'react-dom']) {
+  for (const name of LIBRARY.packages) {
     let version;
     try {
       ({ version } = require(`${name}/package.json`));
     } catch {
       return toolchain; // not installed
     }
-    if (Number.parseInt(version, 10) < OLDEST_MAJOR) {
+    if (Number.parseInt(version, 10) < LIBRARY.oldestMajor) {
       throw new Error(
-        `node_modules has ${name} ${version}. Install version ${OLDEST_MAJOR} or newer, ` +
+        `node_modules has ${name} ${version}. Install version ${LIBRARY.oldestMajor} or newer, ` +
           `or remove it: fxtrio brings its own.`,
       );
     }
@@ -46,7 +46,7 @@ export function packagesPlugin(home) {
     name: 'fx:packages',
     enforce: 'pre',
     resolveId: {
-      filter: { id: /^react(-dom)?(\/|$)/ },
+      filter: { id: OF_LIBRARY },
       handler(source, _importer, options) {
         return this.resolve(source, importer, { ...options, skipSelf: true });
       },

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 
+import { LIBRARY } from '../worker/library.js';
 import { EXPORTS } from './pyxle.js';
 import { similar } from './similar.js';
 import { walk } from './tree.js';
@@ -92,7 +93,7 @@ function resolves(specifier, root, folder) {
   if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
   if (/^(\/|\w[\w+.-]*:|virtual:|#)/.test(plain) || isBuiltin(plain)) return true; // told by a build
   const name = packageOf(plain);
-  if (/^react(-dom)?$/.test(name)) return true;
+  if (LIBRARY.packages.includes(name)) return true;
   for (let here = folder; ; here = path.dirname(here)) {
     if (fs.existsSync(path.join(here, 'node_modules', name))) return true;
     if (here === path.dirname(here)) return false;

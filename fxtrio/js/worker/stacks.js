@@ -9,6 +9,7 @@ import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+import { RENDERER } from './library.js';
 import { remedyFor } from './remedies.js';
 
 const MESSAGE_LIMIT = 4096; // characters
@@ -22,7 +23,6 @@ const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
 const OWN = new URL('.', import.meta.url).href;
 
 const FRAME = /^\s+at /;
-const RENDERER = /^\s+at .*\/node_modules\/react-dom\//;
 
 /** Describes errors. Keeps the source maps of the modules it has met. */
 export class Stacks {
