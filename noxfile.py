@@ -88,6 +88,13 @@ def attack(session: nox.Session) -> None:
 
 
 @nox.session
+def outages(session: nox.Session) -> None:
+    """Take the store of channels away under load, in full; arguments after -- go to it."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.outages", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure against other frameworks and servers; needs wrk. See benchmarks/README.md.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -50,10 +50,14 @@ class StoreUrl:
     url: str
 
 
-@pytest.fixture(params=["redis"])
+STORES: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {"redis": running_redis}
+"""What runs each kind of store, in a folder."""
+
+
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """Each kind of store in turn."""
-    with running_redis(tmp_path) as server:
+    with STORES[request.param](tmp_path) as server:
         yield server
 
 

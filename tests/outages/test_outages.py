@@ -1,0 +1,47 @@
+"""The short form of ``python -m tests.outages``, and its judgement."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.outages.judge import Heard, judge
+from tests.outages.run import Outage, run_outage
+from tests.realtime.stores import Store, store
+
+__all__ = ["store"]
+
+ACCEPTED = {(0, 0), (0, 1), (0, 2), (1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("heard", "lost", "told", "doubled", "disordered"),
+    [
+        ([(0, 0), (1, 0), (0, 1), (0, 2)], 0, 0, 0, 0),
+        ([(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)], 0, 0, 0, 0),
+        ([(0, 0), (0, 2), (1, 0)], 1, 0, 0, 0),
+        ([(0, 0), None, (0, 2), (1, 0)], 0, 1, 0, 0),
+        ([None, (0, 0), (0, 2), (1, 0)], 1, 0, 0, 0),
+        ([(0, 0), (0, 2), None, (1, 0)], 1, 0, 0, 0),
+        ([(0, 0), (0, 1), (1, 0)], 1, 0, 0, 0),
+        ([(0, 0), (0, 1), None], 0, 2, 0, 0),
+        ([(0, 0), (0, 1), (0, 1), (0, 2), (1, 0)], 0, 0, 1, 0),
+        ([(0, 1), (0, 0), (0, 2), (1, 0)], 0, 0, 0, 1),
+    ],
+)
+def test_losses_are_judged_by_their_place(
+    heard: list[Heard], lost: int, told: int, doubled: int, disordered: int
+) -> None:
+    verdict = judge(ACCEPTED, heard)
+    assert (verdict.lost_silently, verdict.lost_and_told) == (lost, told)
+    assert (verdict.doubled, verdict.disordered) == (doubled, disordered)
+
+
+@pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning")
+@pytest.mark.parametrize(
+    "outage", [Outage("kill", 0.2), Outage("cut"), Outage("freeze", 0.5)], ids=str
+)
+async def test_no_message_is_lost_silently(store: Store, outage: Outage) -> None:
+    report = await run_outage(store, outage, lead=0.5, tail=1)
+    assert report.good, report
+    if outage.kind != "kill":
+        assert report.verdict.lost_and_told == report.refused == 0, report
