@@ -121,7 +121,7 @@ class Application(Starlette):
         """Answer the next requests with ``site``; those under way end with the one before.
 
         For development: middleware, plugins and what the lifespan has opened stay, and so do
-        the settings. ``sources`` are the files whose code has changed.
+        the settings. ``sources`` are the files whose WebSockets are handled in another way now.
         """
         self.site = site
         if self._replaceable is not None:

@@ -43,8 +43,9 @@ class Replaceable:
     def replace(self, dispatcher: ASGIApp, sources: Collection[str]) -> None:
         """Use ``dispatcher`` from now on.
 
-        WebSockets that code of ``sources`` handles are closed with 1012, since it is no more
-        what the files say; clients open them anew.
+        WebSockets that code of ``sources`` handles are closed with 1012, since their handlers
+        are no more what the files say; clients open them anew. All others go on with the code
+        that they have begun with.
         """
         self._dispatcher = dispatcher
         for socket in tuple(self._sockets):

@@ -19,6 +19,7 @@ import attrs
 from fxtrio.app import Application, Code, import_code, put_together
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.importers import Importers
+from fxtrio.cli.develop.likeness import is_same
 from fxtrio.cli.develop.records import Records
 from fxtrio.cli.develop.unsafe import find_reason
 from fxtrio.config import Config
@@ -99,7 +100,7 @@ class Swapper:
             return Swapped(failed=text, error=f"{type(error).__name__}: {error}")
         self._code = new
         affected = [one for one in sources if one in new.pages or one in new.endpoints]
-        app.replace_site(site, affected)
+        app.replace_site(site, _sources_with_other_sockets(code, new))
         return Swapped(sources=tuple(affected), modules=len(names) + len(affected))
 
 
@@ -110,6 +111,19 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
         timeout=max(config.timeouts.render, _LONGEST_RENDER),
         max_pending=config.ssr.max_pending,
     )
+
+
+def _sources_with_other_sockets(old: Code, new: Code) -> list[str]:
+    """Return the files whose WebSockets are handled in another way now, or by nothing."""
+    before, now = _socket_handlers(old), _socket_handlers(new)
+    return [source for source, handler in before.items() if not is_same(handler, now.get(source))]
+
+
+def _socket_handlers(code: Code) -> dict[str, Any]:
+    return {
+        **{source: page.websocket for source, page in code.pages.items()},
+        **{source: names.get("websocket") for source, names in code.endpoints.items()},
+    }
 
 
 def _names_of(files: Iterable[str]) -> list[str]:

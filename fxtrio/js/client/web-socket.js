@@ -26,6 +26,12 @@ import { withBase } from './urls.js';
  */
 
 /**
+ * A connection whose effect has ended: `end` comes next, unless the effect begins again at once.
+ *
+ * @typedef {{ key: string, opened: Connection, end: () => void, timer: ReturnType<typeof setTimeout> }} Leaving
+ */
+
+/**
  * Keep a WebSocket open to `path`, by default the page's own. It is opened again after a
  * pause that grows when it is lost; not after a close that is final (1000, 1008, 4000 and up…).
  *
@@ -57,25 +63,18 @@ export function useWebSocket(path, options = {}) {
     if (now === 'open') onOpen();
   });
   const wanted = JSON.stringify(protocols);
-  useEffect(() => {
-    if (!enabled) return undefined;
-    const opened = new Connection({
-      open: () => {
-        const url = new URL(target, location.href);
-        return new WebSocket(asks ? askingForMissed(url) : url, JSON.parse(wanted));
-      },
-      onStatus,
-      onMessage,
-      onMissed: asks ? onMissed : undefined,
-      onClose,
-    });
-    connection.current = opened;
-    return () => {
-      connection.current = null;
-      opened.close();
-      forget();
-    };
-  }, [enabled, target, wanted, asks, onStatus, onMessage, onMissed, onClose, forget]);
+  const key = enabled ? `${wanted} ${asks} ${target}` : '';
+  useConnection(connection, key, {
+    open: () => {
+      const url = new URL(target, location.href);
+      return new WebSocket(asks ? askingForMissed(url) : url, protocols);
+    },
+    onStatus,
+    onMessage,
+    onMissed: asks ? onMissed : undefined,
+    onClose,
+    forget,
+  });
   const send = useCallback(
     (/** @type {unknown} */ message) => connection.current?.send(message) ?? false,
     [],
@@ -90,6 +89,46 @@ export function useWebSocket(path, options = {}) {
     send,
     close,
   };
+}
+
+/**
+ * Keep a connection for as long as `key` is the same, and the component is shown.
+ *
+ * @param {{ current: Connection | null }} connection
+ * @param {string} key '' for no connection
+ * @param {ConnectionOptions & { forget: () => void }} options
+ */
+function useConnection(connection, key, { open, forget, ...told }) {
+  const leaving = useRef(/** @type {Leaving | null} */ (null));
+  const opens = useLatest(open);
+  const { onStatus, onMessage, onMissed, onClose } = told;
+  useEffect(() => {
+    const before = leaving.current;
+    leaving.current = null;
+    clearTimeout(before?.timer);
+    // An effect that begins anew with the same values is that of new code: the socket stays.
+    const kept = before?.key === key ? before.opened : null;
+    if (kept === null) before?.end();
+    if (key === '') return undefined;
+    const opened =
+      kept ??
+      new Connection({
+        open: () => /** @type {WebSocket} */ (opens()),
+        onStatus,
+        onMessage,
+        onMissed,
+        onClose,
+      });
+    connection.current = opened;
+    const end = () => {
+      if (connection.current === opened) connection.current = null;
+      opened.close();
+      forget();
+    };
+    return () => {
+      leaving.current = { key, opened, end, timer: setTimeout(end) };
+    };
+  }, [connection, key, opens, onStatus, onMessage, onMissed, onClose, forget]);
 }
 
 /**
@@ -128,6 +167,15 @@ function useReceived(options) {
   return { error, read, forget, onOpen, onMessage, onMissed, onClose };
 }
 
+/**
+ * @typedef {object} ConnectionOptions
+ * @property {() => WebSocket} open
+ * @property {(status: 'connecting' | 'open' | 'closed') => void} onStatus
+ * @property {(message: unknown) => void} onMessage
+ * @property {(missed: { count: number | null }) => void} [onMissed]
+ * @property {(event: CloseEvent) => void} onClose
+ */
+
 /** One WebSocket after the other, until `close`. */
 export class Connection {
   #options;
@@ -139,14 +187,7 @@ export class Connection {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /**
-   * @param {object} options
-   * @param {() => WebSocket} options.open
-   * @param {(status: 'connecting' | 'open' | 'closed') => void} options.onStatus
-   * @param {(message: unknown) => void} options.onMessage
-   * @param {(missed: { count: number | null }) => void} [options.onMissed]
-   * @param {(event: CloseEvent) => void} options.onClose
-   */
+  /** @param {ConnectionOptions} options */
   constructor(options) {
     this.#options = options;
     this.#connect();
