@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Response, expect
 
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.support import Server, visit
@@ -102,3 +102,32 @@ def test_ctrl_c_leaves_no_process(server: Server) -> None:
 
     assert server.process.wait(30) == 0
     assert [process for process in started if process.is_running()] == []
+
+
+def test_what_a_page_has_used_that_is_gone_goes_as_well_without_complaints(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    card, new = project / "card.jsx", project / "pages/new.fxl"
+    card.write_text("export const Card = () => <b>card</b>;\n")
+    new.write_text("import { Card } from '../card';\n\nexport default () => <h1><Card /></h1>;\n")
+    page = visit(browser).page
+    page.goto(f"{server.url}/new")
+    expect(page.locator("h1")).to_have_text("card")
+    hydrated(page)
+    refused: list[str] = []
+
+    def note(answer: Response) -> None:
+        if "/_fx/pages/" in answer.url and not answer.ok:
+            refused.append(answer.url)
+
+    page.on("response", note)
+
+    new.unlink()
+    expect(page.locator("h1")).to_have_text("Not found")
+    card.unlink()
+    page.get_by_role("link", name="Notes").first.click()
+    edit(project, "<h1>Notes</h1>", "<h1>My notes</h1>")
+    expect(page.locator("h1")).to_have_text("My notes")
+
+    assert refused == []
+    expect(page.locator("fx-overlay")).to_have_count(0)

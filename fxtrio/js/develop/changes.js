@@ -179,6 +179,8 @@ export class Changes {
         moduleGraph.invalidateModule(module);
         known = true;
       }
+      // Or browsers that have shown it would ask for it when something changes that it has used.
+      if (type === 'unlink') moduleGraph.onFileDelete(id);
     }
     if (known && type === 'add') await this.#emit('change', id, prepared);
   }
