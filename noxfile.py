@@ -20,7 +20,7 @@ GUESTBOOK = ROOT / "examples" / "guestbook"
 PARALLEL = ("-n", "auto", "--dist", "loadfile")
 """Tests of one file share servers and builds, so they stay together."""
 
-PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "noxfile.py")
+PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "noxfile.py")
 
 
 @nox.session
@@ -57,6 +57,13 @@ def types(session: nox.Session) -> None:
 def js(session: nox.Session) -> None:
     """Check and test the JavaScript that runs in browsers and render workers."""
     _js(session)
+
+
+@nox.session
+def vscode(session: nox.Session) -> None:
+    """Package the extension for Visual Studio Code into editors/vscode/dist, and test it."""
+    session.install("-e", ".")
+    _vscode(session)
 
 
 @nox.session
@@ -117,7 +124,8 @@ def bench_http(session: nox.Session) -> None:
 def ci(session: nox.Session) -> None:
     """Run everything a change must pass, the tests last; one failure hides no other."""
     session.install("-e", ".[dev]")
-    failed = [check.__name__ for check in (_lint, _types, _js) if not _passes(check, session)]
+    checks = (_lint, _types, _js, _vscode)
+    failed = [check.__name__ for check in checks if not _passes(check, session)]
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
     session.run("pytest", *PARALLEL, *session.posargs)
@@ -146,4 +154,11 @@ def _js(session: nox.Session) -> None:
     with session.chdir(ROOT / "fxtrio" / "js"):
         session.run("npm", "ci", "--no-audit", "--no-fund", external=True)
         for script in ("lint", "format:check", "types", "test"):
+            session.run("npm", "run", "--silent", script, external=True)
+
+
+def _vscode(session: nox.Session) -> None:
+    with session.chdir(ROOT / "editors" / "vscode"):
+        session.run("npm", "ci", "--no-audit", "--no-fund", external=True)
+        for script in ("format:check", "types", "package", "test"):
             session.run("npm", "run", "--silent", script, external=True)
