@@ -1,0 +1,107 @@
+"""Neovim, as its users run it, with the plugin of this repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.lsp.test_across import FILES, place
+
+NEOVIM = Path(__file__).parents[2] / "editors" / "neovim"
+DRIVER = Path(__file__).with_name("neovim.lua")
+
+pytestmark = pytest.mark.node
+
+
+async def drive(project: Path, file: Path, steps: list[dict[str, Any]]) -> list[Any]:
+    """Let Neovim take ``steps`` in ``file``; returns what each of them has told."""
+    nvim = shutil.which("nvim")
+    assert nvim is not None, "Neovim is missing: apt-get install neovim"
+    asked, out = project / "asked.json", project / "told.json"
+    asked.write_text(json.dumps({"file": str(file), "out": str(out), "steps": steps}))
+    fx = json.dumps([sys.executable, "-m", "fxtrio", "lsp"])
+    before = [f"set runtimepath^={NEOVIM}", f"let g:fx_command = {fx}"]
+    arguments = [one for line in before for one in ("--cmd", line)]
+    command = [nvim, "--headless", "--clean", *arguments, "-c", f"luafile {DRIVER}"]
+    with trio.fail_after(100):
+        done = await trio.run_process(
+            command,
+            cwd=project,
+            env={**os.environ, "FX_ASKED": str(asked), "XDG_STATE_HOME": str(project / "state")},
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )
+    assert out.exists(), done.stderr.decode()
+    told = json.loads(out.read_text())
+    assert told.get("failure") is None, told
+    answers: list[Any] = told["answers"]
+    return answers
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    return tmp_path
+
+
+def at(before: str, text: str = FILES["pages/index.fxl"]) -> dict[str, int]:
+    line, character = place(text, before)
+    return {"line": line, "character": character}
+
+
+def bytes_at(before: str) -> dict[str, int]:
+    """Return a place as Neovim counts: columns in bytes of UTF-8."""
+    text = FILES["pages/index.fxl"]
+    offset = text.index(before) + len(before)
+    start = text.rfind("\n", 0, offset) + 1
+    return {"line": text.count("\n", 0, offset), "column": len(text[start:offset].encode())}
+
+
+async def test_neovim_shows_completes_finds_and_renames(project: Path) -> None:
+    total = bytes_at("{data['tot")
+    answers = await drive(
+        project,
+        project / "pages" / "index.fxl",
+        [
+            {"name": "ask", "method": "textDocument/hover", **at("author?.na")},
+            {"name": "ask", "method": "textDocument/completion", **at("{entry.")},
+            {"name": "ask", "method": "textDocument/definition", **at("author?.na")},
+            {"name": "definition", **bytes_at('useAction("si')},
+            {"name": "type", "line": 0, "from": 0, "to": 3, "text": '"""😀😀'},
+            {
+                "name": "type",
+                "line": total["line"],
+                "from": total["column"],
+                "to": total["column"],
+                "text": "' + missing + '",
+            },
+            {"name": "problems", "count": 1},
+            {"name": "rename", "new": "write", **bytes_at('useAction("si')},
+            {"name": "syntax", "line": 3, "column": 0},
+            {"name": "syntax", **bytes_at("function Ca")},
+        ],
+    )
+    hover, completion, definition, gone, _, _, problems, renamed, python, ui = answers
+
+    assert "name: string" in hover["contents"]["value"]
+    assert [one["label"] for one in completion] == ["id", "title", "author"]
+    assert [one["range"]["start"]["line"] for one in definition] == [7]
+    assert gone == [36, "async def sign(request, entry: NewEntry) -> Entry:"]
+    assert [(one["line"], one["message"].split(".")[0]) for one in problems] == [
+        (total["line"], "undefined name 'missing'")
+    ]
+    assert 'action="write"' in "".join(renamed)
+    assert "async def write(request, entry: NewEntry) -> Entry:" in renamed
+    assert python[0] == "fxlPythonHalf"
+    assert ui[0] == "fxlUiHalf"
