@@ -1,1 +1,4 @@
-"""How long `fx dev` takes from a save to the screen."""
+"""What a save costs under `fx dev`, and under the development servers of others.
+
+Begin with `__main__`; `model` is what is known of each, `edits` what is saved, `server` runs one.
+"""
