@@ -18,6 +18,7 @@ COMMANDS = (
     "init",
     "dev",
     "check",
+    "typecheck",
     "format",
     "lsp",
     "build",

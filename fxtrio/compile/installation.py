@@ -47,12 +47,13 @@ def toolchain() -> Installation:
     return _installation("toolchain", "the toolchain (Vite, React)", package, _lock())
 
 
-def tool(name: str) -> Installation:
+def tool(name: str, *beside: str) -> Installation:
     """Return a tool that few commands need, with all that it needs.
 
-    ``name`` is a package that the lock file pins, such as "prettier".
+    ``name`` is a package that the lock file pins, such as "prettier", and so are those
+    ``beside`` it.
     """
-    return _installation(name, name, *part_of_lock(_lock(), (name,)))
+    return _installation(name, name, *part_of_lock(_lock(), (name, *beside)))
 
 
 def toolchain_folder() -> Path:

@@ -23,6 +23,7 @@ from fxtrio.types.definitions import Definitions
 from fxtrio.types.functions_read import make_reader
 from fxtrio.types.layered import layered
 from fxtrio.types.page_types import ActionTypes, PageTypes, Parameter, ProjectTypes
+from fxtrio.types.raised_fields import RaisedFields, joined, project_modules, raised_fields
 from fxtrio.types.returned import Returned
 from fxtrio.types.shapes import NOTHING, ObjectShape, Place, Shape, Vague
 from fxtrio.types.sources import Sources
@@ -56,6 +57,8 @@ class _Gatherer:
         self._taken = Shaper(self._sources, self._definitions, incoming=True)
         self._returned = Returned(self._sent, make_reader(self._sources))
         self._spaces = spaces
+        self._root = root
+        self._of_modules: RaisedFields | None = None
         self._around = _layouts(project)
         self._patterns = {page.source: page.pattern for page in project.tree.pages}
         self._data: dict[str, tuple[Shape, Place | None]] = {}
@@ -124,9 +127,26 @@ class _Gatherer:
             return ActionTypes(name, None, result, optional=True, closed=False, place=place)
         argument = self._taken.shape(model)
         found = self._definitions.resolve(argument)
-        closed = isinstance(found, ObjectShape)
-        fields = tuple(key.name for key in found.keys) if isinstance(found, ObjectShape) else ()
-        return ActionTypes(name, argument, result, fields, optional, closed, place)
+        own = tuple(key.name for key in found.keys) if isinstance(found, ObjectShape) else ()
+        raised = self._raised(function)
+        return ActionTypes(
+            name=name,
+            argument=argument,
+            result=result,
+            fields=(*own, *sorted(raised.names - set(own))),
+            optional=optional,
+            closed=isinstance(found, ObjectShape) and raised.known,
+            controls=own,
+            place=place,
+        )
+
+    def _raised(self, function: Any) -> RaisedFields:
+        """Return what the errors of a function's page and of the project's modules name."""
+        if self._of_modules is None:
+            modules = project_modules(self._root, self._sources)
+            self._of_modules = joined(map(raised_fields, modules))
+        module = self._sources.of_file(function.__code__.co_filename)
+        return joined(iter((self._of_modules, raised_fields(module))))
 
 
 def _model(annotation: Any) -> tuple[Any, bool]:

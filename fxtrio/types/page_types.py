@@ -39,6 +39,9 @@ class ActionTypes(msgspec.Struct, frozen=True):
     closed: bool = True
     """Whether ``fields`` are all: not so when the body is a record, or not known."""
 
+    controls: tuple[str, ...] = ()
+    """The fields of the body alone: ``fields`` has those of its errors, too."""
+
     place: Place | None = None
     """The name of the function."""
 

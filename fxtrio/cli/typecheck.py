@@ -1,0 +1,115 @@
+"""`fx typecheck`: what passes between the two halves of page files, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from fxtrio.cli.output import json_option, print_done, root_option
+from fxtrio.cli.words import counted
+
+if TYPE_CHECKING:
+    from fxtrio.compile.problems import Problem
+
+
+@click.command
+@root_option
+@click.option("--strict", is_flag=True, help="Also name what is not known, and how to annotate it.")
+@click.option("--no-python", is_flag=True, help="Do not run the project's own checker of Python.")
+@json_option
+def command(root: Path, strict: bool, no_python: bool, as_json: bool) -> None:
+    """Check the types of all pages.
+
+    The UI halves are checked against what the Python halves give them: the data of loaders,
+    the arguments and results of actions, parameters and paths. Python halves are checked by
+    mypy, pyright or pyrefly, if the project has settings for one.
+    """
+    import trio
+
+    from fxtrio.compile.problems import format_json, format_text
+    from fxtrio.config import load_env_files
+
+    def report(line: str) -> None:
+        if not as_json:
+            click.echo(line, err=True)
+
+    load_env_files(root)
+    checked = trio.run(
+        partial(check_types, root, strict=strict, python=not no_python, report=report)
+    )
+    problems = checked.problems
+    if as_json:
+        click.echo(format_json(problems), nl=False)
+    elif problems:
+        click.echo(format_text(problems), nl=False)
+        files = len({problem.path for problem in problems})
+        where = f" in {counted(files, 'file')}" if files > 1 else ""
+        report(f"{counted(len(problems), 'problem')}{where}.")
+    else:
+        print_done(f"The types of {counted(checked.files, 'file')} fit.")
+    raise SystemExit(1 if problems else 0)
+
+
+@attrs.frozen
+class CheckedTypes:
+    """What `check_types` has found."""
+
+    files: int
+    """How many page files were looked at (count)."""
+
+    problems: tuple[Problem, ...]
+    """By place; their paths are as messages name them."""
+
+
+async def check_types(
+    root: Path,
+    *,
+    strict: bool = False,
+    python: bool = True,
+    report: Callable[[str], None],
+) -> CheckedTypes:
+    """Check the types of the project in ``root``; its code is imported.
+
+    ``report`` gets a line for each thing that takes time. Raises ConfigInvalid, NodeMissing,
+    ToolchainFailed, TypesUnknown, CompilerFailed and CheckerFailed.
+    """
+    import trio
+
+    from fxtrio.compile.problems import placed
+    from fxtrio.compile.project import check_project
+    from fxtrio.config import load_config
+    from fxtrio.types.checking import TypeCheck
+    from fxtrio.types.compiler import ensure_compiler
+    from fxtrio.types.folder import TypesFolder
+    from fxtrio.types.gatherer_process import project_types
+    from fxtrio.types.other_paths import other_paths
+    from fxtrio.types.python_halves import check_python_halves
+    from fxtrio.types.vague import vague_problems
+
+    root = await trio.to_thread.run_sync(root.resolve)
+    config = load_config(root)
+    project = await trio.to_thread.run_sync(check_project, root, config)
+    problems: list[Problem] = []
+
+    async def look_at_ui() -> None:
+        compiler = await ensure_compiler(report)
+        types = await project_types(root, project)
+        others = await trio.to_thread.run_sync(other_paths, root, config)
+        check = TypeCheck(TypesFolder(root, compiler), others)
+        problems.extend(await check.run(project, types))
+        if strict:
+            problems.extend(vague_problems(types))
+
+    async def look_at_python() -> None:
+        problems.extend(await check_python_halves(root, project, report))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look_at_ui)
+        if python:
+            nursery.start_soon(look_at_python)
+    return CheckedTypes(len(project.pages), placed(problems, root))

@@ -1,0 +1,176 @@
+"""The UI halves of a project against the types of its Python halves.
+
+Halves that write types are compiled as TypeScript, all others as JavaScript. Of those it is
+told what concerns known types: what they complain about is compiled once more as if nothing
+were known, and what is said then as well is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedProject
+from fxtrio.types.client_types import Tier
+from fxtrio.types.compiler import Diagnostic, compile_types
+from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf, digest_of, write_text
+from fxtrio.types.forms import form_problems
+from fxtrio.types.loose_rules import NAMES, TYPED, is_told
+from fxtrio.types.page_types import ProjectTypes
+from fxtrio.types.shapes import ObjectShape, Plain, parts_of, walk
+from fxtrio.types.told import problem_of
+from fxtrio.types.virtual import VirtualUi
+
+_WRITTEN_TYPES = "typed.json"
+"""Digests of halves that write types, so that the next run knows it at once."""
+
+
+@attrs.frozen
+class _Seen:
+    """A complaint, and where it is."""
+
+    diagnostic: Diagnostic
+    half: UiHalf
+    place: tuple[int, int]
+    """Line and column in the `.fxl`, from 1."""
+
+    offset: int
+    """In the UI half."""
+
+
+@attrs.define(eq=False)
+class TypeCheck:
+    """Checks one project, again and again."""
+
+    folder: TypesFolder
+    others: Sequence[str] = ()
+    """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
+
+    async def run(self, project: CheckedProject, types: ProjectTypes) -> tuple[Problem, ...]:
+        """Write `.fx/types`, and return what is wrong with the UI halves, by place.
+
+        Raises CompilerFailed.
+        """
+        halves = await trio.to_thread.run_sync(self._begin, project, types)
+        typed = await trio.to_thread.run_sync(self._typed)
+        loose = [half for half in halves if digest_of(half.page.ui) not in typed]
+        strict = [half for half in halves if digest_of(half.page.ui) in typed]
+        seen: dict[Tier, list[_Seen]] = {"loose": [], "strict": []}
+
+        async def compile_tier(tier: Tier, chosen: list[UiHalf]) -> None:
+            seen[tier] = await self._compile(tier, chosen, types)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(compile_tier, "loose", loose)
+            nursery.start_soon(compile_tier, "strict", strict)
+        found = [one for one in seen["loose"] if one.diagnostic.code in TYPED]
+        if found:
+            sources = {one.half.source for one in found}
+            more = [half for half in loose if half.source in sources]
+            strict += more
+            loose = [half for half in loose if half.source not in sources]
+            digests = sorted({digest_of(half.page.ui) for half in strict})
+            await trio.to_thread.run_sync(self._note_typed, digests)
+            await compile_tier("strict", strict)
+            seen["loose"] = [one for one in seen["loose"] if one.half.source not in sources]
+        told = [*await self._judged(seen["loose"], types), *seen["strict"]]
+        return _problems(halves, told, types)
+
+    def _begin(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
+        self.folder.write_facts(types)
+        return self.folder.halves(project, types)
+
+    def _typed(self) -> frozenset[str]:
+        try:
+            return frozenset(json.loads((self._path / _WRITTEN_TYPES).read_bytes()))
+        except (OSError, ValueError):
+            return frozenset()
+
+    def _note_typed(self, digests: list[str]) -> None:
+        write_text(self._path / _WRITTEN_TYPES, json.dumps(digests))
+
+    @property
+    def _path(self) -> Path:
+        return self.folder.root / FOLDER
+
+    async def _compile(self, tier: Tier, halves: list[UiHalf], types: ProjectTypes) -> list[_Seen]:
+        if not halves:
+            return []
+        virtual = await trio.to_thread.run_sync(
+            self.folder.write_tier, tier, halves, types, self.others
+        )
+        found = await compile_types(self._path / tier, self.folder.compiler)
+        return list(_seen(found, virtual, {half.source: half for half in halves}))
+
+    async def _judged(self, seen: list[_Seen], types: ProjectTypes) -> list[_Seen]:
+        """Return those complaints about halves without types that are told."""
+        decimals = _decimals(types)
+        names = [one for one in seen if one.diagnostic.code in NAMES]
+        rest = [
+            one
+            for one in seen
+            if one.diagnostic.code not in NAMES
+            and is_told(one.diagnostic, one.half.page.ui, one.offset, decimals)
+        ]
+        if not rest:
+            return names
+        sources = {one.half.source: one.half for one in rest}
+        blank = await self._compile("blank", list(sources.values()), types)
+        same = {(one.half.source, one.place, one.diagnostic.code) for one in blank}
+        return [
+            *names,
+            *(one for one in rest if (one.half.source, one.place, one.diagnostic.code) not in same),
+        ]
+
+
+def _seen(
+    found: Iterable[Diagnostic], virtual: Mapping[str, VirtualUi], halves: Mapping[str, UiHalf]
+) -> Iterable[_Seen]:
+    """Yield complaints about the halves with their places; those about other files are left out."""
+    for one in found:
+        made = virtual.get(one.path)
+        half = halves.get(one.path.rpartition(".")[0])
+        if made is None or half is None:
+            continue
+        line = made.text.split("\n")[one.line - 1] if one.line <= made.text.count("\n") + 1 else ""
+        units = line.encode("utf-16-le")[: 2 * (one.column - 1)]
+        place = made.place(one.line, len(units.decode("utf-16-le", "replace")) + 1)
+        starts = half.places.source.line_starts
+        offset = starts[min(place[0], len(starts)) - 1] + place[1] - 1
+        yield _Seen(one, half, place, offset)
+
+
+def _decimals(types: ProjectTypes) -> frozenset[str]:
+    """Return the keys that hold a Decimal, which is text in JSON."""
+    found = set()
+    for page in types.pages:
+        shapes = [page.data, page.layout_data, *(one.shape for one in page.definitions)]
+        for shape in (inner for outer in shapes for _, inner in walk(outer)):
+            for key in shape.keys if isinstance(shape, ObjectShape) else ():
+                if any(isinstance(p, Plain) and p.format == "decimal" for p in parts_of(key.shape)):
+                    found.add(key.name)
+    return frozenset(found)
+
+
+def _problems(
+    halves: Iterable[UiHalf], told: Iterable[_Seen], types: ProjectTypes
+) -> tuple[Problem, ...]:
+    problems = {
+        (one.path, one.line, one.column): one for half in halves for one in form_problems(half)
+    }
+    lines = {(one.path, one.line) for one in problems.values()}
+    for one in told:
+        text = one.half.page.ui
+        if text.startswith("<Form", one.offset - 1) and (one.half.source, one.place[0]) in lines:
+            continue  # told above
+        names_action = one.diagnostic.code == 2322 and text.startswith("action", one.offset)
+        if names_action and (one.half.source, one.place[0]) in lines:
+            continue
+        problem = problem_of(one.diagnostic, one.half, one.place, one.offset, types.routes)
+        problems.setdefault((problem.path, problem.line, problem.column), problem)
+    return tuple(sorted(problems.values()))

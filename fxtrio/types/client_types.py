@@ -1,0 +1,169 @@
+"""`fx/client` as one page sees it: its actions, its parameters, the paths of the app. Pure.
+
+Each page has a declaration file of its own, whose name is as long as ``fx/client``: so the
+page's text can name it without a shift of columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Literal
+
+from fxtrio.routes.pattern import Kind, parse_pattern
+from fxtrio.types.page_types import ActionTypes, PageTypes
+from fxtrio.types.typescript import Printer
+
+Tier = Literal["loose", "strict", "blank"]
+"""For halves without types, with types, and as if nothing were known of their data."""
+
+_TAKEN = frozenset(
+    {
+        *("any", "unknown", "never", "object", "string", "number", "boolean", "symbol", "bigint"),
+        *("null", "undefined", "void", "type", "interface", "class", "enum", "function", "var"),
+        *("Record", "Blob", "Promise", "FormData", "URLSearchParams", "Array", "Extract"),
+    }
+)
+"""Names that mean something else in the declarations."""
+
+
+def module_name(number: int) -> str:
+    """Return what the page with this number imports in place of ``fx/client``."""
+    return f"fx/c{number:05d}"
+
+
+def app_module(paths: Iterable[str], tier: Tier) -> str:
+    """Return the declarations that all pages share: links to ``paths``, see `path_types`."""
+    known = sorted(set(paths))
+    path = " | ".join(known) if known and tier != "blank" else "string"
+    return f"""export * from "fx/base";
+import type * as base from "fx/base";
+import type {{ Href }} from "fx/shared";
+import type {{ ReactElement }} from "react";
+export type $Path = {path};
+type $Link<H extends string> = Omit<base.LinkProps, "href"> & {{ href: H & Href<$Path, H> }};
+export function Link<const H extends string>(props: $Link<H>): ReactElement;
+type $To<H extends string> = H & Href<$Path, H>;
+type $Options = {{ replace?: boolean; scroll?: boolean }};
+export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
+export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
+"""
+
+
+def path_types(pattern: str) -> list[str]:
+    """Return the types of the paths that a pattern answers, or a path that ends in ``/*``."""
+    text = ""
+    if pattern.endswith("/*"):
+        return [f"`{pattern[:-1]}${{string}}`", json.dumps(pattern[:-2] or "/")]
+    for segment in parse_pattern(pattern):
+        if segment.kind is Kind.OPTIONAL_REST:
+            return [_template(text or "/"), _template(f"{text}/${{string}}")]
+        text += f"/{segment.text}" if segment.kind is Kind.LITERAL else "/${string}"
+    return [_template(text or "/")]
+
+
+def is_pattern(path: str) -> bool:
+    """Whether `path_types` can read a path."""
+    try:
+        parse_pattern(path.removesuffix("/*") or "/")
+    except ValueError:
+        return False
+    return True
+
+
+def _template(text: str) -> str:
+    return f"`{text}`" if "${" in text else json.dumps(text)
+
+
+def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str:
+    """Return the declarations of one page.
+
+    ``slots`` are the names of the places around it; None when there may be others.
+    """
+    if tier == "blank":
+        return _blank(page)
+    names = {one.name: f"{one.name}_" for one in page.definitions if one.name in _TAKEN}
+    printer = Printer(names)
+    params = _params(page)
+    lines = [
+        'export * from "fx/client";',
+        'import type * as base from "fx/base";',
+        'import type * as shared from "fx/shared";',
+        'import type { ReactElement, ReactNode } from "react";',
+        printer.definitions(page.definitions, prefix="export ").rstrip("\n"),
+        f"export type $Data = {printer.type(page.data)};",
+        f"export type $LayoutData = {printer.type(page.layout_data)};",
+        f"export type $Params = {params};",
+        f"export function useParams(): {params};",
+        *_props(page),
+        f"export type $Slots = {_slots(slots)};",
+    ]
+    if page.kind == "page":
+        lines += _actions(page.actions, printer, tier)
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _blank(page: PageTypes) -> str:
+    return """export * from "fx/client";
+export function useParams(): any;
+export const useAction: any;
+export const Form: any;
+export const Link: any;
+export const navigate: any;
+export const prefetch: any;
+export type $Props = any;
+export type $Slots = any;
+"""
+
+
+def _params(page: PageTypes) -> str:
+    if page.kind != "page":
+        return "Record<string, string>"
+    return "{ " + "; ".join(f"{json.dumps(one.name)}: string" for one in page.params) + " }"
+
+
+def _props(page: PageTypes) -> list[str]:
+    data = "data: $Data; layoutData: $LayoutData; params: $Params"
+    if page.kind in ("layout", "template"):
+        return [f"export interface $Props {{ {data}; children: ReactNode; [more: string]: any }}"]
+    if page.kind in ("error", "not-found"):
+        # A loader around it may be what failed.
+        shown = "data: any; layoutData: any; params: $Params; error: base.PageError"
+        return [f"export interface $Props {{ {shown}; reset?: () => void }}"]
+    if page.kind == "loading":
+        return ["export interface $Props { [more: string]: any }"]
+    return [f"export interface $Props {{ {data}; actionData?: base.ActionData }}"]
+
+
+def _slots(slots: Iterable[str] | None) -> str:
+    if slots is None:
+        return "any"
+    component = "((props: any) => ReactNode) | ReactNode | (new (props: any) => any)"
+    return "{ " + "; ".join(f"{json.dumps(one)}?: {component}" for one in slots) + " }"
+
+
+def _actions(actions: Iterable[ActionTypes], printer: Printer, tier: Tier) -> list[str]:
+    known = []
+    optional = []
+    for action in actions:
+        payload = "any" if action.argument is None else printer.type(action.argument)
+        fields = " | ".join(map(json.dumps, action.fields)) or "never"
+        fields = fields if action.closed else "string"
+        shown = f"payload: {payload}; result: {printer.type(action.result)}; fields: {fields}"
+        known.append(f"{action.name}: {{ {shown} }}")
+        if action.optional:
+            optional.append(json.dumps(action.name))
+    result = "LooseResult" if tier == "loose" else "Result"
+    answer = f"Promise<shared.{result}<$Actions[N]>>"
+    call = f"(payload: shared.Payload<$Actions[N]>) => {answer}"
+    loose_call = f"(payload?: shared.Payload<$Actions[N]>) => {answer}"
+    state = "shared.State<$Actions[N]>"
+    return [
+        f"export type $Actions = {{ {'; '.join(known)} }};",
+        f"type $Optional = {' | '.join(optional) or 'never'};",
+        f"type $Call<N extends keyof $Actions> = N extends $Optional ? {loose_call} : {call};",
+        "export function useAction<const N extends keyof $Actions>(name: N, "
+        f"options?: {{ page?: undefined }}): $Call<N> & {state};",
+        "export function useAction(name: string, options: { page: string }): base.Action;",
+        "export const Form: shared.Form<$Actions>;",
+    ]

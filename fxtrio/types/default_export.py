@@ -1,0 +1,122 @@
+"""Where a UI half takes its properties: the first parameter of what it exports. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import attrs
+
+from fxtrio.types.ui_places import UiPlaces
+
+_WORD = r"[A-Za-z_$][\w$]*"
+_FUNCTION = re.compile(rf"(?:async\s+)?function\s*\*?\s*(?:{_WORD})?\s*(?:<[^>(]*>)?\s*\(")
+_ARROW = re.compile(r"(?:async\s+)?(?:<[^>(]*>\s*)?\(")
+_BARE_ARROW = re.compile(rf"(?:async\s+)?(?P<name>{_WORD})\s*=>")
+_WRAPPED = re.compile(rf"(?:{_WORD}\.)?{_WORD}\s*(?:<[^>(]*>)?\s*\(\s*")
+_NAME = re.compile(rf"(?P<name>{_WORD})")
+_DEFAULT = re.compile(r"export\s+default\s+")
+_RENAMED = re.compile(rf"export\s*\{{[^}}]*?\b(?P<name>{_WORD})\s+as\s+default\b")
+_DEEPEST = 5
+
+
+@attrs.frozen
+class Parameter:
+    """The first parameter of a component."""
+
+    start: int
+    """Offset of its name or pattern."""
+
+    end: int
+    """Offset behind it, before its type."""
+
+    how: Literal["paren", "bare"]
+    """Whether parentheses are around it: ``props => …`` has none."""
+
+    typed: bool
+    """Whether it has a type of the author's."""
+
+
+@attrs.frozen
+class DefaultExport:
+    """What a half exports by default, as far as can be seen."""
+
+    parameter: Parameter | None
+    name: str
+    """Of the component; "" when it has none."""
+
+
+def find_default(text: str, places: UiPlaces) -> DefaultExport:
+    """Return what a UI half exports by default."""
+    for offset in places.exports:
+        found = _DEFAULT.match(text, offset)
+        if found is not None:
+            return _at(text, places, found.end(), 0)
+        renamed = _RENAMED.match(text, offset)
+        if renamed is not None:
+            return _named(text, places, renamed["name"], 0)
+    return DefaultExport(None, "")
+
+
+def _at(text: str, places: UiPlaces, offset: int, depth: int) -> DefaultExport:
+    """Return the component of an expression."""
+    if depth > _DEEPEST or text.startswith("class", offset):
+        return DefaultExport(None, "")
+    found = _FUNCTION.match(text, offset)
+    if found is not None:
+        name = re.match(rf"(?:async\s+)?function\s*\*?\s*({_WORD})?", text[offset : found.end()])
+        return DefaultExport(
+            _first(text, places, found.end() - 1), (name[1] if name else None) or ""
+        )
+    found = _ARROW.match(text, offset)
+    if found is not None:
+        close = places.pairs.get(found.end() - 1)
+        if close is not None and re.match(r"\)\s*(?::[^=]*)?=>", text[close:]):
+            return DefaultExport(_first(text, places, found.end() - 1), "")
+        return _at(text, places, found.end(), depth + 1)
+    found = _BARE_ARROW.match(text, offset)
+    if found is not None:
+        parameter = Parameter(found.start("name"), found.end("name"), "bare", typed=False)
+        return DefaultExport(parameter, "")
+    found = _WRAPPED.match(text, offset)
+    if found is not None:
+        inner = _at(text, places, found.end(), depth + 1)
+        return DefaultExport(inner.parameter, "")
+    found = _NAME.match(text, offset)
+    return _named(text, places, found["name"], depth + 1) if found else DefaultExport(None, "")
+
+
+def _named(text: str, places: UiPlaces, name: str, depth: int) -> DefaultExport:
+    """Return the component ``name`` of the half."""
+    escaped = re.escape(name)
+    found = re.search(rf"^(?:export\s+)?(?:async\s+)?function\s+{escaped}\b", text, re.MULTILINE)
+    if found is not None:
+        start = text.find("function", found.start())
+        return attrs.evolve(_at(text, places, start, depth + 1), name=name)
+    declared = rf"^(?:export\s+)?(?:const|let|var)\s+{escaped}\s*(?P<type>:[^=]+)?=\s*"
+    found = re.search(declared, text, re.MULTILINE)
+    if found is None:
+        return DefaultExport(None, "")
+    inner = _at(text, places, found.end(), depth + 1)
+    if found["type"] and inner.parameter is not None:
+        inner = attrs.evolve(inner, parameter=attrs.evolve(inner.parameter, typed=True))
+    return attrs.evolve(inner, name=name)
+
+
+def _first(text: str, places: UiPlaces, paren: int) -> Parameter | None:
+    """Return the first parameter behind the parenthesis at ``paren``."""
+    close = places.pairs.get(paren)
+    start = paren + 1 + len(re.match(r"(?:\s|/\*.*?\*/)*", text[paren + 1 :], re.DOTALL)[0])  # type: ignore[index]  # it matches nothing, too
+    if close is None or start >= close:
+        return None
+    if text[start] in "{[":
+        end = places.pairs.get(start, close) + 1
+    else:
+        word = _NAME.match(text, start)
+        if word is None:
+            return None
+        end = word.end()
+    rest = text[end:close].lstrip()
+    if rest[:1] not in ("", ",", ":", "=", "?"):
+        return None
+    return Parameter(start, end, "paren", typed=rest[:1] in (":", "?"))

@@ -1,0 +1,195 @@
+"""`.fx/types`: the virtual files of UI halves, their declarations, what is known as JSON.
+
+Written by `fx dev`, `fx build` and `fx typecheck`; a file whose text stays is left alone, so
+that compilers and editors see what has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import attrs
+
+from fxtrio.compile.installation import JS
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.types.client_types import Tier, app_module, module_name, page_module, path_types
+from fxtrio.types.page_types import PageTypes, ProjectTypes, dump_types
+from fxtrio.types.ui_places import UiPlaces, read_places
+from fxtrio.types.virtual import VirtualUi, virtual_ui
+
+FOLDER = Path(".fx/types")
+"""Relative to the project folder."""
+
+FACTS = "types.json"
+"""What `dump_types` gives."""
+
+_SLOT = re.compile(r"<Slot\b[^>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
+_IMPORTS_OWN = re.compile(r"""from\s+['"][./@]""")
+
+
+@attrs.frozen(eq=False)
+class UiHalf:
+    """One UI half, read."""
+
+    page: CheckedPage
+    types: PageTypes
+    module: str
+    places: UiPlaces
+
+    @property
+    def source(self) -> str:
+        """The `.fxl` file."""
+        return self.page.module.source
+
+
+@attrs.define(eq=False)
+class TypesFolder:
+    """The folder of one project; keeps what it has read of halves that stay the same."""
+
+    root: Path
+    compiler: Path
+    """Where TypeScript and the types of React are installed."""
+
+    _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
+
+    def halves(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
+        """Return the halves of all files that divide into halves."""
+        known = types.by_source()
+        found = []
+        for number, page in enumerate(project.pages):
+            source = page.module.source
+            if page.whole and source in known:
+                half = UiHalf(page, known[source], module_name(number), self._places(page))
+                found.append(half)
+        return found
+
+    def _places(self, page: CheckedPage) -> UiPlaces:
+        source = page.module.source
+        text, places = self._read.get(source, ("", None))
+        if places is None or text != page.ui:
+            places = read_places(page.ui)
+            self._read[source] = page.ui, places
+        return places
+
+    def write_facts(self, types: ProjectTypes) -> None:
+        """Write what is known of the project."""
+        write_text(self.root / FOLDER / FACTS, dump_types(types).decode())
+
+    def write_tier(
+        self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str] = ()
+    ) -> dict[str, VirtualUi]:
+        """Write the virtual files of ``halves``; return them by their path in the tier's folder.
+
+        ``others`` are paths that the app answers besides its pages, for example ``/admin/*``.
+        """
+        folder = self.root / FOLDER / tier
+        patterns = [*types.routes, *others]
+        paths = [one for pattern in patterns for one in path_types(pattern)]
+        write_text(folder / "client.d.ts", app_module(paths, tier))
+        virtual: dict[str, VirtualUi] = {}
+        ending = "tsx" if tier == "strict" else "jsx"
+        listed = list(halves)
+        slots = slot_names({half.source: half.page.ui for half in listed})
+        for half in listed:
+            around = None if slots is None else slots_around(half.types, slots)
+            text = page_module(half.types, around, tier)
+            write_text(folder / f"{half.module.removeprefix('fx/')}.d.ts", text)
+            typed = tier == "strict"
+            made = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
+            name = f"{half.source}.{ending}"
+            write_text(folder / name, made.text)
+            virtual[name] = made
+        write_text(folder / "tsconfig.json", self._settings(tier, virtual))
+        return virtual
+
+    def _settings(self, tier: Tier, files: Iterable[str]) -> str:
+        folder = self.root / FOLDER / tier
+        types = JS / "types"
+        own = self.root / "node_modules" / "@types"
+        react = own if (own / "react").is_dir() else self.compiler / "node_modules" / "@types"
+        shown = [path.as_posix() for path in (types / "ambient.d.ts", types / "lenient.d.ts")]
+        return json.dumps(
+            {
+                "compilerOptions": {
+                    "target": "es2023",
+                    "lib": ["es2023", "dom", "dom.iterable"],
+                    "module": "esnext",
+                    "moduleResolution": "bundler",
+                    "allowImportingTsExtensions": True,
+                    "resolveJsonModule": True,
+                    "jsx": "react-jsx",
+                    "strict": True,
+                    "noImplicitAny": False,
+                    "allowJs": True,
+                    "checkJs": tier != "strict",
+                    "noEmit": True,
+                    "skipLibCheck": True,
+                    "types": [],
+                    "incremental": True,
+                    "tsBuildInfoFile": "./build.json",
+                    "rootDirs": [
+                        self.root.as_posix(),
+                        folder.as_posix(),
+                        *((folder.parent / one).as_posix() for one in ("loose", "strict")),
+                    ],
+                    "paths": {
+                        "fx/base": [(JS / "client" / "index.d.ts").as_posix()],
+                        "fx/shared": [(types / "shared.d.ts").as_posix()],
+                        "fx/client": ["./client.d.ts"],
+                        "fx/c*": ["./c*.d.ts"],
+                        "react": [(react / "react").as_posix()],
+                        "react/*": [(react / "react").as_posix() + "/*"],
+                        "react-dom": [(react / "react-dom").as_posix()],
+                        "react-dom/*": [(react / "react-dom").as_posix() + "/*"],
+                        "csstype": [(react.parent / "csstype").as_posix()],
+                    },
+                },
+                "files": [*(shown[:1] if tier == "strict" else shown), *files],
+            },
+            indent=1,
+        )
+
+
+def slot_names(texts: Mapping[str, str]) -> Mapping[str, frozenset[str]] | None:
+    """Return the names of the places that each file has; None when some cannot be seen.
+
+    ``texts`` are the UI halves by source.
+    """
+    found = {}
+    for source, text in texts.items():
+        names = set()
+        for one in _SLOT.finditer(text):
+            if one[3]:
+                return None
+            names.add(one[1] or one[2] or "")
+        found[source] = frozenset(names)
+    return found
+
+
+def slots_around(page: PageTypes, slots: Mapping[str, frozenset[str]]) -> list[str] | None:
+    """Return the places in the layouts around a page; None when there may be others."""
+    found = {name for layout in page.layouts for name in slots.get(layout, ())}
+    return sorted(found) or None
+
+
+def write_text(path: Path, text: str) -> bool:
+    """Write a file whose text is another one; return whether it was."""
+    try:
+        if path.read_text("utf-8") == text:
+            return False
+    except (OSError, ValueError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8", newline="")
+    return True
+
+
+def digest_of(text: str) -> str:
+    """Return a short text that stands for another one."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+Report = Callable[[str], None]

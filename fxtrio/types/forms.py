@@ -1,0 +1,80 @@
+"""Forms: the action that one calls, and the names of its fields. Pure.
+
+TypeScript cannot see which form a control stands in; here it is looked up.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+
+from fxtrio.compile.problems import Problem
+from fxtrio.types.folder import UiHalf
+from fxtrio.types.page_types import ActionTypes
+from fxtrio.types.ui_places import Element
+
+_CONTROLS = frozenset({"input", "select", "textarea"})
+_FROM_CLIENT = re.compile(r"import\s*\{([^}]*)\}\s*from\s*['\"]fx/client['\"]")
+
+
+def form_problems(half: UiHalf) -> Iterator[Problem]:
+    """Yield forms whose action the page does not have, and controls that no action reads."""
+    if half.types.kind != "page" or not _imports_form(half.page.ui):
+        return
+    forms = {one.offset: one for one in half.places.elements if one.name == "Form"}
+    actions: dict[int, ActionTypes] = {}
+    for offset, form in forms.items():
+        named = form.attribute("action")
+        if form.spreads or form.attribute("page") is not None or _goes_to_page(form):
+            continue
+        if named is None or named.value is None:
+            continue
+        action = half.types.action(named.value)
+        if action is not None:
+            actions[offset] = action
+            continue
+        known = [one.name for one in half.types.actions]
+        remedy = similar(named.value, known) or (
+            f"It has {', '.join(known)}" if known else "Define it with @action"
+        )
+        message = f"this page has no action '{named.value}'"
+        yield _problem(half, named.value_offset - 1, message, remedy)
+    for element in half.places.elements:
+        inner = [actions[offset] for offset in element.inside if offset in actions]
+        around = [offset for offset in element.inside if offset in forms]
+        if element.name in _CONTROLS and inner and around[-1] in actions:
+            yield from _control_problems(half, element, actions[around[-1]])
+
+
+def _imports_form(text: str) -> bool:
+    names = [name.strip() for one in _FROM_CLIENT.findall(text) for name in one.split(",")]
+    return "Form" in names
+
+
+def _goes_to_page(form: Element) -> bool:
+    method = form.attribute("method")
+    return method is not None and (method.value or "").lower() != "post"
+
+
+def _control_problems(half: UiHalf, element: Element, action: ActionTypes) -> Iterator[Problem]:
+    named = element.attribute("name")
+    if named is None or not named.value or action.argument is None or not action.controls:
+        return
+    first = re.split(r"[.\[]", named.value)[0]
+    names = action.controls
+    if first in names or first.startswith("_"):
+        return
+    message = f"the action '{action.name}' has no field '{named.value}'"
+    remedy = similar(first, names) or (f"It has {', '.join(names)}" if names else "It has none")
+    yield _problem(half, named.value_offset, message, remedy)
+
+
+def similar(name: str, known: Sequence[str]) -> str:
+    """Return a question for the name that may be meant; "" when none is like it."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean '{near[0]}'?" if near else ""
+
+
+def _problem(half: UiHalf, offset: int, message: str, remedy: str) -> Problem:
+    return Problem(half.source, *half.places.source.place_of(offset), message, remedy)

@@ -1,0 +1,101 @@
+"""Which complaints about a half without types are told: those that a user would call mistakes.
+
+A complaint concerns the types of the Python half when it is gone as soon as nothing is known of
+them: the caller compiles twice and compares. What is left of it is judged here, by its code and
+by the text around. Plain JavaScript converts numbers to text and back, sets attributes to null,
+and gives variables new types: none of that is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from fxtrio.types.compiler import Diagnostic
+
+NAMES = frozenset({2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460})
+"""Undefined names, and imports of what is not there: told whatever they concern."""
+
+TYPED = range(8000, 8100)
+"""Types in a JavaScript file: so it is none."""
+
+_MEMBERS = frozenset({2339, 2551, 2550, 2568})
+_NOTHING = frozenset({18047, 18048, 18049, 2531, 2532, 2533})
+_USES = frozenset({2349, 2348, 2488, 2461, 2495, 2569, 2548, 2721, 2722, 2723, 7053, 2538})
+_COMPARED = 2367
+_NUMBERS = frozenset({2362, 2363, 2365})
+_GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 2555, 2820})
+
+_CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
+_SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
+_TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
+_ATTRIBUTE = re.compile(r"[\w-]+\s*=\s*[\"'{]")
+_WORD = re.compile(r"[\w$.?\[\]]+")
+
+
+def is_told(found: Diagnostic, text: str, offset: int, decimals: Collection[str]) -> bool:
+    """Whether a complaint at ``offset`` of ``text`` that concerns known types is told.
+
+    ``decimals`` are the keys that hold numbers as text, with which JavaScript calculates well.
+    """
+    if found.code in _MEMBERS or found.code in _NOTHING or found.code in _USES:
+        return True
+    if found.code == _COMPARED:
+        return _is_exact(text, offset)
+    if found.code in _NUMBERS:
+        word = _WORD.match(text, offset)
+        return word is None or word.group().rpartition(".")[2] not in decimals
+    return found.code in _GIVEN and _is_given_to_us(found, text, offset)
+
+
+def _is_exact(text: str, offset: int) -> bool:
+    """Whether two values are compared without conversion."""
+    line = text[offset : text.find("\n", offset)]
+    return "===" in line or "!==" in line
+
+
+def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
+    """Whether what is given goes to the framework, or cannot be shown at all."""
+    if "'ReactNode'" in found.whole and not _ATTRIBUTE.match(text, offset):
+        return True
+    if _ATTRIBUTE.match(text, offset) or text[offset - 1 : offset] == "<":
+        name = text[offset:].partition("=")[0].strip()
+        return _tag_around(text, offset) in ("Link", "Form") and name in ("href", "action")
+    called = _call_around(text, offset)
+    if called in _TEXT_CALLS or called in _CALLS.findall(text):
+        return True
+    if "URLSearchParams" in found.message or "$Slots" in found.whole:
+        return True
+    if found.code == 2554:
+        word = _WORD.match(text, offset)
+        return word is not None and word.group() in _CALLS.findall(text)
+    return bool(_SEARCHES.search(text[:offset])) or _is_slot(text, offset)
+
+
+def _is_slot(text: str, offset: int) -> bool:
+    start = text.rfind("export", 0, offset)
+    return bool(re.match(r"export\s+(?:const|let|var)\s+slots\b[^;]*$", text[start:offset]))
+
+
+def _tag_around(text: str, offset: int) -> str:
+    """Return the name of the tag that an attribute stands in."""
+    start = text.rfind("<", 0, offset)
+    found = re.compile(r"<\s*([\w.]+)").match(text, start) if start >= 0 else None
+    return found[1] if found else ""
+
+
+def _call_around(text: str, offset: int) -> str:
+    """Return the name of the function whose innermost call is around; "" without one."""
+    depth = 0
+    for index in range(offset - 1, max(offset - 2000, -1), -1):
+        char = text[index]
+        if char in ")]":
+            depth += 1
+        elif char == "[":
+            depth -= 1
+        elif char == "(":
+            if depth == 0:
+                found = re.search(r"([\w$]+)\s*$", text[:index])
+                return found[1] if found else ""
+            depth -= 1
+    return ""

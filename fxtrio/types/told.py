@@ -1,0 +1,100 @@
+"""What the compiler says, as a problem of a page file: in the page's words where it is about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fxtrio.compile.problems import Problem
+from fxtrio.types.compiler import Diagnostic
+from fxtrio.types.folder import UiHalf
+from fxtrio.types.forms import similar
+from fxtrio.types.shapes import ObjectShape, Place, parts_of
+
+_MODULE = re.compile(r"fx/c\d{5}")
+_SUGGESTED = re.compile(r"\s*Did you mean (?:to write )?'([^']+)'\?")
+_NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
+_UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
+_LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")
+_ATTRIBUTE = re.compile(r"""\s*(?:href\s*=\s*\{?\s*)?""")
+_MINE = (("$Data", "data"), ("$LayoutData", "layoutData"), ("$Params", "params"))
+
+
+def problem_of(
+    found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, routes: Sequence[str]
+) -> Problem:
+    """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
+    link = _link(found, half, offset, routes)
+    message, remedy = link or _told(found, half)
+    return Problem(half.source, *place, message, remedy)
+
+
+def _told(found: Diagnostic, half: UiHalf) -> tuple[str, str]:
+    message = _MODULE.sub("fx/client", found.message)
+    suggested = _SUGGESTED.search(found.whole)
+    member = _NO_MEMBER.search(found.message)
+    if member is not None:
+        return _no_member(member[1], member[2], half, suggested)
+    if found.code in (18047, 18048, 18049, 2531, 2532, 2533):
+        return message.rstrip("."), "Look whether it is there first, for example with '?.'"
+    key = _UNKNOWN_KEY.search(found.message)
+    if key is not None:
+        told = f"there is no '{key[1]}' in what it takes"
+        return told, _remedy(suggested) or "Correct the name"
+    detail = found.details[-1].rstrip(".") if found.details else ""
+    message = _SUGGESTED.sub("", message).rstrip(".")
+    remedy = _remedy(suggested) or detail or "Correct it, or the Python half"
+    return message, remedy
+
+
+def _no_member(
+    name: str, owner: str, half: UiHalf, suggested: re.Match[str] | None
+) -> tuple[str, str]:
+    shown = owner
+    for mine, called in _MINE:
+        if owner == mine:
+            shown = called
+    definition = next((one for one in half.types.definitions if one.name == owner), None)
+    shape = definition.shape if definition is not None else None
+    keys = _keys(shape)
+    if owner == "$Data" or (owner == "{}" and not half.types.loader):
+        keys = _keys(half.types.definition(half.types.data))
+    told = f"there is no '{name}' in {shown}" if shown != owner else ""
+    message = told or f"there is no '{name}' in '{owner}'"
+    where = _written(definition.place if definition is not None else half.types.loader, half)
+    known = f"It has {', '.join(keys)}{where}" if keys else ""
+    return message, _remedy(suggested) or known or "Correct the name, or the Python half"
+
+
+def _keys(shape: object) -> list[str]:
+    parts = parts_of(shape) if shape is not None else ()  # type: ignore[arg-type]  # a shape
+    return [key.name for part in parts if isinstance(part, ObjectShape) for key in part.keys]
+
+
+def _written(place: Place | None, half: UiHalf) -> str:
+    if place is None:
+        return ""
+    where = f"line {place.line}" if place.path == half.source else f"{place.path}:{place.line}"
+    return f" ({where})"
+
+
+def _remedy(suggested: re.Match[str] | None) -> str:
+    return f"Did you mean '{suggested[1]}'?" if suggested is not None else ""
+
+
+def _link(
+    found: Diagnostic, half: UiHalf, offset: int, routes: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return what is wrong with a path; None when the complaint is about something else."""
+    text = half.page.ui
+    begun = _ATTRIBUTE.match(text, offset)
+    at = begun.end() if begun is not None else offset
+    is_link = text.startswith("href", offset) or bool(
+        re.search(r"\b(?:navigate|prefetch)\(\s*$", text[:offset])
+    )
+    if found.code not in (2322, 2345) or not is_link:
+        return None
+    literal = _LITERAL.match(text, at)
+    shown = f"'{literal[1]}'" if literal is not None else "this path"
+    near = similar(literal[1], list(routes)) if literal is not None else ""
+    return f"no page answers {shown}", near or "'fx routes' prints those there are"
