@@ -20,9 +20,9 @@ from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import Diagnostic, compile_types
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf, digest_of, write_text
 from fxtrio.types.forms import form_problems
-from fxtrio.types.loose_rules import NAMES, TYPED, is_told
+from fxtrio.types.loose_rules import TYPED, KnownNames, is_certain, is_told
 from fxtrio.types.page_types import ProjectTypes
-from fxtrio.types.shapes import ObjectShape, Plain, parts_of, walk
+from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk
 from fxtrio.types.told import problem_of
 from fxtrio.types.virtual import VirtualUi
 
@@ -76,8 +76,9 @@ class TypeCheck:
             loose = [half for half in loose if half.source not in sources]
             digests = sorted({digest_of(half.page.ui) for half in strict})
             await trio.to_thread.run_sync(self._note_typed, digests)
-            await compile_tier("strict", strict)
-            seen["loose"] = [one for one in seen["loose"] if one.half.source not in sources]
+            async with trio.open_nursery() as nursery:  # the others were not looked at
+                nursery.start_soon(compile_tier, "loose", loose)
+                nursery.start_soon(compile_tier, "strict", strict)
         told = [*await self._judged(seen["loose"], types), *seen["strict"]]
         return _problems(halves, told, types)
 
@@ -109,13 +110,13 @@ class TypeCheck:
 
     async def _judged(self, seen: list[_Seen], types: ProjectTypes) -> list[_Seen]:
         """Return those complaints about halves without types that are told."""
-        decimals = _decimals(types)
-        names = [one for one in seen if one.diagnostic.code in NAMES]
+        known = _known_names(types)
+        names = [one for one in seen if is_certain(one.diagnostic)]
         rest = [
             one
             for one in seen
-            if one.diagnostic.code not in NAMES
-            and is_told(one.diagnostic, one.half.page.ui, one.offset, decimals)
+            if not is_certain(one.diagnostic)
+            and is_told(one.diagnostic, one.half.page.ui, one.offset, known)
         ]
         if not rest:
             return names
@@ -145,16 +146,20 @@ def _seen(
         yield _Seen(one, half, place, offset)
 
 
-def _decimals(types: ProjectTypes) -> frozenset[str]:
-    """Return the keys that hold a Decimal, which is text in JSON."""
-    found = set()
+def _known_names(types: ProjectTypes) -> KnownNames:
+    """Return the keys that hold text, and the names of classes."""
+    texts, numbers = set[str](), set[str]()
     for page in types.pages:
         shapes = [page.data, page.layout_data, *(one.shape for one in page.definitions)]
         for shape in (inner for outer in shapes for _, inner in walk(outer)):
             for key in shape.keys if isinstance(shape, ObjectShape) else ():
-                if any(isinstance(p, Plain) and p.format == "decimal" for p in parts_of(key.shape)):
-                    found.add(key.name)
-    return frozenset(found)
+                for part in parts_of(key.shape):
+                    if isinstance(part, Plain) and part.kind == "string":
+                        (numbers if part.format == "decimal" else texts).add(key.name)
+                    elif isinstance(part, Plain | Vague):
+                        numbers.add(key.name)
+    classes = frozenset(one.name for page in types.pages for one in page.definitions)
+    return KnownNames(frozenset(texts - numbers), classes)
 
 
 def _problems(

@@ -9,7 +9,8 @@ and gives variables new types: none of that is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+
+import attrs
 
 from fxtrio.types.compiler import Diagnostic
 
@@ -30,22 +31,53 @@ _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
 _SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
 _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
 _ATTRIBUTE = re.compile(r"[\w-]+\s*=\s*[\"'{]")
+_CHILD = re.compile(r"Type '([^'|]+?)(?: \| null)?' is not assignable to type 'ReactNode'")
 _WORD = re.compile(r"[\w$.?\[\]]+")
 
 
-def is_told(found: Diagnostic, text: str, offset: int, decimals: Collection[str]) -> bool:
-    """Whether a complaint at ``offset`` of ``text`` that concerns known types is told.
+def is_certain(found: Diagnostic) -> bool:
+    """Whether a complaint is told whatever it concerns: a name that is not there.
 
-    ``decimals`` are the keys that hold numbers as text, with which JavaScript calculates well.
+    A property that a component does not name has no effect; it is told when it looks like one
+    that the component does name.
     """
+    if found.code in NAMES:
+        return True
+    is_property = "does not exist on type 'IntrinsicAttributes &" in found.whole
+    return found.code == 2322 and is_property and "Did you mean" in found.whole
+
+
+@attrs.frozen
+class KnownNames:
+    """Names in the types of a half."""
+
+    texts: frozenset[str]
+    """Keys that hold text, and never a number: a Decimal is one, JavaScript calculates with it."""
+
+    classes: frozenset[str]
+    """What objects are called."""
+
+
+def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> bool:
+    """Whether a complaint at ``offset`` of ``text`` that concerns known types is told."""
     if found.code in _MEMBERS or found.code in _NOTHING or found.code in _USES:
         return True
     if found.code == _COMPARED:
         return _is_exact(text, offset)
     if found.code in _NUMBERS:
         word = _WORD.match(text, offset)
-        return word is None or word.group().rpartition(".")[2] not in decimals
-    return found.code in _GIVEN and _is_given_to_us(found, text, offset)
+        return word is not None and word.group().rpartition(".")[2] in known.texts
+    if found.code not in _GIVEN:
+        return False
+    return _is_no_child(found, known) or _is_given_to_us(found, text, offset)
+
+
+def _is_no_child(found: Diagnostic, known: KnownNames) -> bool:
+    """Whether an object of the Python half stands where only text can be shown."""
+    child = _CHILD.match(found.message)
+    if child is None:
+        return False
+    return child[1].startswith("{") or child[1].rstrip("[]") in known.classes
 
 
 def _is_exact(text: str, offset: int) -> bool:
@@ -56,8 +88,6 @@ def _is_exact(text: str, offset: int) -> bool:
 
 def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
     """Whether what is given goes to the framework, or cannot be shown at all."""
-    if "'ReactNode'" in found.whole and not _ATTRIBUTE.match(text, offset):
-        return True
     if _ATTRIBUTE.match(text, offset) or text[offset - 1 : offset] == "<":
         name = text[offset:].partition("=")[0].strip()
         return _tag_around(text, offset) in ("Link", "Form") and name in ("href", "action")

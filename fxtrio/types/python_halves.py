@@ -154,7 +154,9 @@ def _with_injected(page: CheckedPage) -> tuple[str, int]:
     return "\n".join(lines), line
 
 
-def _read(output: str, checker: Checker, modules: Mapping[str, CheckedPage]) -> Iterable[Problem]:
+def _read(
+    output: str, checker: Checker, modules: Mapping[str, tuple[str, int]]
+) -> Iterable[Problem]:
     for line in output.splitlines():
         found = checker.line.match(line)
         if found is None:

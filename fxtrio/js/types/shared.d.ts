@@ -61,12 +61,7 @@ export interface Form<Actions> {
 
 type Tail = '' | `?${string}` | `#${string}`;
 type Elsewhere =
-  | ''
-  | `${string}:${string}`
-  | `//${string}`
-  | `#${string}`
-  | `?${string}`
-  | `.${string}`;
+  '' | `${string}:${string}` | `//${string}` | `#${string}` | `?${string}` | `.${string}`;
 
 /** A path that the app answers, or what leads elsewhere. */
 export type Href<Path extends string, Text extends string> = string extends Text
