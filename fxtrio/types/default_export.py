@@ -21,7 +21,7 @@ _DEEPEST = 5
 
 
 @attrs.frozen
-class Parameter:
+class PropsParameter:
     """The first parameter of a component."""
 
     start: int
@@ -41,7 +41,7 @@ class Parameter:
 class DefaultExport:
     """What a half exports by default, as far as can be seen."""
 
-    parameter: Parameter | None
+    parameter: PropsParameter | None
     name: str
     """Of the component; "" when it has none."""
 
@@ -76,7 +76,7 @@ def _at(text: str, places: UiPlaces, offset: int, depth: int) -> DefaultExport:
         return _at(text, places, found.end(), depth + 1)
     found = _BARE_ARROW.match(text, offset)
     if found is not None:
-        parameter = Parameter(found.start("name"), found.end("name"), "bare", typed=False)
+        parameter = PropsParameter(found.start("name"), found.end("name"), "bare", typed=False)
         return DefaultExport(parameter, "")
     found = _WRAPPED.match(text, offset)
     if found is not None:
@@ -103,7 +103,7 @@ def _named(text: str, places: UiPlaces, name: str, depth: int) -> DefaultExport:
     return attrs.evolve(inner, name=name)
 
 
-def _first(text: str, places: UiPlaces, paren: int) -> Parameter | None:
+def _first(text: str, places: UiPlaces, paren: int) -> PropsParameter | None:
     """Return the first parameter behind the parenthesis at ``paren``."""
     close = places.pairs.get(paren)
     start = paren + 1 + len(re.match(r"(?:\s|/\*.*?\*/)*", text[paren + 1 :], re.DOTALL)[0])  # type: ignore[index]  # it matches nothing, too
@@ -119,4 +119,4 @@ def _first(text: str, places: UiPlaces, paren: int) -> Parameter | None:
     rest = text[end:close].lstrip()
     if rest[:1] not in ("", ",", ":", "=", "?"):
         return None
-    return Parameter(start, end, "paren", typed=rest[:1] in (":", "?"))
+    return PropsParameter(start, end, "paren", typed=rest[:1] in (":", "?"))
