@@ -19,7 +19,7 @@ from fxtrio.compile.project import CheckedProject
 from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import Diagnostic, compile_types
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf, digest_of, write_text
-from fxtrio.types.forms import form_problems
+from fxtrio.types.form_fields import form_problems
 from fxtrio.types.loose_rules import TYPED, KnownNames, is_certain, is_told
 from fxtrio.types.page_types import ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk

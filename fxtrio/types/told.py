@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fxtrio.compile.problems import Problem
 from fxtrio.types.compiler import Diagnostic
 from fxtrio.types.folder import UiHalf
-from fxtrio.types.forms import similar
+from fxtrio.types.form_fields import similar
 from fxtrio.types.shapes import ObjectShape, Place, parts_of
 
 _MODULE = re.compile(r"fx/c\d{5}")
