@@ -23,6 +23,9 @@ Outcome = Literal["ended", "done", "lost", "returned", "retried", "failed"]
 
 _LONGEST_ERROR = 8000  # characters of a traceback that are kept
 
+LONGEST_PAUSE = 30 * 86_400.0
+"""Before a job is tried again, however often it has failed (seconds)."""
+
 log = logging.getLogger("fx.jobs")
 
 
@@ -85,6 +88,10 @@ async def _fail(
     log.log(level, "Job %s (%d) failed", job.name, job.id, exc_info=shown)
     text = "".join(traceback.format_exception(shown))[-_LONGEST_ERROR:]
     ended = now()
-    due = ended + declared.backoff * 2 ** min(job.attempts - 1, 50) if again else None
+    due = (
+        ended + min(declared.backoff * 2 ** min(job.attempts - 1, 50), LONGEST_PAUSE)
+        if again
+        else None
+    )
     await surely(partial(store.fail, job, text, ended, due))
     return "retried" if again else "failed"

@@ -20,6 +20,10 @@ P = ParamSpec("P")
 Unique = bool | Callable[..., str | None]
 
 
+LONGEST_DELAY = 100 * 365 * 86_400.0
+"""Beyond it moments have no dates, by which people look for jobs (seconds)."""
+
+
 @attrs.frozen(eq=False, kw_only=True)
 class Job(Generic[P]):
     """A function that can be enqueued. Calling it runs the function, here and now."""
@@ -55,9 +59,11 @@ class Job(Generic[P]):
 
         It is part of the transaction around: run after that is committed, and never when it
         is not. ``delay`` is in seconds. None when it is ``unique`` and waits or runs
-        already. Raises JobsNotRunning, JobArgumentsInvalid, JobKeyInvalid, and what the
-        database raises.
+        already. Raises JobsNotRunning, JobArgumentsInvalid, JobKeyInvalid, ValueError for a
+        ``delay`` above `LONGEST_DELAY`, and what the database raises.
         """
+        if not delay <= LONGEST_DELAY:  # nan is not, either
+            raise ValueError(f"{self.name}: the delay is {delay!r} s. It may be 100 years.")
         app = current_app()
         runner = None if app is None else app.jobs
         if runner is None:
@@ -107,10 +113,11 @@ def job(
     """Make a function of a module a durable job, run at least once.
 
     It is tried ``1 + retries`` times, ``timeout`` seconds at most each, with pauses of
-    ``backoff``, twice ``backoff`` and so on. ``unique`` keeps only one run with the same
-    arguments waiting or running; a function of the arguments returns another key for that,
-    or None. What an ``atomic`` one does to `fx.db` is kept together with its end, so that
-    its effect there is exactly once. ``queue`` is a name by which processes can choose.
+    ``backoff``, twice ``backoff`` and so on, 30 days at most. ``unique`` keeps only one run
+    with the same arguments waiting or running; a function of the arguments returns another
+    key for that, or None. What an ``atomic`` one does to `fx.db` is kept together with its
+    end, so that its effect there is exactly once. ``queue`` is a name by which processes can
+    choose.
     """
 
     def declare(function: Callable[P, Any]) -> Job[P]:

@@ -61,7 +61,7 @@ async def test_sessions_come_back_with_their_user_until_they_are_over(
     storage: DatabaseStorage,
 ) -> None:
     await storage.add_user(ADA, "hash")
-    await storage.add_session(session(b"k"), replaces=None, most=5)
+    await storage.add_session(session(b"k"), proof="hash", replaces=None, most=5)
     assert await storage.find_session(b"k", 99.9) == (session(b"k"), ADA)
     assert await storage.find_session(b"k", 100.0) is None
     assert await storage.find_session(b"other", 50.0) is None
@@ -71,7 +71,7 @@ async def test_a_session_is_never_extended_past_its_greatest_age_or_back_to_life
     storage: DatabaseStorage,
 ) -> None:
     await storage.add_user(ADA, "hash")
-    await storage.add_session(session(b"k"), replaces=None, most=5)
+    await storage.add_session(session(b"k"), proof="hash", replaces=None, most=5)
     await storage.extend_session(b"k", 500.0, 500.0)
     found = await storage.find_session(b"k", 150.0)
     assert found is not None
@@ -84,7 +84,7 @@ async def test_a_session_is_never_extended_past_its_greatest_age_or_back_to_life
 async def test_ending_all_sessions_says_how_many_there_were(storage: DatabaseStorage) -> None:
     await storage.add_user(ADA, "hash")
     for key in (b"1", b"2", b"3"):
-        await storage.add_session(session(key), replaces=None, most=5)
+        await storage.add_session(session(key), proof="hash", replaces=None, most=5)
     assert await storage.end_sessions(ADA.id) == 3
     assert await storage.end_sessions(ADA.id) == 0
 
@@ -147,7 +147,7 @@ async def test_many_logins_of_a_user_at_once_keep_as_many_sessions_as_are_allowe
 
         async def begin(storage: DatabaseStorage, number: int) -> None:
             new = session(b"%d" % number, at=10.0 + number)
-            await storage.add_session(new, replaces=None, most=3)
+            await storage.add_session(new, proof="hash", replaces=None, most=3)
 
         async with trio.open_nursery() as nursery:
             for number in range(20):
@@ -159,7 +159,7 @@ async def test_who_watches_the_number_learns_of_every_end_elsewhere(root: Path) 
     async with opened(root) as one, opened(root) as two:
         await one.add_user(ADA, "hash")
         for key in (b"a", b"b", b"c"):
-            await one.add_session(session(key), replaces=None, most=5)
+            await one.add_session(session(key), proof="hash", replaces=None, most=5)
         known = await two.version()
         assert await two.version() == known
         for end in (one.end_session(b"a"), one.end_sessions(ADA.id), one.remove_user(ADA.id)):
@@ -172,7 +172,7 @@ async def test_who_watches_the_number_learns_of_every_end_elsewhere(root: Path) 
 
 async def test_many_sessions_are_asked_for_in_parts(storage: DatabaseStorage) -> None:
     await storage.add_user(ADA, "hash")
-    await storage.add_session(session(b"k"), replaces=None, most=5)
+    await storage.add_session(session(b"k"), proof="hash", replaces=None, most=5)
     keys = [b"%d" % number for number in range(1200)]
     assert await storage.living_sessions([*keys, b"k"], 50.0) == {b"k": 100.0}
     assert await storage.living_sessions([], 50.0) == {}

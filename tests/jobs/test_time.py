@@ -52,6 +52,36 @@ async def test_a_job_is_tried_again_after_longer_and_longer_pauses(
     assert "KeyError: 'again'" in error and "test_time.py" in error
 
 
+async def test_the_pauses_between_tries_end_growing(
+    database: Database, autojump_clock: MockClock
+) -> None:
+    times: list[float] = []
+
+    @job(retries=3, backoff=20 * 86_400)
+    async def send() -> None:
+        times.append(trio.current_time() / 86_400)
+        raise KeyError("again")
+
+    async with running(database, send):
+        await send.enqueue()
+        await trio.sleep(100 * 86_400)
+
+    assert times == pytest.approx([0, 20, 50, 80], abs=0.1)
+
+
+@pytest.mark.parametrize("delay", [float("inf"), float("nan"), 1e12])
+async def test_a_moment_without_a_date_is_refused(database: Database, delay: float) -> None:
+    @job()
+    async def send() -> None:
+        raise AssertionError("must not run")
+
+    async with running(database, send):
+        with pytest.raises(ValueError, match="the delay is"):
+            await send.enqueue(delay=delay)
+
+    assert await rows(database, "state") == []
+
+
 async def test_a_job_that_takes_too_long_has_failed(
     database: Database, autojump_clock: MockClock
 ) -> None:

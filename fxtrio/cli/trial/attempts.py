@@ -33,7 +33,15 @@ from fxtrio.tracebacks import is_application
 Result = TypeVar("Result")
 
 _START = "Start what it needs, or connect when the app starts and not on import: in a plugin"
-_FRAMEWORK = ("fx.runtime", "fx.tasks", "fx.realtime", "fx.cache", "fx.testing")
+_FRAMEWORK = (
+    "fx.runtime",
+    "fx.db",
+    "fx.jobs",
+    "fx.tasks",
+    "fx.realtime",
+    "fx.cache",
+    "fx.testing",
+)
 _MOST_NAMED = 3
 _NO_NAME = re.compile(
     r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'"

@@ -16,10 +16,11 @@ from starlette.types import Scope
 
 from fxtrio.errors import TaskQueueFull
 from fxtrio.plugins.auth.attempts import LimitedAttempts
+from fxtrio.plugins.auth.credentials import credential_problems, readable_password
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
-from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password, password_problem
+from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password
 from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.remembered import RememberedSessions
 from fxtrio.plugins.auth.settings import AuthSettings
@@ -76,7 +77,7 @@ class AuthService:
         if not self.settings.registration:
             return _CLOSED
         address = canonical_email(email)
-        fields = self._check_new(address, password)
+        fields = credential_problems(self.settings, address, password)
         if fields:
             return Refusal(code="invalid", message="Validation failed", status=422, fields=fields)
         try:
@@ -94,7 +95,7 @@ class AuthService:
 
     async def confirm(self, token: object, password: object) -> Refusal | None:
         """Make the account that a link in a mail stands for; None when that is done."""
-        secret = self._readable(password)
+        secret = readable_password(password, longest=self.settings.password_max_length)
         if self.registration is None:
             return _CLOSED
         if secret is None or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
@@ -111,7 +112,7 @@ class AuthService:
         ValueError for an address or a password that cannot be used.
         """
         address = canonical_email(email)
-        problems = self._check_new(address, password)
+        problems = credential_problems(self.settings, address, password)
         if problems:
             raise ValueError("; ".join(f"{key}: {text[0]}" for key, text in problems.items()))
         return await self._add(str(address), password)
@@ -141,7 +142,8 @@ class AuthService:
             account = await self._check(address, password, buckets, who)
             if isinstance(account, Refusal):
                 return account
-            return await self._begin(account.user, remember=remember, replaces=replaces)
+            begun = await self._begin(account, remember=remember, replaces=replaces)
+            return begun or _WRONG
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
 
@@ -151,7 +153,7 @@ class AuthService:
         None when that is done. Wrong guesses are limited like failed logins but apart from
         them: an attack on the login does not keep a signed-in user from it.
         """
-        problems = self._check_new(user.email, new)
+        problems = credential_problems(self.settings, user.email, new)
         if problems:
             return Refusal(code="invalid", message="Validation failed", status=422, fields=problems)
         try:
@@ -160,7 +162,8 @@ class AuthService:
             account = await self._check(user.email, current, buckets, who)
             if isinstance(account, Refusal):
                 return account
-            await self.set_password(user, str(new))
+            if not await self._replace_password(user, str(new), known=account.password_hash):
+                return _WRONG
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
         return None
@@ -190,12 +193,10 @@ class AuthService:
 
         The caller has made sure who asks. Raises ValueError for a password that cannot be used.
         """
-        problems = self._check_new(user.email, password)
+        problems = credential_problems(self.settings, user.email, password)
         if problems:
             raise ValueError(problems["password"][0])
-        password_hash = await self.hasher.hash(normalize_password(password) or "")
-        await self.storage.set_password(user.id, password_hash)
-        await self.log_out_everywhere(user.id)
+        await self._replace_password(user, password)
 
     async def remove_user(self, user: User) -> bool:
         """Forget a user, and end every session of the user; False when it was gone before."""
@@ -288,7 +289,7 @@ class AuthService:
     async def _check(
         self, address: str, password: object, buckets: Sequence[Bucket], who: str
     ) -> Account | Refusal:
-        secret = self._readable(password)
+        secret = readable_password(password, longest=self.settings.password_max_length)
         if secret is None:
             return _WRONG
         async with self.attempts.admit(buckets) as refusal:
@@ -303,7 +304,9 @@ class AuthService:
                 return _WRONG
             await self.attempts.forgive(buckets)
         if verification.outdated:
-            await self.storage.set_password(account.user.id, await self.hasher.hash(secret))
+            fresh = await self.hasher.hash(secret)
+            if await self.storage.rehash(account, fresh):
+                return attrs.evolve(account, password_hash=fresh)
         return account
 
     async def _add(self, address: str, password: str) -> User | None:
@@ -314,8 +317,23 @@ class AuthService:
         log.info("user %s registered", user.id)
         return user
 
-    async def _begin(self, user: User, *, remember: bool, replaces: str | None) -> SignedIn:
-        token, now = new_token(), self.clock()
+    async def _replace_password(
+        self, user: User, password: str, *, known: str | None = None
+    ) -> bool:
+        """Keep the hash of a password and end all sessions; False when it is not ``known`` now."""
+        fresh = await self.hasher.hash(normalize_password(password) or "")
+        ended = await self.storage.set_password(user.id, fresh, replaces=known)
+        if ended is None:
+            return False
+        self._end_here(user_id=user.id)
+        log.info("user %s: the password has changed, all %d sessions ended", user.id, ended)
+        return True
+
+    async def _begin(
+        self, account: Account, *, remember: bool, replaces: str | None
+    ) -> SignedIn | None:
+        """Begin a session; None when the password has changed since it was checked."""
+        user, token, now = account.user, new_token(), self.clock()
         ends_at = now + self.settings.absolute_timeout
         session = Session(
             key=key_of(token),
@@ -325,38 +343,18 @@ class AuthService:
             ends_at=ends_at,
             persistent=remember,
         )
-        await self.storage.add_session(
+        kept = await self.storage.add_session(
             session,
+            proof=account.password_hash,
             replaces=None if replaces is None else key_of(replaces),
             most=self.settings.max_sessions,
         )
+        if not kept:
+            return None
         self.remembered.forget()  # the oldest session of the user may have ended
         self.sockets.look()
         log.info("user %s signed in, session %s", user.id, _short(session.key))
         return SignedIn(user=user, session=session, token=token)
-
-    def _readable(self, password: object) -> str | None:
-        """Return a password as it is hashed; None when nobody can have it."""
-        longest = self.settings.password_max_length
-        if not isinstance(password, str) or not 0 < len(password) <= longest:
-            return None
-        return normalize_password(password)
-
-    def _check_new(self, address: str | None, password: object) -> dict[str, list[str]]:
-        fields: dict[str, list[str]] = {}
-        if address is None:
-            fields["email"] = ["This is not an email address."]
-        problem = "Choose a password."
-        if isinstance(password, str) and password:
-            problem = password_problem(
-                password,
-                shortest=self.settings.password_min_length,
-                longest=self.settings.password_max_length,
-                email=address or "",
-            )
-        if problem:
-            fields["password"] = [problem]
-        return fields
 
 
 def get_auth() -> AuthService:

@@ -37,14 +37,27 @@ class AuthStorage(Protocol):
     async def find_account(self, email: str) -> Account | None:
         """Return the account of an email (already in its canonical form)."""
 
-    async def set_password(self, user_id: str, password_hash: str) -> None:
-        """Replace the hash of a user's password."""
+    async def rehash(self, account: Account, password_hash: str) -> bool:
+        """Keep another hash of the same password; False when the password has changed since."""
+
+    async def set_password(
+        self, user_id: str, password_hash: str, *, replaces: str | None = None
+    ) -> int | None:
+        """Replace the hash of a user's password, and end all sessions; return how many.
+
+        None, and nothing else, when the hash is not ``replaces`` any more.
+        """
 
     async def remove_user(self, user_id: str) -> bool:
         """Forget a user, with all sessions; False when there is none."""
 
-    async def add_session(self, session: Session, *, replaces: bytes | None, most: int) -> None:
+    async def add_session(
+        self, session: Session, *, proof: str, replaces: bytes | None, most: int
+    ) -> bool:
         """Keep a session, and end the one with the key ``replaces``.
+
+        False, and nothing else, when the hash of the user's password is not ``proof``, by
+        which the user was let in: it has changed since, or the user is gone.
 
         Drops sessions that were over at ``session.created_at``, and the user's oldest
         above ``most``. No other session ends after this one would: only a clock that has

@@ -11,12 +11,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-import attrs
 import trio
 
 from fxtrio.db import Database
 from fxtrio.plugins.auth.failures import AuthInTransaction, AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
+from fxtrio.plugins.auth.rows import AccountRow, MarkRow, SessionRow
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.tables import PREFIX, named
 from fxtrio.plugins.auth.throttle import Marks
@@ -32,35 +32,6 @@ _AT_ONCE = 500  # keys in one query
 log = logging.getLogger("fx.auth")
 
 Answer = TypeVar("Answer")
-
-
-@attrs.frozen
-class _Mark:
-    key: str
-    empty_at: float
-
-
-@attrs.frozen
-class _Found:
-    """A session with its user, as the columns of a query."""
-
-    user_id: str
-    email: str
-    joined_at: float
-    created_at: float
-    expires_at: float
-    ends_at: float
-    persistent: int
-
-
-@attrs.frozen
-class _Stored:
-    """A user with the hash, as the columns of a query."""
-
-    id: str
-    email: str
-    created_at: float
-    password_hash: str
 
 
 class DatabaseStorage:
@@ -103,7 +74,7 @@ class DatabaseStorage:
         """Return the account of an email."""
         found = await self._in_time(
             self._one,
-            _Stored,
+            AccountRow,
             "select id, email, created_at, password_hash from fx_auth_users where email = $1",
             email,
         )
@@ -112,23 +83,48 @@ class DatabaseStorage:
         user = User(id=found.id, email=found.email, created_at=found.created_at)
         return Account(user=user, password_hash=found.password_hash)
 
-    async def set_password(self, user_id: str, password_hash: str) -> None:
-        """Replace the hash of a user's password."""
-        change = "update fx_auth_users set password_hash = $1 where id = $2"
-        await self._in_time(self._execute, change, password_hash, user_id)
+    async def rehash(self, account: Account, password_hash: str) -> bool:
+        """Keep another hash of the same password; False when the password has changed since."""
+        change = "update fx_auth_users set password_hash = $1 where id = $2 and password_hash = $3"
+        args = password_hash, account.user.id, account.password_hash
+        return await self._in_time(self._execute, change, *args) == 1
+
+    async def set_password(
+        self, user_id: str, password_hash: str, *, replaces: str | None = None
+    ) -> int | None:
+        """Replace the hash of a user's password, and end all sessions; return how many."""
+
+        async def change() -> int | None:
+            changed = await self._execute(
+                "update fx_auth_users set password_hash = $1"
+                " where id = $2 and password_hash = coalesce($3, password_hash)",
+                *(password_hash, user_id, replaces),
+            )
+            if replaces is not None and not changed:
+                return None
+            over = "delete from fx_auth_sessions where user_id = $1"
+            ended = await self._execute(over, user_id)
+            await self._count_change()
+            return ended
+
+        return await self._in_one(change)
 
     async def remove_user(self, user_id: str) -> bool:
         """Forget a user, with all sessions; False when there is none."""
         ended = await self._ending("delete from fx_auth_users where id = $1", user_id)
         return ended == 1
 
-    async def add_session(self, session: Session, *, replaces: bytes | None, most: int) -> None:
+    async def add_session(
+        self, session: Session, *, proof: str, replaces: bytes | None, most: int
+    ) -> bool:
         """Keep a session; end the one it replaces, those that are over, and the oldest."""
 
-        async def add() -> None:
-            if self._skip:  # one login of a user at a time, so that "most" holds
-                lock = "select id from fx_auth_users where id = $1 for update"
-                await self._execute(lock, session.user_id)
+        async def add() -> bool:
+            # One login of a user at a time, so that "most" holds.
+            lock = " for update" if self._skip else ""
+            known = "select password_hash from fx_auth_users where id = $1" + lock
+            if await self.database.value(self._named(known), session.user_id) != proof:
+                return False
             over = "select key from fx_auth_sessions where expires_at <= $1" + self._skip
             await self._execute(
                 f"delete from fx_auth_sessions where key in ({over})", session.created_at
@@ -144,8 +140,9 @@ class DatabaseStorage:
                 *(session.user_id, session.key, most),
             )
             await self._count_change()
+            return True
 
-        await self._in_one(add)
+        return await self._in_one(add)
 
     async def _insert(self, session: Session) -> None:
         await self._execute(
@@ -168,7 +165,7 @@ class DatabaseStorage:
         """Return a session that is not over at ``now``, with its user."""
         found = await self._in_time(
             self._one,
-            _Found,
+            SessionRow,
             "select user_id, email, fx_auth_users.created_at as joined_at,"
             " fx_auth_sessions.created_at, expires_at, ends_at, persistent from fx_auth_sessions"
             " join fx_auth_users on fx_auth_users.id = user_id where key = $1 and expires_at > $2",
@@ -252,7 +249,7 @@ class DatabaseStorage:
             await self._execute(f"delete from fx_auth_marks where key in ({over})", now)
             places = ", ".join(f"${number}" for number in range(2, len(keys) + 2))
             found = await self.database.all(
-                _Mark,
+                MarkRow,
                 self._named(
                     "select key, empty_at from fx_auth_marks"
                     f" where empty_at > $1 and key in ({places or 'null'})"

@@ -31,7 +31,7 @@ SHARE = 0.25
 """What the bodies of one public address may have of the budget, if they are more than one."""
 
 _WRITTEN_AT_ONCE = 256 * 1024
-_THREADS = 2
+THREADS = 2
 """More threads would only wait for each other: parsing is Python (count)."""
 
 log = logging.getLogger("fx.serve")
@@ -53,7 +53,7 @@ class Bodies:
         self.shares: Counter[str] = Counter()
         """Bytes of each public address, IPv6 ones by their network."""
 
-        self.threads = trio.CapacityLimiter(_THREADS)
+        self.threads = trio.CapacityLimiter(THREADS)
 
     def require_room(self, size: int, client: str = "", *, own: int = 0) -> None:
         """Raise BodiesFull when ``size`` bytes more do not fit.
