@@ -33,6 +33,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"serve", "compile"}),
     frozenset({"hypercorn_guard", "plugins", "imports", "format"}),
     frozenset({"types"}),
+    frozenset({"openapi"}),
     frozenset({"app"}),
     frozenset({"supervise", "lsp"}),
     frozenset({"cli", "testing"}),
@@ -43,12 +44,21 @@ LAYERS: tuple[frozenset[str], ...] = (
 SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "format", "types", "lsp", "cli", "testing"}
+MAY_COMPILE = {"compile", "format", "types", "openapi", "lsp", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),
     frozenset(
-        {"actions", "endpoints", "sockets", "files", "csp_report", "lifetime", "replaceable"}
+        {
+            "actions",
+            "endpoints",
+            "sockets",
+            "files",
+            "csp_report",
+            "lifetime",
+            "replaceable",
+            "openapi",
+        }
     ),
     frozenset({"respond"}),
     frozenset({"cache"}),

@@ -24,6 +24,7 @@ COMMANDS = (
     "build",
     "serve",
     "routes",
+    "openapi",
     "db",
     "jobs",
     "config",

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fxtrio.compile.facts import kind_of
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.views import plan_site
@@ -22,7 +24,14 @@ from fxtrio.types.classes import hints_of
 from fxtrio.types.definitions import Definitions
 from fxtrio.types.functions_read import make_reader
 from fxtrio.types.layered import layered
-from fxtrio.types.page_types import ActionTypes, PageTypes, Parameter, ProjectTypes
+from fxtrio.types.page_types import (
+    ActionTypes,
+    EndpointTypes,
+    MethodTypes,
+    PageTypes,
+    Parameter,
+    ProjectTypes,
+)
 from fxtrio.types.raised_fields import RaisedFields, joined, project_modules, raised_fields
 from fxtrio.types.returned import Returned
 from fxtrio.types.shapes import NOTHING, ObjectShape, Place, Shape, Vague
@@ -31,19 +40,31 @@ from fxtrio.types.sources import Sources
 Namespaces = Mapping[str, Mapping[str, Any]]
 """Source of a page file to the names of its imported Python half."""
 
+_LEADS = frozenset({"redirect", "Redirect"})
 _PARAMETERS = {Kind.PARAM: "one", Kind.REST: "rest", Kind.OPTIONAL_REST: "optional-rest"}
 
 
-def gather(root: Path, project: CheckedProject, spaces: Namespaces) -> ProjectTypes:
+Functions = Mapping[str, Mapping[str, Any]]
+"""Source of an endpoint to its functions by method, as they were written."""
+
+
+def gather(
+    root: Path, project: CheckedProject, spaces: Namespaces, endpoints: Functions | None = None
+) -> ProjectTypes:
     """Return what the project in ``root`` gives to its UI halves.
 
     ``spaces`` has the files that could be imported; what the others give is vague.
     """
     gatherer = _Gatherer(root, project, spaces)
-    endpoints = (endpoint.pattern for endpoint in project.tree.api)
+    pages = tuple(map(gatherer.page, project.pages))
+    patterns = {endpoint.source: endpoint.pattern for endpoint in project.tree.api}
     return ProjectTypes(
-        tuple(map(gatherer.page, project.pages)),
-        (*(page.pattern for page in project.tree.pages), *endpoints),
+        pages,
+        (*(page.pattern for page in project.tree.pages), *patterns.values()),
+        tuple(
+            gatherer.endpoint(source, patterns[source], functions)
+            for source, functions in sorted((endpoints or {}).items())
+        ),
     )
 
 
@@ -91,6 +112,20 @@ class _Gatherer:
             layouts=self._around.get(source, ()),
         )
 
+    def endpoint(self, source: str, pattern: str, functions: Mapping[str, Any]) -> EndpointTypes:
+        """Return what one endpoint answers."""
+        methods = tuple(
+            MethodTypes(name, self._returned.by_loader(function), inspect.getdoc(function) or "")
+            for name, function in sorted(functions.items())
+        )
+        return EndpointTypes(
+            source=source,
+            pattern=pattern,
+            params=_parameters(pattern),
+            methods=methods,
+            definitions=self._definitions.reachable(method.result for method in methods),
+        )
+
     def _loaded(self, source: str) -> tuple[Shape, Place | None]:
         """Return what the loader of a file gives, and where its name is written."""
         if source not in self._data:
@@ -119,12 +154,15 @@ class _Gatherer:
 
     def _action(self, name: str, function: Any) -> ActionTypes:
         result = self._returned.by_action(function)
-        place = self._sources.place_of_function(function)
+        place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
         parameters = list(inspect.signature(function).parameters.values())[1:]
         annotation = hints_of(function).get(parameters[0].name) if parameters else None
         model, optional = _model(annotation)
         if model is None:
-            return ActionTypes(name, None, result, optional=True, closed=False, place=place)
+            unread = ActionTypes(name, None, result, optional=True, closed=False)
+            return msgspec.structs.replace(
+                unread, place=place, text=text, redirects=_redirects(function)
+            )
         argument = self._taken.shape(model)
         found = self._definitions.resolve(argument)
         own = tuple(key.name for key in found.keys) if isinstance(found, ObjectShape) else ()
@@ -138,6 +176,8 @@ class _Gatherer:
             closed=isinstance(found, ObjectShape) and raised.known,
             controls=own,
             place=place,
+            text=text,
+            redirects=_redirects(function),
         )
 
     def _raised(self, function: Any) -> RaisedFields:
@@ -147,6 +187,12 @@ class _Gatherer:
             self._of_modules = joined(map(raised_fields, modules))
         module = self._sources.of_file(function.__code__.co_filename)
         return joined(iter((self._of_modules, raised_fields(module))))
+
+
+def _redirects(function: Any) -> bool:
+    """Whether the code of a function names what leads visitors elsewhere."""
+    code = getattr(function, "__code__", None)
+    return code is not None and not _LEADS.isdisjoint(code.co_names)
 
 
 def _model(annotation: Any) -> tuple[Any, bool]:

@@ -45,6 +45,34 @@ class ActionTypes(msgspec.Struct, frozen=True):
     place: Place | None = None
     """The name of the function."""
 
+    text: str = ""
+    """Its docstring."""
+
+    redirects: bool = False
+    """Whether its own code names a redirect, which is answered in place of the result."""
+
+
+class MethodTypes(msgspec.Struct, frozen=True):
+    """What an endpoint answers to one method."""
+
+    name: str
+    """In lower case; ``*`` for all that have no function of their own."""
+
+    result: Shape
+    text: str = ""
+    """The docstring of the function."""
+
+
+class EndpointTypes(msgspec.Struct, frozen=True):
+    """What one Python endpoint answers."""
+
+    source: str
+    pattern: str
+    params: tuple[Parameter, ...] = ()
+    methods: tuple[MethodTypes, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    """As in `PageTypes`."""
+
 
 class PageTypes(msgspec.Struct, frozen=True):
     """What one `.fxl` file gives to its UI half."""
@@ -95,6 +123,9 @@ class ProjectTypes(msgspec.Struct, frozen=True):
 
     routes: tuple[str, ...] = ()
     """The patterns of all pages and endpoints."""
+
+    endpoints: tuple[EndpointTypes, ...] = ()
+    """By pattern; those that have been imported."""
 
     def page(self, source: str) -> PageTypes | None:
         """Return what is known of a `.fxl` file."""

@@ -30,7 +30,7 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     AuthNotInstalled without the plugin.
     """
     service, route = get_auth(), route_of(connection)
-    if route is not None and _is_open(route, service.settings):
+    if route is not None and is_open(route, service.settings):
         return None
     if connection.scope["type"] == "websocket":
         # The middleware does not run for WebSockets.
@@ -48,7 +48,7 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     return Redirect(f"{login}?next={quote(_requested(connection.scope), safe='/')}")
 
 
-def _is_open(route: MatchedRoute, settings: AuthSettings) -> bool:
+def is_open(route: MatchedRoute, settings: AuthSettings) -> bool:
     """Whether a route is named as one for everybody.
 
     A pattern stands for itself and, unless it is ``/``, for the pages below it. One that

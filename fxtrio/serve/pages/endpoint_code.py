@@ -70,6 +70,19 @@ def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
     return EndpointCode(functions, names.get("websocket"))
 
 
+def written_functions(source: str, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the functions of an endpoint as they were written, by method.
+
+    Raises what `endpoint_code` raises.
+    """
+    classes = [one for one in (names.get("endpoint"), *_own_classes(names).values()) if one]
+    methods = endpoint_code(source, names).functions
+    held = next((one for one in classes if _is_endpoint_class(one)), None)
+    if held is not None:
+        return {method: getattr(held, method) for method in methods}
+    return {method: names["endpoint" if method == "*" else method] for method in methods}
+
+
 def _is_endpoint_class(value: object) -> TypeGuard[type[HTTPEndpoint]]:
     return isinstance(value, type) and issubclass(value, HTTPEndpoint)
 

@@ -1,0 +1,42 @@
+"""`fx openapi`: the OpenAPI document of actions and endpoints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fxtrio.cli.output import print_done, root_option
+from fxtrio.cli.words import counted
+from fxtrio.errors import shown_path
+
+
+@click.command
+@root_option
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write it into this file, and not to the standard output.",
+)
+def command(root: Path, output: Path | None) -> None:
+    """Write OpenAPI 3.1 of the actions and endpoints.
+
+    Bodies, results and errors are described as the runtime reads and sends them. The
+    project's Python code is imported, in a process of its own; nothing is opened or served.
+    Equal projects have equal documents.
+    """
+    import trio
+
+    from fxtrio.openapi.describe import describe, written
+
+    described = trio.run(describe, root)
+    for left_out in described.left_out:
+        told = f"{left_out}: OpenAPI cannot tell it from another path, so it is left out."
+        click.echo(told, err=True)
+    text = written(described.document)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    print_done(f"{counted(len(described.operations), 'operation')} in {shown_path(output)}.")

@@ -1,0 +1,78 @@
+"""The OpenAPI document of a project, which a process of its own imports for it.
+
+Called by commands, builds and tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import msgspec
+import trio
+
+from fxtrio.errors import FxtrioError
+from fxtrio.openapi.document import Description
+
+FILE_NAME = "openapi.json"
+"""In the build folder: a `Description` for the app that serves it."""
+
+_LIMIT = 120.0
+_TAIL = 4000  # characters
+
+
+class NotDescribed(FxtrioError):
+    """A project has no OpenAPI document: its code cannot be imported, or has mistakes."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+async def describe(root: Path) -> Description:
+    """Return the OpenAPI document of the project in ``root``.
+
+    Cancelling it kills the process that imports the project. Raises NotDescribed.
+    """
+    environment = {
+        "FX_SECRET_KEY": secrets.token_urlsafe(32),  # unless there is one
+        **os.environ,
+        "FX_MODE": "check",
+    }
+    code: int | None = None
+    output = errors = b""
+    with trio.move_on_after(_LIMIT):
+        done = await trio.run_process(
+            [sys.executable, "-m", "fxtrio.openapi.describing_child", str(root)],
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            cwd=root,
+            env=environment,
+            deliver_cancel=_kill,
+        )
+        code, output, errors = done.returncode, done.stdout, done.stderr
+    try:
+        answer = json.loads(output)
+    except ValueError:
+        how = f"took longer than {_LIMIT:g} s" if code is None else f"ended with {code}"
+        shown = errors.decode("utf-8", "replace")[-_TAIL:]
+        raise NotDescribed(
+            f"openapi: importing the project {how}. Run 'fx check', which says why.\n{shown}"
+        ) from None
+    if "message" in answer:
+        raise NotDescribed(answer["message"])
+    return msgspec.convert(answer, Description)
+
+
+def written(document: dict[str, object]) -> str:
+    """Return a document as text: equal documents are equal texts."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+async def _kill(process: trio.Process) -> None:
+    """End the child at once: it holds nothing that it must put in order."""
+    process.kill()

@@ -1,0 +1,106 @@
+"""What the runtime answers is what the document says of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import trio
+
+from fx.testing import Client, open_app
+from fxtrio.openapi.describe import describe
+from tests.openapi.odd import odd_project
+
+SHOP = "/api/__actions/shop/{id}"
+ORDER = {"lines": [{"sku": "AB1"}], "size": 1, "price": "2.50"}
+GOOD = {**ORDER, "lines": [{"sku": "ABC1", "count": 2}]}
+
+
+@pytest.fixture
+async def root(tmp_path: Path) -> Path:
+    return odd_project(tmp_path)
+
+
+@pytest.fixture
+async def document(root: Path) -> dict[str, Any]:
+    with trio.fail_after(60):
+        return (await describe(root)).document
+
+
+@pytest.fixture
+async def client(root: Path) -> AsyncIterator[Client]:
+    async with open_app(root, mode="production", limits={"body": 2000}) as client:
+        yield client
+
+
+def schema_of(document: dict[str, Any], path: str, method: str, status: int) -> Any:
+    """Return the schema of an answer, which must be written down by itself."""
+    answer = document["paths"][path][method]["responses"][str(status)]
+    if "$ref" in answer:
+        answer = document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+    schema = answer["content"]["application/json"]["schema"]
+    return {**schema, "components": document["components"]}
+
+
+@pytest.mark.parametrize(
+    ("action", "body", "status"),
+    [
+        ("place", {"json": GOOD}, 200),
+        ("place", {"json": ORDER}, 422),
+        ("place", {"content": b"{", "headers": {"content-type": "application/json"}}, 422),
+        ("place", {}, 422),
+        ("place", {"content": b"x", "headers": {"content-type": "text/plain"}}, 415),
+        ("place", {"json": {"x": "y" * 3000}}, 413),
+        ("place", {"json": GOOD, "headers": {"sec-fetch-site": "cross-site"}}, 403),
+        ("invite", {"json": {"name": "A", "email": "a@b"}}, 200),
+        ("invite", {"data": {"name": "A", "email": "a@b", "age": "18"}}, 200),
+        ("invite", {"data": {"name": "", "email": "a@b", "age": "18"}}, 422),
+        ("leave", {}, 200),
+        ("fail", {}, 500),
+    ],
+)
+async def test_answers_of_actions_fit_what_is_said_of_them(
+    client: Client, document: dict[str, Any], action: str, body: dict[str, Any], status: int
+) -> None:
+    answer = await client.request("POST", f"{SHOP.format(id=1)}/{action}", **body)
+
+    assert answer.status_code == status, answer.text
+    jsonschema.validate(answer.json(), schema_of(document, f"{SHOP}/{action}", "post", status))
+
+
+async def test_a_body_that_fits_is_taken_and_one_that_does_not_is_refused(
+    client: Client, document: dict[str, Any]
+) -> None:
+    operation = document["paths"][f"{SHOP}/place"]["post"]
+    [media] = operation["requestBody"]["content"].values()
+    schema = {**media["schema"], "components": document["components"]}
+    bodies: list[dict[str, Any]] = [GOOD, ORDER, {**GOOD, "size": 3}, {**GOOD, "kind": "none"}]
+    bodies += [{**GOOD, "lines": []}, {**GOOD, "lines": [{"sku": "ABC1", "count": 100}]}, {}]
+    for body in bodies:
+        answer = await client.request("POST", f"{SHOP.format(id=1)}/place", json=body)
+        fits = jsonschema.Draft202012Validator(schema).is_valid(body)
+        assert fits == (answer.status_code == 200), (body, answer.text)
+
+
+async def test_unknown_actions_and_pages_are_refused_as_is_said(
+    client: Client, document: dict[str, Any]
+) -> None:
+    answer = await client.request("POST", "/api/__actions/nowhere/at/all/place", json={})
+    assert answer.status_code == 404
+    jsonschema.validate(answer.json(), schema_of(document, f"{SHOP}/place", "post", 404))
+
+
+async def test_answers_of_endpoints_fit_what_is_said_of_them(
+    client: Client, document: dict[str, Any]
+) -> None:
+    written = await client.request("POST", "/api/notes", json={"text": "a"})
+    listed = await client.request("GET", "/api/notes")
+    assert (written.status_code, listed.json()) == (201, [{"text": "a"}])
+    jsonschema.validate(listed.json(), schema_of(document, "/api/notes", "get", 200))
+    jsonschema.validate(written.json(), schema_of(document, "/api/notes", "post", 200))
+    broken = await client.request("POST", "/api/notes", content=b"{")
+    assert broken.status_code == 400
+    jsonschema.validate(broken.json(), schema_of(document, "/api/notes", "post", 400))

@@ -1,0 +1,244 @@
+"""The document says what the project takes and gives, and is valid."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from click.testing import CliRunner
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+
+from fxtrio.cli import main
+from fxtrio.openapi.describe import NotDescribed, describe, written
+from tests.docs.pages import ROOT, Block, blocks, documents, name
+from tests.openapi.odd import odd_project
+from tests.trees import page, write_tree
+
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/fx.config.json"))
+PROJECTS = [
+    document
+    for document in documents()
+    if any("@action" in block.text and block.file.endswith(".fxl") for block in blocks(document))
+]
+
+
+async def document_of(root: Path) -> dict[str, Any]:
+    with trio.fail_after(60):
+        found = (await describe(root)).document
+    validate(found, cls=OpenAPIV31SpecValidator)
+    return found
+
+
+@pytest.fixture
+async def odd(tmp_path: Path) -> dict[str, Any]:
+    return await document_of(odd_project(tmp_path))
+
+
+@pytest.mark.parametrize("root", EXAMPLES, ids=lambda path: path.name)
+async def test_examples_have_a_valid_document(root: Path) -> None:
+    document = await document_of(root)
+    assert document["openapi"] == "3.1.0"
+
+
+@pytest.mark.parametrize("document", PROJECTS, ids=name)
+async def test_documents_of_the_docs_are_valid(document: Path, tmp_path: Path) -> None:
+    def write(block: Block) -> None:
+        file = tmp_path / block.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text, encoding="utf-8")
+
+    for block in blocks(document):
+        if block.file:
+            write(block)
+    assert (await document_of(tmp_path))["paths"]
+
+
+async def test_every_action_and_endpoint_has_its_paths(odd: dict[str, Any]) -> None:
+    assert {(path, method) for path, item in odd["paths"].items() for method in item} == {
+        ("/api/__actions/index/anything", "post"),
+        ("/api/__actions/docs/anything", "post"),
+        ("/api/__actions/docs/{path}/anything", "post"),
+        ("/api/__actions/shop/{rest}/anything", "post"),
+        ("/api/__actions/{team}/anything", "post"),
+        ("/api/__csrf", "get"),
+        *((f"/api/__actions/shop/{{id}}/{one}", "post") for one in ACTIONS),
+        *(("/api/any", method) for method in ("get", "post", "put", "patch", "delete")),
+        *(("/api/notes", method) for method in ("get", "post", "delete")),
+        *(("/api/things/{id}", method) for method in ("get", "put")),
+    }
+    names = [one["operationId"] for item in odd["paths"].values() for one in item.values()]
+    assert len(names) == len(set(names)), "each operation has a name of its own"
+    assert odd["info"] == {"title": odd["info"]["title"], "version": "1.2"}
+
+
+ACTIONS = ("place", "invite", "show", "leave", "fail")
+
+
+async def test_bodies_have_the_limits_of_their_fields(odd: dict[str, Any]) -> None:
+    schemas = odd["components"]["schemas"]
+    assert schemas["LineInput"] == {
+        "type": "object",
+        "properties": {
+            "sku": {"type": "string", "pattern": "^(?:[A-Z]{3}[0-9]+)$"},
+            "count": {"type": "integer", "minimum": 1, "exclusiveMaximum": 100},
+        },
+        "required": ["sku"],
+    }
+    order = schemas["OrderInput"]
+    assert order["required"] == ["lines", "size", "price"]
+    assert order["properties"] == {
+        "lines": {
+            "type": "array",
+            "items": {"$ref": "#/components/schemas/LineInput"},
+            "minItems": 1,
+        },
+        "size": {"type": "integer", "enum": [1, 2]},
+        "price": {"anyOf": [{"type": "string", "format": "decimal"}, {"type": "number"}]},
+        "day": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        "kind": {"type": "string", "enum": ["gift", "own"]},
+        "stripped": {"type": "string"},
+    }
+    guest = schemas["GuestInput"]["properties"]
+    assert guest["name"] == {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 40,
+        "description": "As on the door.",
+    }
+    assert guest["age"] == {"anyOf": [{"type": "integer", "minimum": 18}, {"type": "null"}]}
+    assert guest["email"]["pattern"] == "^.+@.+$"
+
+
+async def test_bodies_come_as_json_or_as_forms_where_these_can_hold_them(
+    odd: dict[str, Any],
+) -> None:
+    def kinds(action: str) -> set[str]:
+        operation = odd["paths"][f"/api/__actions/shop/{{id}}/{action}"]["post"]
+        return set(operation["requestBody"]["content"])
+
+    json_, form, parts = (
+        "application/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+    )
+    assert kinds("place") == {json_}, "a form has no lists of objects"
+    assert kinds("invite") == {json_, form, parts}
+    assert kinds("show") == {parts}, "only a form has files"
+    assert kinds("leave") == {json_, form, parts}
+
+
+async def test_results_have_their_keys_beside_ok(odd: dict[str, Any]) -> None:
+    def success(action: str) -> dict[str, Any]:
+        operation = odd["paths"][f"/api/__actions/shop/{{id}}/{action}"]["post"]
+        content = operation["responses"]["200"]["content"]["application/json"]
+        schema: dict[str, Any] = content["schema"]
+        return schema
+
+    placed = success("place")
+    assert placed["required"] == ["ok", "number", "lines"]
+    assert placed["properties"]["ok"] == {"type": "boolean", "const": True}
+    stays, goes = success("leave")["anyOf"]
+    assert "redirect" not in stays["properties"] and goes["required"] == ["ok", "redirect"]
+    operation = odd["paths"]["/api/__actions/shop/{id}/place"]["post"]
+    assert operation["summary"] == "Place an order."
+    assert operation["description"] == "It is delivered the next day."
+
+
+async def test_nothing_is_told_of_data_that_no_operation_has(tmp_path: Path) -> None:
+    python = """
+        import attrs
+
+        @attrs.frozen
+        class Secret:
+            key: str
+
+        @server
+        async def load(request) -> Secret:
+            return Secret("x")
+    """
+    root = write_tree(tmp_path, {"pages/index.fxl": page(python)})
+    assert "Secret" not in written(await document_of(root))
+
+
+@pytest.mark.parametrize(
+    ("config", "required"),
+    [("{}", False), ('{"csrf": {"mode": "strict"}}', True), ('{"csrf": false}', None)],
+)
+async def test_what_proves_the_origin_is_described(
+    tmp_path: Path, config: str, required: bool | None
+) -> None:
+    document = await document_of(odd_project(tmp_path, config))
+    headers = {
+        (method, param["name"], param["required"])
+        for item in document["paths"].values()
+        for method, operation in item.items()
+        for param in operation.get("parameters", ())
+        if param["in"] == "header"
+    }
+    unsafe = {"post", "put", "patch", "delete"}
+    expected = set() if required is None else {(one, "x-csrf-token", required) for one in unsafe}
+    assert headers == expected
+    assert ("/api/__csrf" in document["paths"]) == (required is not None)
+
+
+async def test_paths_without_the_proof_need_no_token(tmp_path: Path) -> None:
+    config = '{"baseUrl": "/app", "csrf": {"exemptPaths": ["/api/notes"]}}'
+    document = await document_of(odd_project(tmp_path, config))
+    assert document["servers"] == [{"url": "/app"}]
+    assert "parameters" not in document["paths"]["/api/notes"]["post"]
+    assert document["paths"]["/api/any"]["post"]["parameters"]
+
+
+async def test_who_must_be_signed_in_is_described(tmp_path: Path) -> None:
+    config = {
+        "plugins": [{"name": "auth", "settings": {"publicPaths": ["/docs"], "cookieName": "me"}}],
+        "routeMiddleware": {"pages": ["fxtrio.plugins.auth.require_user"]},
+    }
+    document = await document_of(odd_project(tmp_path, json.dumps(config)))
+    paths = document["paths"]
+    assert paths["/api/__actions/shop/{id}/place"]["post"]["security"] == [{"session": []}]
+    assert "401" in paths["/api/__actions/shop/{id}/place"]["post"]["responses"]
+    assert "security" not in paths["/api/__actions/docs/anything"]["post"], "it is public"
+    assert "security" not in paths["/api/notes"]["post"], "no hook stands before it"
+    assert document["components"]["securitySchemes"]["session"]["name"] == "me"
+
+
+async def test_of_two_paths_that_look_alike_the_one_that_answers_is_described(
+    tmp_path: Path,
+) -> None:
+    action = "@action\nasync def save(request):\n    return {}\n"
+    files = {"pages/a/[id].fxl": page(action), "pages/a/[...rest].fxl": page(action)}
+    with trio.fail_after(60):
+        found = await describe(write_tree(tmp_path, files))
+    assert "/api/__actions/a/{id}/save" in found.document["paths"]
+    assert found.left_out == ("pages/a/[...rest].fxl: POST /api/__actions/a/{rest}/save",)
+
+
+async def test_equal_projects_have_equal_documents(tmp_path: Path) -> None:
+    one = await document_of(odd_project(tmp_path / "shop"))
+    other = await document_of(odd_project(tmp_path / "more/shop"))
+    assert written(one) == written(other)
+
+
+async def test_a_project_that_cannot_be_imported_says_where(tmp_path: Path) -> None:
+    root = write_tree(tmp_path, {"pages/index.fxl": page("1 / 0\n")})
+    with trio.fail_after(60), pytest.raises(NotDescribed, match=r"pages/index\.fxl.*division"):
+        await describe(root)
+    root = write_tree(tmp_path, {"pages/index.fxl": page("def f(:\n")})
+    with trio.fail_after(60), pytest.raises(NotDescribed, match=r"pages/index\.fxl:1:"):
+        await describe(root)
+
+
+def test_the_command_writes_a_file_or_the_standard_output(tmp_path: Path) -> None:
+    odd_project(tmp_path)
+    run = CliRunner().invoke
+    shown = run(main, ["openapi", "--root", str(tmp_path)])
+    file = tmp_path / "api.json"
+    told = run(main, ["openapi", "--root", str(tmp_path), "--output", str(file)])
+    assert (shown.exit_code, told.exit_code) == (0, 0)
+    assert shown.stdout == file.read_text("utf-8")
+    assert json.loads(shown.stdout)["openapi"] == "3.1.0"
+    assert "operations in " in told.stdout
