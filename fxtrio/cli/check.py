@@ -32,6 +32,7 @@ def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
     """
     import trio
 
+    from fxtrio.compile.editor_types import write_client_types
     from fxtrio.compile.problems import format_json, format_text
     from fxtrio.config import load_env_files
     from fxtrio.config.problems import ConfigInvalid
@@ -42,6 +43,7 @@ def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
 
     with suppress(ConfigInvalid):  # which `check` reports with all the rest
         load_env_files(root)
+    write_client_types(root)
     named = find_app(root, app)
     checked = trio.run(partial(check, root, app=named, imports=not static, report=report))
     if as_json:

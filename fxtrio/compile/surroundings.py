@@ -26,6 +26,25 @@ _CONFIG = {"pyxle.config.json": "fx.config.json"}
 
 def surrounding_problems(root: Path, config: Config) -> list[Problem]:
     """Return what is wrong around the pages of the project in ``root``."""
+    read = _read_package(root)
+    if isinstance(read, Problem):
+        return [read]
+    text, package = read
+    return [
+        *_package_problems(root, text, package),
+        *_unread(root, package),
+        *_misnamed(root, config),
+    ]
+
+
+def package_problems(root: Path) -> list[Problem]:
+    """Return what is wrong with the packages of the project alone."""
+    read = _read_package(root)
+    return [read] if isinstance(read, Problem) else [*_package_problems(root, *read)]
+
+
+def _read_package(root: Path) -> tuple[str, dict[str, Any]] | Problem:
+    """Return the text of `package.json` and what it says; both are empty without one."""
     try:
         text = (root / _PACKAGE).read_text("utf-8-sig")
         package = json.loads(text)
@@ -33,16 +52,12 @@ def surrounding_problems(root: Path, config: Config) -> list[Problem]:
         text, package = "", {}
     except json.JSONDecodeError as error:
         place = error.lineno, error.colno
-        return [Problem(_PACKAGE, *place, "it cannot be read as JSON", "Correct it")]
+        return Problem(_PACKAGE, *place, "it cannot be read as JSON", "Correct it")
     except (OSError, UnicodeDecodeError) as error:
-        return [Problem(_PACKAGE, 1, 1, f"it cannot be read: {error}", "Check the file")]
+        return Problem(_PACKAGE, 1, 1, f"it cannot be read: {error}", "Check the file")
     if not isinstance(package, dict):
-        return [Problem(_PACKAGE, 1, 1, "it is no JSON object", "Correct it")]
-    return [
-        *_package_problems(root, text, package),
-        *_unread(root, package),
-        *_misnamed(root, config),
-    ]
+        return Problem(_PACKAGE, 1, 1, "it is no JSON object", "Correct it")
+    return text, package
 
 
 def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterator[Problem]:

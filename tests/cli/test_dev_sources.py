@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from pathlib import Path
 from urllib.parse import quote
 
@@ -35,6 +37,27 @@ PROJECT = {
     "notes.sqlite3": SECRET,
     "README.md": SECRET,
     ".git/config": SECRET,
+    "tsconfig.json": f'{{"secret": "{SECRET}"}}',
+    "tailwind.config.js": f"export default {{}}; // {SECRET}\n",
+    "notes.txt": SECRET,
+    # As Tailwind does: the stylesheet depends on every file of the project.
+    "postcss.config.mjs": f"""// {SECRET}
+import path from 'node:path';
+
+const here = import.meta.dirname;
+const plugin = () => ({{
+  postcssPlugin: 'scanner',
+  Once(root, {{ result }}) {{
+    const told = {{ plugin: 'scanner', parent: result.opts.from }};
+    result.messages.push({{ type: 'dir-dependency', dir: here, glob: '**/*', ...told }});
+    for (const name of ['.env', '.git/config', 'fx.config.json', 'store.py', 'unused.jsx']) {{
+      result.messages.push({{ type: 'dependency', file: path.join(here, name), ...told }});
+    }}
+  }},
+}});
+plugin.postcss = true;
+export default {{ plugins: [plugin()] }};
+""",
 }
 
 OUTSIDE = "outside.jsx"
@@ -106,6 +129,41 @@ def refused(root: Path) -> list[str]:
         "unused.jsx?worker_file&type=module",
         "card.jsx?raw",
         "__open-in-editor?file=store.py",
+        "__vite_ping",
+        "@vite/env?raw",
+        "@vite/client?raw",
+        "pages/index.fxl?worker",
+        "pages/index.fxl?sharedworker&inline",
+        "pages/index.fxl.tsx?worker&inline",
+        "pages/index.fxl.tsx?sourcemap",
+        "pages/index.fxl.tsx?import&raw",
+        "pages/index.fxl.py",
+        "store.py?worker",
+        "store.py?init",
+        "store.py.map",
+        f"@fs{root}/.env",
+        f"@fs{root}/.fx/secret-key",
+        f"@fs{root}/postcss.config.mjs",
+        f"@id/__x00__{store}?inline",
+        f"@id/{page}.tsx?raw",
+        "postcss.config.mjs",
+        "postcss.config.mjs?raw",
+        "tailwind.config.js",
+        "tailwind.config.js?import",
+        "tsconfig.json",
+        "tsconfig.json?import",
+        "notes.txt",
+        "notes.txt?raw",
+        "data/site.json",
+        "data/site.json?raw",
+        "README.md",
+        "package.json",
+        "package.json?raw",
+        ".fx/secret-key",
+        ".fx/types/client.d.ts",
+        ".fx/dev/vite/deps/_metadata.json",
+        "card.jsx?sourcemap",
+        "pages/look.css?raw",
         "%00store.py",
         "store.py%00.jsx",
         "store.py%23.jsx",
@@ -123,6 +181,12 @@ ALLOWED = [
 ]
 
 
+def with_maps(text: str) -> str:
+    """Return the text of a module, and of the source map in it."""
+    found = re.findall(r"sourceMappingURL=data:application/json;base64,([\w+/=]+)", text)
+    return "\n".join([text, *(b64decode(one).decode() for one in found)])
+
+
 @pytest.mark.node
 async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None:
     root = (tmp_path / "app").resolve()
@@ -136,7 +200,7 @@ async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None
                 for path in ALLOWED:
                     answer = await client.get(f"http://localhost:{port}/_fx/{path}")
                     assert answer.status_code == 200, path
-                    assert SECRET not in answer.text, path
+                    assert SECRET not in with_maps(answer.text), path
             for path in [*refused(root), "pages/link.svg"]:
                 # Over a socket of its own: a client would tidy the paths up.
                 answered = await _get(port, f"/_fx/{path}")

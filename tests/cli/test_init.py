@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from fxtrio.config import load_config
 from fxtrio.routes import scan
 
 
-def init(name: str) -> Result:
-    return CliRunner().invoke(main, ["init", name])
+def init(name: str, *options: str) -> Result:
+    return CliRunner().invoke(main, ["init", name, *options])
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +45,54 @@ def test_the_name_stands_everywhere(working_folder: Path) -> None:
     texts = [file.read_text() for file in (working_folder / "my-shop").rglob("*") if file.is_file()]
     assert not any("__NAME__" in text for text in texts)
     assert sum("my-shop" in text for text in texts) >= 4
+
+
+def test_options_add_packages_and_files_to_what_all_projects_have(working_folder: Path) -> None:
+    plain, both = working_folder / "plain", working_folder / "both"
+    init("plain")
+    done = init("both", "--tailwind", "--typescript")
+
+    assert "npm install" in done.output
+    package = json.loads((both / "package.json").read_text())
+    assert [*package["dependencies"]] == ["@tailwindcss/postcss", "tailwindcss"]
+    assert "typescript" in package["devDependencies"]
+    assert not (plain / "package.json").exists()
+    names = {path.relative_to(both).as_posix() for path in both.rglob("*") if path.is_file()}
+    known = {path.relative_to(plain).as_posix() for path in plain.rglob("*") if path.is_file()}
+    assert known - names == {"components/tab.jsx"}
+    assert names - known == {
+        *(".fx/types/client.d.ts", "components/tab.tsx", "files.d.ts", "package.json"),
+        *("postcss.config.mjs", "tsconfig.json"),
+    }
+    for name in ("README.md", "AGENTS.md"):
+        text = (both / name).read_text()
+        assert text.startswith((plain / name).read_text().replace("plain", "both"))
+        assert "Tailwind" in text
+        assert "npx tsc" in text
+
+
+def test_rules_of_the_starter_leave_the_last_word_to_tailwind(working_folder: Path) -> None:
+    init("shop", "--tailwind")
+
+    styles = (working_folder / "shop/pages/styles.css").read_text()
+    assert styles.startswith('@import "tailwindcss";\n\n@layer components {\n  :root {\n')
+    assert styles.endswith("\n  }\n}\n")
+
+
+def test_the_starter_tells_agents_the_commands_and_marks_the_current_link(
+    working_folder: Path,
+) -> None:
+    init("shop")
+
+    root = working_folder / "shop"
+    commands = main.list_commands(main.make_context("fx", [], resilient_parsing=True))
+    agents = (root / "AGENTS.md").read_text()
+    named = set(re.findall(r"`fx (\w+)`", agents))
+    assert {"check", "build", "dev", "routes"} <= named <= set(commands)
+    assert "aria-current={current}" in (root / "components/tab.jsx").read_text()
+    docs = "https://github.com/fxtrio/fxtrio/tree/main/docs"
+    for name in ("AGENTS.md", "README.md", "pages/layout.fxl"):
+        assert docs in (root / name).read_text()
 
 
 def test_the_next_steps_are_printed() -> None:

@@ -1,4 +1,4 @@
-"""Mistakes of UI code that keep no page from being served: looked for when nothing else is done."""
+"""Mistakes of UI code and of packages, looked for when nothing else is done: pages are served."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import trio
 
 from fxtrio.compile.problems import placed
 from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.surroundings import package_problems
 from fxtrio.compile.ui import files_to_check, ui_problems
 from fxtrio.errors import FxtrioError
 
@@ -62,7 +63,9 @@ class LikelyMistakes:
             if scope.cancel_called:
                 return
             self._looked_at = looking_at
-            texts = [str(one) for one in placed((*found.certain, *found.likely), self.root)]
+            packages = await trio.to_thread.run_sync(package_problems, self.root)
+            all_found = (*packages, *found.certain, *found.likely)
+            texts = [str(one) for one in placed(all_found, self.root)]
             self._tell(texts)
 
     def _tell(self, texts: Iterable[str]) -> None:

@@ -23,6 +23,7 @@ from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.vite import Vite, open_vite
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
+from fxtrio.compile.editor_types import write_client_types
 from fxtrio.compile.parts import (
     bundle_views,
     make_manifest,
@@ -232,9 +233,10 @@ class Workshop:
             {"type": "change" if path.exists() else "unlink", "file": str(path)}
             for path in (self.root / file for file in found.files)
         ]
-        if not (ui or files or data):
+        texts = [str(self.root / file) for file in (*found.structure, *found.pages, *found.modules)]
+        if not (ui or files or data or texts):
             return []
-        answer = await self._ask("change", ui=ui, files=files, data=data)
+        answer = await self._ask("change", ui=ui, files=files, texts=texts, data=data)
         problems: list[Shown] = answer["problems"]
         return problems
 
@@ -294,6 +296,7 @@ class Workshop:
             shutil.rmtree(self.folder / name, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_halves(project.pages, self.folder)
+        write_client_types(self.root)
 
     def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
         """Write the halves of ``pages``; those of page files that are ``gone`` go, too."""

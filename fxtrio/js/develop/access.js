@@ -10,6 +10,7 @@ import path from 'node:path';
 /** Files that stylesheets name, which makes them no modules. */
 const MEDIA =
   /\.(png|jpe?g|gif|svg|ico|webp|avif|apng|bmp|woff2?|ttf|otf|eot|mp4|webm|ogg|mp3|wav|flac|aac|m4a|pdf|wasm)$/i;
+const CODE = /\.(m?js|css)(\.map)?$/;
 const HIDDEN = /(^|\/)\./;
 const SERVER_CODE = /\.(fxl|pyi?|pyc)$/i;
 /** What Vite adds to the URL of a module, and which names no other text. */
@@ -82,11 +83,13 @@ export class Access {
     if (SERVER_CODE.test(file)) return false;
     if (rest === '') {
       if (this.#site.sourceOf(file) !== null) return true;
-      if (this.#open.some((folder) => file.startsWith(folder))) return true;
+      const open = CODE.test(file) && this.#open.some((folder) => file.startsWith(folder));
+      if (open) return true;
       if (this.#isMedia(file)) return true;
     }
     const modules = this.#graph.getModulesByFile(file) ?? [];
-    for (const { id, url } of modules) {
+    for (const { id, url, type } of modules) {
+      if (type === 'asset') continue; // no module: what Tailwind has read, which is everything
       if (this.#site.sourceOf(id ?? '') !== null) continue;
       const [, query = ''] = (id ?? url).split('?');
       if (query === rest || rest === '') return true;

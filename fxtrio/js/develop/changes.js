@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
+import { scanningStyles } from './scanned.js';
 import { unresolvedImport } from './unresolved.js';
 
 /** @typedef {{ type: 'change' | 'add' | 'unlink', file: string }} Change */
@@ -50,13 +51,14 @@ export class Changes {
    * Act on changes, page files (`ui`, by source) and others (`files`). Browsers learn of `data`
    * first: it says whose loaders have changed, so that they show both at once.
    *
-   * @param {{ ui: Change[], files: Change[], data: { sources: string[] | null } | null }} changes
+   * @param {{ ui: Change[], files: Change[], texts: string[], data: { sources: string[] | null } | null }} changes
+   *   `texts` are the paths of all files that have come or changed, for those who only read them;
    *   `sources` null stands for all pages; `data` null when no loader has changed
    * @returns {Promise<{ problems: Shown[] }>} what is wrong, in all files
    */
   async apply(changes) {
     const { ui, files } = this.#withOthers(changes);
-    const { data } = changes;
+    const { data, texts } = changes;
     const good = await this.#parsed(ui);
     const few = ui.length + files.length <= MOST_PREPARED && this.#browsers.isHeard;
     const added = good.filter(({ type }) => few && type === 'add');
@@ -69,6 +71,8 @@ export class Changes {
         expected,
       });
     }
+    const came = [...ui, ...files].some(({ type }) => type === 'add');
+    for (const file of this.#scanning(texts, came)) await this.#emit('change', file, few);
     for (const { type, file } of good) await this.#emitPage(type, this.#site.idOf(file), few);
     for (const { type, file } of await this.#parsed(files)) await this.#emit(type, file, few);
     const problems = [...this.#broken.values()];
@@ -115,6 +119,15 @@ export class Changes {
       this.#gone.delete(file) ||
       !this.#server.environments.client.moduleGraph.getModulesByFile(file)
     );
+  }
+
+  /**
+   * @param {string[]} texts
+   * @param {boolean} came
+   */
+  #scanning(texts, came) {
+    const { moduleGraph } = this.#server.environments.client;
+    return scanningStyles(moduleGraph, this.#vite.isCSSRequest, texts, came);
   }
 
   #urlOf = (/** @type {string} */ source) => this.#site.urlOf(source);

@@ -55,7 +55,7 @@ async function begin(settings) {
   const { vite, runner, server, runtime } = await makeServer(settings, site, browsers, settled);
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, server, vite, runner, runtime);
-  void new Places(settings, server, browsers);
+  void new Places(settings, site, server, browsers);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const web = http.createServer((request, response) => {
     const missing = () => {

@@ -13,13 +13,16 @@ const PLACE = /https?:\/\/[^/\s]+(\/[^\s?():]+)(?:\?[^\s():]*)?:(\d+):(\d+)/g;
 export class Places {
   #base;
   #graph;
+  #site;
 
   /**
    * @param {import('./settings.js').Settings} settings
+   * @param {import('./site.js').Site} site
    * @param {import('vite').ViteDevServer} server
    * @param {import('./browsers.js').Browsers} browsers
    */
-  constructor({ base }, server, browsers) {
+  constructor({ base }, site, server, browsers) {
+    this.#site = site;
     this.#base = base;
     this.#graph = server.environments.client.moduleGraph;
     browsers.on('fx:thrown', (/** @type {any} */ { id, stack }, /** @type {any} */ client) => {
@@ -45,7 +48,7 @@ export class Places {
           own = false;
           return whole;
         }
-        if (own && first === null) first = { ...found, frame: frameIn(found) };
+        if (own && first === null) first = { ...found, frame: this.#frameIn(found) };
         return `${found.file}:${found.line}:${found.column}`;
       });
       return { mapped, kept: own || !/^\s+at |@https?:/.test(line) };
@@ -71,13 +74,16 @@ export class Places {
     const file = module.file.replace(/\.fxl\.tsx$/, '.fxl');
     return { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
   }
-}
 
-/** @param {{ file: string, line: number, column: number }} place */
-function frameIn({ file, line, column }) {
-  try {
-    return frameOf(fs.readFileSync(file, 'utf8'), line, column);
-  } catch {
-    return ''; // it is gone
+  /** @param {{ file: string, line: number, column: number }} place */
+  #frameIn({ file, line, column }) {
+    const source = this.#site.sourceOf(`${file}.tsx`);
+    try {
+      // Of page files the UI half alone: whoever runs in the page may ask.
+      const text = fs.readFileSync(source === null ? file : this.#site.stagedAt(source), 'utf8');
+      return frameOf(text, line, column);
+    } catch {
+      return ''; // it is gone
+    }
   }
 }
