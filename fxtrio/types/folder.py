@@ -141,6 +141,7 @@ class TypesFolder:
                         "fx/shared": [(types / "shared.d.ts").as_posix()],
                         "fx/client": ["./client.d.ts"],
                         "fx/c*": ["./c*.d.ts"],
+                        "@/*": [self.root.as_posix() + "/*"],
                         "react": [(react / "react").as_posix()],
                         "react/*": [(react / "react").as_posix() + "/*"],
                         "react-dom": [(react / "react-dom").as_posix()],

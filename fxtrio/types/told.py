@@ -43,7 +43,7 @@ def _told(found: Diagnostic, half: UiHalf) -> tuple[str, str]:
         return told, _remedy(suggested) or "Correct the name"
     detail = found.details[-1].rstrip(".") if found.details else ""
     message = _SUGGESTED.sub("", message).rstrip(".")
-    remedy = _remedy(suggested) or detail or "Correct it, or the Python half"
+    remedy = _remedy(suggested) or detail or "Correct it"
     return message, remedy
 
 
@@ -63,7 +63,7 @@ def _no_member(
     message = told or f"there is no '{name}' in '{owner}'"
     where = _written(definition.place if definition is not None else half.types.loader, half)
     known = f"It has {', '.join(keys)}{where}" if keys else ""
-    return message, _remedy(suggested) or known or "Correct the name, or the Python half"
+    return message, _remedy(suggested) or known or "Correct the name"
 
 
 def _keys(shape: object) -> list[str]:

@@ -8,7 +8,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import Place, Shape, Vague, walk
 
-_REMEDY = "Annotate it"
+_REMEDY = "Annotate what it comes from"
 
 
 def vague_problems(types: ProjectTypes) -> list[Problem]:
@@ -34,6 +34,7 @@ def _of_page(page: PageTypes) -> Iterator[Problem]:
 def _of_shape(page: PageTypes, shape: Shape, what: str, place: Place | None) -> Iterator[Problem]:
     for path, inner in walk(shape):
         if isinstance(inner, Vague):
-            where = inner.place or place or Place(page.source, 1, 1)
+            own = inner.place if inner.place and not inner.place.path.startswith("/") else None
+            where = own or place or Place(page.source, 1, 1)
             message = f"{what}{path} may be anything: {inner.reason}"
             yield Problem(where.path, where.line, where.column, message, inner.remedy or _REMEDY)

@@ -1,0 +1,45 @@
+"""Nothing is told about the types of the documentation's pages, the examples, and new projects."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.cli.typecheck import check_types
+from tests.docs.pages import ROOT, documents, name
+from tests.docs.test_examples import PROJECTS, write_all
+
+SHIPPED = [*sorted(path for path in (ROOT / "examples").iterdir()), ROOT / "fxtrio" / "starter"]
+
+
+async def problems(root: Path) -> list[str]:
+    with trio.fail_after(120):
+        checked = await check_types(root, python=False, report=lambda line: None)
+    assert checked.files > 0
+    return [str(problem) for problem in checked.problems]
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("document", PROJECTS, ids=name)
+async def test_nothing_is_told_about_the_pages_of_a_document(
+    document: Path, tmp_path: Path
+) -> None:
+    write_all(tmp_path, document)
+
+    assert await problems(tmp_path) == []
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("project", SHIPPED, ids=lambda path: path.name)
+async def test_nothing_is_told_about_what_is_shipped(project: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(project, root, ignore=shutil.ignore_patterns(".fx", "__pycache__"))
+
+    assert await problems(root) == []
+
+
+def test_there_are_projects_in_the_documentation() -> None:
+    assert 10 < len(PROJECTS) <= len(documents())
