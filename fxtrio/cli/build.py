@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -15,8 +17,11 @@ from fxtrio.cli.output import console, json_option, print_done, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
 from fxtrio.cli.words import counted
 from fxtrio.config import load_config, load_env_files
-from fxtrio.errors import shown_path
+from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import Manifest
+
+if TYPE_CHECKING:
+    from fxtrio.compile.build import Build
 
 
 @click.command
@@ -34,6 +39,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
     from fxtrio.compile.build import build_project
     from fxtrio.compression.files import compress_build
+    from fxtrio.types.writing import write_types
 
     load_env_files(root)
     out = console(stderr=True)
@@ -52,7 +58,11 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
             compress_build(folder, manifest.assets.client, root / config.public_dir)
 
         compressed = config.compression != "off"
-        build = trio.run(partial(building, finish=finish if compressed else None))
+        build = trio.run(
+            _with_types,
+            partial(building, finish=finish if compressed else None),
+            partial(write_types, root.resolve(), config, report),
+        )
     for warning in build.warnings:
         label = Text("warning ", style="bold yellow")
         out.print(label, Text(str(warning)), sep="", soft_wrap=True)
@@ -66,6 +76,26 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
         console().print(_table(weights))
     built = counted(len(build.manifest.routes), "page")
     print_done(f"Built {built} into {shown_path(build.folder)}.")
+
+
+async def _with_types(
+    build: Callable[[], Awaitable[Build]], write_types: Callable[[], Awaitable[None]]
+) -> Build:
+    """Build, and write the types meanwhile. Raises what the build raises, and nothing else."""
+    import trio
+
+    made: list[Build] = []
+    failed: list[FxtrioError] = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(write_types)
+        try:
+            made.append(await build())
+        except FxtrioError as error:  # to be raised as it is, and not in a group
+            failed.append(error)
+            nursery.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
+    return made[0]
 
 
 def _table(weights: list[PageWeight]) -> Table:

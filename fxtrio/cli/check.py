@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 @root_option
 @app_option
 @click.option("--static", is_flag=True, help="Do not import the project's Python code.")
+@click.option("--types", is_flag=True, help="Check the types as well, like 'fx typecheck'.")
 @json_option
-def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
+def command(root: Path, app: str | None, static: bool, types: bool, as_json: bool) -> None:
     """Find mistakes without building.
 
     All problems of settings, routes and files are reported, as ``path:line:column:
@@ -45,7 +46,8 @@ def command(root: Path, app: str | None, static: bool, as_json: bool) -> None:
         load_env_files(root)
     write_client_types(root)
     named = find_app(root, app)
-    checked = trio.run(partial(check, root, app=named, imports=not static, report=report))
+    looking = partial(check, root, app=named, imports=not static, types=types, report=report)
+    checked = trio.run(looking)
     if as_json:
         click.echo(format_json(checked.problems), nl=False)
     elif checked.problems:
@@ -72,13 +74,18 @@ class Checked:
 
 
 async def check(
-    root: Path, *, app: str, imports: bool = True, report: Callable[[str], None]
+    root: Path,
+    *,
+    app: str,
+    imports: bool = True,
+    types: bool = False,
+    report: Callable[[str], None],
 ) -> Checked:
     """Check the project in ``root``.
 
     ``app`` is its ASGI app, "" without one. With ``imports`` the project's code is
-    imported. ``report`` gets what is no problem of the project: that something takes time,
-    or is not checked.
+    imported, and so it is with ``types``, which are those of `fx typecheck`. ``report`` gets
+    what is no problem of the project: that something takes time, or is not checked.
     """
     import trio
 
@@ -121,4 +128,18 @@ async def check(
         if imports:
             nursery.start_soon(look_at_code)
     files = len(project.pages) + len(project.tree.api) + len(project.tree.llms) + bool(app)
-    return Checked(files, tuple(sorted([*config_problems(settings), *placed(problems, root)])))
+    found = [*config_problems(settings), *placed(problems, root)]
+    if types and not unusable:
+        found += await _types_beside(found, root, report)
+    return Checked(files, tuple(sorted(found)))
+
+
+async def _types_beside(
+    found: Iterable[Problem], root: Path, report: Callable[[str], None]
+) -> list[Problem]:
+    """Return what `fx typecheck` finds elsewhere than where something was found already."""
+    from fxtrio.cli.typecheck import check_types
+
+    places = {(one.path, one.line, one.column) for one in found}
+    checked = await check_types(root, report=report)
+    return [one for one in checked.problems if (one.path, one.line, one.column) not in places]

@@ -7,7 +7,6 @@ were known, and what is said then as well is left out.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,16 +17,13 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import Diagnostic, compile_types
-from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf, digest_of, write_text
+from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf
 from fxtrio.types.form_fields import form_problems
 from fxtrio.types.loose_rules import TYPED, KnownNames, is_certain, is_told
 from fxtrio.types.page_types import ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk
 from fxtrio.types.told import problem_of
 from fxtrio.types.virtual import VirtualUi
-
-_WRITTEN_TYPES = "typed.json"
-"""Digests of halves that write types, so that the next run knows it at once."""
 
 
 @attrs.frozen
@@ -57,9 +53,9 @@ class TypeCheck:
         Raises CompilerFailed.
         """
         halves = await trio.to_thread.run_sync(self._begin, project, types)
-        typed = await trio.to_thread.run_sync(self._typed)
-        loose = [half for half in halves if digest_of(half.page.ui) not in typed]
-        strict = [half for half in halves if digest_of(half.page.ui) in typed]
+        typed = await trio.to_thread.run_sync(self.folder.typed)
+        loose = [half for half in halves if not typed(half)]
+        strict = [half for half in halves if typed(half)]
         seen: dict[Tier, list[_Seen]] = {"loose": [], "strict": []}
 
         async def compile_tier(tier: Tier, chosen: list[UiHalf]) -> None:
@@ -74,8 +70,7 @@ class TypeCheck:
             more = [half for half in loose if half.source in sources]
             strict += more
             loose = [half for half in loose if half.source not in sources]
-            digests = sorted({digest_of(half.page.ui) for half in strict})
-            await trio.to_thread.run_sync(self._note_typed, digests)
+            await trio.to_thread.run_sync(self.folder.note_typed, strict)
             async with trio.open_nursery() as nursery:  # the others were not looked at
                 nursery.start_soon(compile_tier, "loose", loose)
                 nursery.start_soon(compile_tier, "strict", strict)
@@ -85,15 +80,6 @@ class TypeCheck:
     def _begin(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
         self.folder.write_facts(types)
         return self.folder.halves(project, types)
-
-    def _typed(self) -> frozenset[str]:
-        try:
-            return frozenset(json.loads((self._path / _WRITTEN_TYPES).read_bytes()))
-        except (OSError, ValueError):
-            return frozenset()
-
-    def _note_typed(self, digests: list[str]) -> None:
-        write_text(self._path / _WRITTEN_TYPES, json.dumps(digests))
 
     @property
     def _path(self) -> Path:

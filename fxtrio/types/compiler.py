@@ -57,9 +57,13 @@ class Diagnostic:
         return "\n".join((self.message, *self.details))
 
 
+PACKAGES = ("typescript", "@types/react", "@types/react-dom")
+"""What is installed for it, from the lock file."""
+
+
 async def ensure_compiler(report: Callable[[str], None]) -> Path:
     """Return where TypeScript and the types of React are; see `ensure_installed`."""
-    return await ensure_installed(tool("typescript", "@types/react", "@types/react-dom"), report)
+    return await ensure_installed(tool(*PACKAGES), report)
 
 
 async def compile_types(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:

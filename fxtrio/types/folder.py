@@ -27,8 +27,10 @@ FOLDER = Path(".fx/types")
 FACTS = "types.json"
 """What `dump_types` gives."""
 
+_TYPED = "typed.json"
+"""Digests of halves that write types, so that the next run knows it at once."""
+
 _SLOT = re.compile(r"<Slot\b[^>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
-_IMPORTS_OWN = re.compile(r"""from\s+['"][./@]""")
 
 
 @attrs.frozen(eq=False)
@@ -74,6 +76,19 @@ class TypesFolder:
             places = read_places(page.ui)
             self._read[source] = page.ui, places
         return places
+
+    def typed(self) -> Callable[[UiHalf], bool]:
+        """Return what tells whether a half is known to write types."""
+        try:
+            digests = frozenset(json.loads((self.root / FOLDER / _TYPED).read_bytes()))
+        except (OSError, ValueError):
+            digests = frozenset()
+        return lambda half: digest_of(half.page.ui) in digests
+
+    def note_typed(self, halves: Iterable[UiHalf]) -> None:
+        """Remember that these halves, and no others, write types."""
+        digests = sorted({digest_of(half.page.ui) for half in halves})
+        write_text(self.root / FOLDER / _TYPED, json.dumps(digests))
 
     def write_facts(self, types: ProjectTypes) -> None:
         """Write what is known of the project."""
@@ -191,6 +206,3 @@ def write_text(path: Path, text: str) -> bool:
 def digest_of(text: str) -> str:
     """Return a short text that stands for another one."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-Report = Callable[[str], None]

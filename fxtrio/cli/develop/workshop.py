@@ -16,6 +16,7 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.handover import Swap, Swapped
+from fxtrio.cli.develop.late_types import LateTypes
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.likely import LikelyMistakes
 from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
@@ -93,6 +94,15 @@ class Workshop:
         )
     )
 
+    _types: LateTypes = attrs.field(
+        default=attrs.Factory(
+            lambda self: LateTypes(
+                self.root, self.nursery, self.report, self.warn, self._show_types
+            ),
+            takes_self=True,
+        )
+    )
+
     @property
     def folder(self) -> Path:
         """The development build."""
@@ -112,6 +122,7 @@ class Workshop:
         warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
         self._mistakes.look_later(project, self._toolchain)
+        self._types.look_later(project, self.config)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""
@@ -198,6 +209,8 @@ class Workshop:
         await self._tell_problems()
         if changed or gone or found.files:
             self._mistakes.look_later(self._project, self._toolchain, found.files)
+        if changed or gone or found.files or found.modules:
+            self._types.look_later(self._project, self.config, (*found.files, *found.modules))
         wrong = [str(one) for found_ in self._broken.values() for one in placed(found_, self.root)]
         wrong += [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told]
         return Applied(problems=(*wrong, *failed), modules=modules)
@@ -315,6 +328,9 @@ class Workshop:
             for problem in found
         ]
         await self._ask("problems", key="pages", problems=shown)
+
+    async def _show_types(self, problems: list[Shown]) -> None:
+        await self._ask_later("problems", {"key": "types", "problems": problems})
 
     # The Node process
 

@@ -1,0 +1,102 @@
+"""Types in `fx dev`: checked when what was saved is on the screen, told in both places."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import attrs
+import trio
+
+from fxtrio.cli.develop.shown import Shown, shown_problem
+from fxtrio.compile.problems import Problem, placed
+from fxtrio.compile.project import CheckedProject
+from fxtrio.config import Config
+from fxtrio.errors import FxtrioError
+
+if TYPE_CHECKING:
+    from fxtrio.types.checking import TypeCheck
+    from fxtrio.types.page_types import ProjectTypes
+
+_LATER = 0.5  # seconds after a change: what is on the screen comes first
+
+Show = Callable[[list[Shown]], Awaitable[None]]
+
+
+@attrs.define(eq=False)
+class LateTypes:
+    """Checks the newest version, one after the other; runs its task in ``nursery``."""
+
+    root: Path
+    nursery: trio.Nursery
+    report: Callable[[str], None]
+    warn: Callable[[str], None]
+    show: Show
+    """Tells the browsers."""
+
+    _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _check: TypeCheck | None = None
+    _types: ProjectTypes | None = None
+    """None when the Python code is another one than that they were taken from."""
+
+    _python: tuple[object, ...] = ()
+    _told: frozenset[str] = frozenset()
+    _given_up: str = ""
+    """Why nothing is checked: it is told once."""
+
+    def look_later(
+        self, project: CheckedProject, config: Config, files: Iterable[str] = ()
+    ) -> None:
+        """Check ``project``, unless there is a newer one meanwhile; tell each mistake once.
+
+        ``files`` have changed, besides page files.
+        """
+        python = tuple((page.module, page.python) for page in project.pages)
+        changed = any(PurePosixPath(file).suffix == ".py" for file in files)
+        if changed or python != self._python:
+            self._python, self._types = python, None
+        self._checking.cancel("there is a newer version")
+        self._checking = trio.CancelScope()
+        self.nursery.start_soon(self._look, self._checking, project, config)
+
+    async def _look(self, scope: trio.CancelScope, project: CheckedProject, config: Config) -> None:
+        with scope:
+            await trio.sleep(_LATER)
+            try:
+                problems = await self._problems(project, config)
+            except FxtrioError as error:
+                if str(error) != self._given_up:
+                    self._given_up = str(error)
+                    self.report(f"The types are not checked. {error}")
+                return
+            if scope.cancel_called:
+                return
+            await self._tell(problems)
+
+    async def _problems(self, project: CheckedProject, config: Config) -> tuple[Problem, ...]:
+        # Heavy, and nothing of it is needed before something is on the screen.
+        from fxtrio.types.checking import TypeCheck
+        from fxtrio.types.compiler import ensure_compiler
+        from fxtrio.types.folder import TypesFolder
+        from fxtrio.types.gatherer_process import project_types
+        from fxtrio.types.other_paths import other_paths
+
+        if self._check is None:
+            compiler = await ensure_compiler(self.report)
+            self._check = TypeCheck(TypesFolder(self.root, compiler))
+        types = self._types
+        if types is None:
+            types = await project_types(self.root, project)
+            self._types = types
+        self._check.others = await trio.to_thread.run_sync(other_paths, self.root, config)
+        return await self._check.run(project, types)
+
+    async def _tell(self, problems: tuple[Problem, ...]) -> None:
+        texts = [str(one) for one in placed(problems, self.root)]
+        for text in texts:
+            if text not in self._told:
+                self.warn(text)
+        told, self._told = self._told, frozenset(texts)
+        if told != self._told:
+            await self.show([shown_problem(one, self.root) for one in problems])
