@@ -52,7 +52,8 @@ class LateTypes:
 
         ``files`` have changed, besides page files.
         """
-        python = tuple((page.module, page.python) for page in project.pages)
+        # The lines of the UI half are blank ones in the other.
+        python = tuple((page.module, page.python.rstrip()) for page in project.pages)
         changed = any(PurePosixPath(file).suffix == ".py" for file in files)
         if changed or python != self._python:
             self._python, self._types = python, None

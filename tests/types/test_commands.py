@@ -1,0 +1,143 @@
+"""What the types of a project come to at the command line, and in `fx dev`."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import attrs
+import pytest
+import trio
+from click.testing import CliRunner
+from trio.testing import wait_all_tasks_blocked
+
+from fxtrio.cli import main
+from fxtrio.cli.check import check
+from fxtrio.cli.develop import late_types
+from fxtrio.cli.develop.late_types import LateTypes
+from fxtrio.cli.develop.shown import Shown
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.config import Config
+from fxtrio.types import checking, compiler, gatherer_process
+from fxtrio.types.page_types import ProjectTypes, load_types
+from tests.trees import write_tree
+
+LOADER = '@server\nasync def load(request):\n    return {"title": "x", "user": who(request)}\n\n\n'
+WHO = "def who(request):\n    return request.state.user\n\n\n"
+VIEW = "export default function Page({ data }) {\n  return <p>{data.%s}</p>;\n}\n"
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, arguments)
+    return done.exit_code, done.output
+
+
+@pytest.mark.node
+def test_problems_have_their_places_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "titel"})
+    code, output = run("typecheck", "--root", str(tmp_path), "--json")
+    [problem] = json.loads(output)["problems"]
+
+    assert code == 1
+    assert (problem["line"], problem["column"]) == (11, 19)
+    assert problem["message"] == "there is no 'titel' in data"
+    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "title"})
+    assert run("typecheck", "--root", str(tmp_path))[0] == 0
+
+
+@pytest.mark.node
+def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "title"})
+    code, output = run("typecheck", "--root", str(tmp_path), "--strict")
+
+    assert code == 1
+    assert "pages/index.fxl:2:12: data.user may be anything" in output
+    assert "Annotate" in output
+
+
+@pytest.mark.node
+async def test_fx_check_tells_each_mistake_once(tmp_path: Path) -> None:
+    page = 'import { Lnik } from "fx/client";\n\n' + VIEW % "titel}{<Lnik />"
+    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + page})
+    look = partial(check, tmp_path, app="", report=print)
+    with trio.fail_after(120):
+        before = (await look()).problems
+        after = (await look(types=True)).problems
+
+    assert [(one.line, one.column) for one in before] == [(10, 10)]
+    assert [(one.line, one.column) for one in after] == [(10, 10), (13, 19)]
+
+
+@pytest.mark.node
+def test_a_build_writes_the_types(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "title"})
+    code, output = run("build", "--root", str(tmp_path))
+    folder = tmp_path / ".fx" / "types"
+    [page] = load_types((folder / "types.json").read_bytes()).pages
+
+    assert code == 0, output
+    assert page.source == "pages/index.fxl"
+    assert (folder / "loose" / "pages" / "index.fxl.jsx").is_file()
+
+
+@attrs.define
+class Checked:
+    """Stands in for the compiler and for the process that imports: counts what is asked for."""
+
+    gathered: int = 0
+    compiled: int = 0
+    done: trio.Event = attrs.field(factory=trio.Event)
+
+    async def ensure_compiler(self, report: object) -> Path:
+        return Path()
+
+    async def project_types(self, root: Path, project: CheckedProject) -> ProjectTypes:
+        self.gathered += 1
+        return ProjectTypes()
+
+    async def run(self, project: CheckedProject, types: ProjectTypes) -> tuple[Problem, ...]:
+        self.compiled += 1
+        self.done.set()
+        wrong = [page.module.source for page in project.pages if "titel" in page.ui]
+        return tuple(Problem(source, 1, 1, "no titel", "Write title") for source in wrong)
+
+
+async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_types, "_LATER", 0)
+    stand_in = Checked()
+    monkeypatch.setattr(compiler, "ensure_compiler", stand_in.ensure_compiler)
+    monkeypatch.setattr(gatherer_process, "project_types", stand_in.project_types)
+    monkeypatch.setattr(checking.TypeCheck, "run", lambda _, *args: stand_in.run(*args))
+    told: list[str] = []
+    shown: list[list[Shown]] = []
+
+    async def show(problems: list[Shown]) -> None:
+        shown.append(problems)
+
+    async with trio.open_nursery() as nursery:
+        late = LateTypes(tmp_path, nursery, print, told.append, show)
+
+        def save(text: str, *files: str) -> None:
+            write_tree(tmp_path, {"pages/index.fxl": text})
+            late.look_later(check_project(tmp_path, Config()), Config(), files)
+
+        async def counted(text: str, *files: str) -> tuple[int, int]:
+            stand_in.done = trio.Event()
+            save(text, *files)
+            with trio.fail_after(20):
+                await stand_in.done.wait()
+            await wait_all_tasks_blocked()
+            return stand_in.gathered, stand_in.compiled
+
+        save(LOADER + VIEW % "title")
+        assert await counted(LOADER + VIEW % "titel") == (1, 1)  # the latest wins
+        assert await counted(LOADER + VIEW % "titel" + "\n// more\n") == (1, 2)
+        assert await counted(LOADER + VIEW % "titel", "store.py") == (2, 3)
+        assert await counted(WHO + LOADER + VIEW % "title") == (3, 4)
+
+    assert len(told) == 1
+    assert [len(problems) for problems in shown] == [1, 0]
