@@ -20,10 +20,11 @@ async def running(
     workers: int = 4,
     queues: tuple[str, ...] = (),
     drain: float = 10,
+    store: type[JobStore] = JobStore,
 ) -> AsyncIterator[JobRunner]:
     """Run ``jobs`` for the length of the block, whose code may enqueue them."""
     runner = JobRunner(
-        store=JobStore(database),
+        store=store(database),
         jobs={job.name: job for job in jobs},
         workers=workers,
         queues=queues,
