@@ -102,6 +102,20 @@ def outages(session: nox.Session) -> None:
 
 
 @nox.session
+def psycopg(session: nox.Session) -> None:
+    """Run psycopg's own asynchronous tests on trio: `nox -s psycopg -- CHECKOUT [--quick]`."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.db.psycopg_suite", *session.posargs)
+
+
+@nox.session
+def endurance(session: nox.Session) -> None:
+    """Kill processes and servers under durable jobs, for some five minutes."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.jobs.endurance", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure against other frameworks and servers; needs wrk. See benchmarks/README.md.
 

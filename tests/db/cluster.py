@@ -34,7 +34,7 @@ class Cluster:
 
     folder: Path
     _identity: dict[str, Any]
-    _fsync: bool = False
+    _settings: tuple[str, ...] = ("fsync=off",)
     _numbers: Iterator[int] = attrs.field(factory=itertools.count)
     _process: subprocess.Popen[bytes] | None = None
 
@@ -47,7 +47,7 @@ class Cluster:
     def start(self) -> None:
         """Start it and wait until it answers."""
         options = ["listen_addresses=", f"unix_socket_directories={self.folder}"]
-        options += [] if self._fsync else ["fsync=off"]
+        options += self._settings
         words = [word for option in options for word in ("-c", option)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -99,7 +99,7 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster(*, fsync: bool = False) -> Iterator[Cluster]:
+def running_cluster(*settings: str, fsync: bool = False) -> Iterator[Cluster]:
     """Run a server for the length of the block; with ``fsync`` it waits for its disk."""
     folder = Path(tempfile.mkdtemp(prefix="fx-pg-"))
     identity: dict[str, Any] = {}
@@ -118,7 +118,8 @@ def running_cluster(*, fsync: bool = False) -> Iterator[Cluster]:
         "-E",
         "UTF8",
     ]
-    cluster = Cluster(folder, identity, fsync=fsync)
+    wanted = settings if fsync else (*settings, "fsync=off")
+    cluster = Cluster(folder, identity, settings=wanted)
     try:
         subprocess.run(
             [programs() / "initdb", *words, "--locale=C.UTF-8"],

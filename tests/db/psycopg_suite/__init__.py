@@ -1,0 +1,1 @@
+"""psycopg's own asynchronous tests, run on trio against `fxtrio.db.psycopg_trio`."""
