@@ -108,13 +108,13 @@ async def lose_server(cluster: Cluster, jobs: int, away: float) -> Facts:
         async with opened(url, ROOT) as database, AsyncExitStack() as stack:
             await database.run_script(TABLES)
             async with running(database, exactly, lasting, workers=0) as runner:
-                await fill(database, runner, jobs, exactly, lasting)
                 processes = [
                     await stack.enter_async_context(worker(url, exactly, lasting)) for _ in range(2)
                 ]
-                await trio.sleep(0.1)
-                waiting = 2 * jobs - (await ended(database)).get("done", 0)
-                assert waiting > 0
+                await fill(database, runner, jobs, lasting, exactly)
+                while not (done := (await ended(database)).get("done", 0)):  # noqa: ASYNC110
+                    await trio.sleep(0.01)
+                waiting = 2 * jobs - done
                 await trio.to_thread.run_sync(cluster.crash)
                 await trio.sleep(away)
                 await trio.to_thread.run_sync(cluster.start)
