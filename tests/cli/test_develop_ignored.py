@@ -48,6 +48,14 @@ def passing(root: Path, *files: str) -> list[str]:
         "pages/index.fxl___jb_tmp___",
         "pages/sedAb12Cd",
         "pages/index.fxl.tmp",
+        "pytest-cache-files-x1y2z3/README.md",
+        "coverage.xml",
+        ".coverage.host.1.x",
+        "shop.egg-info/PKG-INFO",
+        "node_modules/.bin/x",
+        "node_modules/x/node_modules/.package-lock.json",
+        "notes.sqlite3-journal",
+        "run.prof",
     ],
 )
 def test_what_is_no_source_is_ignored(file: str, tmp_path: Path) -> None:
@@ -70,11 +78,28 @@ def test_what_is_no_source_is_ignored(file: str, tmp_path: Path) -> None:
         ".env",
         ".env.local",
         "package.json",
+        "node_modules/.package-lock.json",
+        "node_modules/.modules.yaml",
     ],
 )
 def test_sources_are_not_ignored(file: str, tmp_path: Path) -> None:
     write_tree(tmp_path, {".gitignore": ".env*\n"})
     assert passing(tmp_path, file) == [file]
+
+
+@pytest.mark.parametrize("folder", ["data", "pytest-cache-files-x1y2z3", "components", "a/b"])
+def test_a_folder_says_nothing_by_itself(folder: str, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    ignored = Ignored(tmp_path)
+
+    assert not ignored.lets_pass(Change.added, str(tmp_path / folder))
+    assert not ignored.lets_pass(Change.modified, str(tmp_path / folder))
+
+
+def test_a_folder_of_pages_may_come_with_files_that_nobody_tells(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"fx.config.json": '{"pagesDir": "site"}', "site/shop/index.fxl": ""})
+
+    assert Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / "site/shop"))
 
 
 def test_what_git_ignores_is_ignored(tmp_path: Path) -> None:

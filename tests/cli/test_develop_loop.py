@@ -103,6 +103,10 @@ class Project:
     report: Recorder
     pending: PendingChanges | None = None
     build_error: str = ""
+    renews: bool = False
+    seen_at_preparing: list[int] = attrs.field(factory=list)
+    """How many processes there were, besides those of the tests, each time."""
+
     ahead: Ahead = attrs.field(factory=Ahead)
 
     def write(self, text: str) -> None:
@@ -113,10 +117,13 @@ class Project:
         self.pending.add(Changes(files))
 
     async def prepare(self) -> None:
+        self.seen_at_preparing.append(len(psutil.Process().children()))
         if self.build_error:
             raise BuildBroken(self.build_error)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+        if self.renews:
+            return Applied(restart="packages have changed", renews=True)
         if not any(file.endswith(".py") for file in changes.files):
             return Applied()
         swapped = await swap(Swap(files=tuple(str(self.root / file) for file in changes.files)))
@@ -275,6 +282,20 @@ async def test_an_app_that_fxtrio_has_not_made_is_started_anew_for_new_python(
         await project.report.wait_for("started", count=2)
 
     assert "applied the app is none that fxtrio has made" in project.report.events
+
+
+async def test_what_serves_has_ended_when_packages_are_prepared(project: Project) -> None:
+    before = len(psutil.Process().children())
+    project.renews = True
+    async with running(project):
+        first = await project.get()
+        project.change("package.json")
+        await project.report.wait_for("started", count=2)
+        second = await project.get()
+
+    assert project.seen_at_preparing == [before, before]
+    assert child_pid(first) != child_pid(second)
+    assert "applied packages have changed" in project.report.events
 
 
 async def test_open_pages_learn_what_is_wrong_and_when_it_is_over(project: Project) -> None:

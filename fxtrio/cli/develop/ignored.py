@@ -13,12 +13,30 @@ from watchfiles import Change, DefaultFilter
 from fxtrio.config import CONFIG_FILE, read_config
 
 GIT_FILE = ".gitignore"
+INSTALLED = (
+    "node_modules/.package-lock.json",  # npm
+    "node_modules/.modules.yaml",  # pnpm
+    "node_modules/.yarn-state.yml",
+    "node_modules/.yarn-integrity",
+)
+"""What package managers write last, relative to the project folder."""
+
 _FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
 _ALWAYS = (
     *(f"{folder}/" for folder in sorted(_FOLDERS)),
+    # What tools write that look at a project, and package managers.
     "/coverage/",
     "/dist/",
     "/htmlcov/",
+    "*.egg-info/",
+    "pytest-cache-files-*/",
+    "/coverage.*",
+    "/junit*.xml",
+    "*.prof",
+    "*.pid",
+    "*.tsbuildinfo",
+    "nohup.out",
+    "core.[0-9]*",
     "/tests/",
     "/venv/",
     # Files that the app itself writes; modules and what pages import may lie there, too.
@@ -42,11 +60,15 @@ _ALWAYS = (
     f"sed{'[A-Za-z0-9]' * 6}",
     "*.sw?",
     "*.tmp",
+    "*.temp",
     "*.bak",
     "*.orig",
+    "*.rej",
+    "*.part",
+    "*.crswap",  # browsers that save files
 )
-_NEVER = ("!/.env", "!/.env.*")
-"""Settings, which are mostly kept out of repositories."""
+_NEVER = ("!/.env", "!/.env.*", *(f"!/{file}" for file in INSTALLED))
+"""Settings and installations, which are mostly kept out of repositories."""
 
 
 @attrs.define
@@ -64,25 +86,37 @@ class Ignored:
     _specs: list[tuple[Path, GitIgnoreSpec]] = attrs.field(factory=list)
     """The last decides. Each counts from a folder on."""
 
+    _pages: Path = attrs.field(init=False)
+
     def __attrs_post_init__(self) -> None:
         """Read the patterns."""
         self.read()
 
     def read(self) -> None:
         """Read all patterns anew."""
-        extra = read_config(self.root)[0].dev.ignore
+        config = read_config(self.root)[0]
+        self._pages = self.root / config.pages_dir
         self._specs = [
             (self.root, _spec(_ALWAYS)),
             *((file.parent, _spec(_lines(file))) for file in _git_files(self.root)),
-            (self.root, _spec((*_NEVER, *extra))),
+            (self.root, _spec((*_NEVER, *config.dev.ignore))),
         ]
 
     def lets_pass(self, change: Change, path: str) -> bool:
         """Return whether the change of a file is to be acted on: a filter of watchfiles."""
         file = Path(path)
+        if change is not Change.deleted and self._says_nothing(file):
+            return False
         if file.name == GIT_FILE or path == str(self.root / CONFIG_FILE):
             self.read()
         return not self.covers(file)
+
+    def _says_nothing(self, file: Path) -> bool:
+        """Return whether this is a folder whose files are told one by one.
+
+        A folder that is moved below the pages comes with files that nobody tells.
+        """
+        return not file.is_relative_to(self._pages) and file.is_dir()
 
     def covers(self, file: Path) -> bool:
         """Return whether ``file``, an absolute path, is ignored."""

@@ -51,6 +51,11 @@ class Followed(Protocol):
         """Take over changes while it is served. Raises FxtrioError when it cannot be any more."""
 
 
+@attrs.frozen
+class _Renewal:
+    """The project is to be prepared while nothing is served."""
+
+
 @attrs.frozen(kw_only=True)
 class Loop:
     """One run of `fx dev`."""
@@ -78,7 +83,9 @@ class Loop:
                 async with self._serve(failure) as served:
                     if failure is None and not served.ended.is_set():
                         self.report.started(trio.current_time() - started)
-                    failure = await self._follow(pending, served, failure)
+                    found = await self._follow(pending, served, failure)
+                # Outside of the block: what serves would complain that Node is gone.
+                failure = await self._prepare() if isinstance(found, _Renewal) else found
 
     def _serve(self, failure: Failure | None) -> AbstractAsyncContextManager[Served]:
         if failure is None:
@@ -91,7 +98,7 @@ class Loop:
 
     async def _follow(
         self, pending: PendingChanges, served: Served, failure: Failure | None
-    ) -> Failure | None:
+    ) -> Failure | _Renewal | None:
         """Follow changes until something else is to be served; return the failure to show."""
         while True:
             changes = await _next(pending, served)
@@ -115,6 +122,8 @@ class Loop:
             if served.ended.is_set():
                 continue
             self.report.applied(applied, trio.current_time() - started)
+            if applied.renews:
+                return _Renewal()
             if applied.restart:
                 return await self._prepare("\n".join(served.lines))
 

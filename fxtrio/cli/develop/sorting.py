@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import attrs
 
+from fxtrio.cli.develop.ignored import INSTALLED
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import CONFIG_FILE, Config
 
-_PACKAGES = frozenset({"package.json", "package-lock.json", "tsconfig.json", "jsconfig.json"})
+_PACKAGES = frozenset({"package.json", "tsconfig.json", "jsconfig.json", *INSTALLED})
 _ROUTED = frozenset({".fxl", ".py", ".md"})
+
+
+def read_packages(root: Path) -> bytes:
+    """Return a digest of the files that say which packages are installed, and how."""
+    digest = hashlib.sha256()
+    for name in sorted(_PACKAGES):
+        try:
+            text = (root / name).read_bytes()
+        except OSError:  # there is none
+            text = b""
+        digest.update(b"%d:" % len(text) + text)
+    return digest.digest()
 
 
 @attrs.frozen(kw_only=True)
@@ -32,6 +46,9 @@ class Sorted:
 
     modules: tuple[str, ...] = ()
     """Python."""
+
+    public: tuple[str, ...] = ()
+    """Files that are served as they are."""
 
     files: tuple[str, ...] = ()
     """All others: what pages may import."""
@@ -58,6 +75,8 @@ def sort_changes(
             group = "structure"
         elif file in tree.sources:
             group = "pages"
+        elif path.is_relative_to(config.public_dir):
+            group = "public"
         elif path.suffix == ".py":
             group = "modules"
         else:

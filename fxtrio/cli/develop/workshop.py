@@ -20,7 +20,7 @@ from fxtrio.cli.develop.late_types import LateTypes
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.likely import LikelyMistakes
 from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
-from fxtrio.cli.develop.sorting import Sorted, sort_changes
+from fxtrio.cli.develop.sorting import Sorted, read_packages, sort_changes
 from fxtrio.cli.develop.vite import Vite, open_vite
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
@@ -53,6 +53,9 @@ class Applied:
     restart: str = ""
     """Why the process that serves must be started anew; "" when it need not."""
 
+    renews: bool = False
+    """Whether Node starts anew, too: nothing can be served meanwhile."""
+
     problems: tuple[str, ...] = ()
     """What is wrong, for the terminal."""
 
@@ -84,6 +87,9 @@ class Workshop:
     _toolchain: Path = Path()
     _vite: Vite | None = None
     _renewal: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _packages: bytes = b""
+    """Those that Node has been started with."""
+
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
@@ -131,9 +137,8 @@ class Workshop:
         found = await trio.to_thread.run_sync(sort, changes.files)
         if found.settings:
             return Applied(restart=f"{found.settings[0]} has changed")
-        if found.packages:
-            self._renewal.cancel("packages have changed")
-            return Applied(restart=f"{found.packages[0]} has changed")
+        if found.packages and await self._packages_now() != self._packages:
+            return Applied(restart=f"{found.packages[0]} has changed", renews=True)
         if found.structure:
             return await self._restructure(found, swap)
         good, replan = await self._recheck(found.pages)
@@ -247,9 +252,10 @@ class Workshop:
             for path in (self.root / file for file in found.files)
         ]
         texts = [str(self.root / file) for file in (*found.structure, *found.pages, *found.modules)]
-        if not (ui or files or data or texts):
+        if not (ui or files or data or texts or found.public):
             return []
-        answer = await self._ask("change", ui=ui, files=files, texts=texts, data=data)
+        order = {"ui": ui, "files": files, "texts": texts, "data": data}
+        answer = await self._ask("change", **order, reload=bool(found.public))
         problems: list[Shown] = answer["problems"]
         return problems
 
@@ -339,13 +345,17 @@ class Workshop:
         settings = ViteSettings.of(
             self.root, self.config, toolchain=self._toolchain, sockets=self.sockets
         )
+        packages, self._packages = self._packages, await self._packages_now()
         vite = self._vite
-        renewed = self._renewal.cancel_called
-        if vite is not None and vite.settings == settings and not (vite.ended.is_set() or renewed):
+        is_same = vite is not None and vite.settings == settings and packages == self._packages
+        if vite is not None and is_same and not vite.ended.is_set():
             return
-        self._renewal.cancel("the settings have changed")
+        self._renewal.cancel("the settings or packages have changed")
         self._renewal = trio.CancelScope()
         await self.nursery.start(self._run_vite, settings, self._renewal)
+
+    async def _packages_now(self) -> bytes:
+        return await trio.to_thread.run_sync(read_packages, self.root)
 
     async def _run_vite(
         self,

@@ -56,7 +56,9 @@ export class Browsers {
     socket.on('close', () => this.#sockets.delete(socket));
     client.send({ type: 'connected', epoch: this.#epoch, number: this.#last });
     client.send(this.#standing());
-    createInterface({ input: socket }).on('line', (line) => this.#hear(socket, client, line));
+    createInterface({ input: socket })
+      .on('line', (line) => this.#hear(socket, client, line))
+      .on('error', () => socket.destroy()); // it hands on the socket's own
   }
 
   /**

@@ -51,9 +51,12 @@ export class Changes {
    * Act on changes, page files (`ui`, by source) and others (`files`). Browsers learn of `data`
    * first: it says whose loaders have changed, so that they show both at once.
    *
-   * @param {{ ui: Change[], files: Change[], texts: string[], data: { sources: string[] | null } | null }} changes
-   *   `texts` are the paths of all files that have come or changed, for those who only read them;
-   *   `sources` null stands for all pages; `data` null when no loader has changed
+   * @param {{
+   *   ui: Change[], files: Change[], texts: string[], data: { sources: string[] | null } | null,
+   *   reload: boolean,
+   * }} changes `texts` are the paths of all files that have come or changed, for those who only
+   *   read them; `sources` null stands for all pages; `data` null when no loader has changed;
+   *   `reload` says that files have changed of which nobody knows which pages show them
    * @returns {Promise<{ problems: Shown[] }>} what is wrong, in all files
    */
   async apply(changes) {
@@ -78,6 +81,7 @@ export class Changes {
     const problems = [...this.#broken.values()];
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});
+    if (changes.reload) this.#browsers.send({ type: 'full-reload' });
     return { problems };
   }
 

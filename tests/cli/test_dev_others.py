@@ -1,0 +1,72 @@
+"""`fx dev` follows files that are no code: those of `public`, and packages as they come."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.cli.in_browser import edit, hydrated, open_home
+from tests.e2e.support import Server
+from tests.trees import write_tree
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="10"></svg>'
+
+
+def npm(*arguments: str, cwd: Path) -> None:
+    """Run npm to its end, without the network."""
+    command = ["npm", *arguments, "--no-audit", "--no-fund"]
+    subprocess.run(command, cwd=cwd, check=True, capture_output=True, timeout=120)
+
+
+def test_a_file_of_the_public_folder_is_shown_as_it_is_now(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    mark = project / "public/mark.svg"
+    mark.write_text(SVG % 10)
+    edit(project, "<h1>Notes</h1>", "<h1>Notes</h1><img id='mark' src='/mark.svg' alt='' />")
+    page = open_home(browser, server)
+    hydrated(page)
+    width = "document.getElementById('mark').naturalWidth"
+    assert page.evaluate(width) == 10
+
+    mark.write_text(SVG % 20)
+    page.wait_for_function(f"{width} === 20")
+    mark.unlink()
+    page.wait_for_function(f"{width} === 0")
+    mark.write_text(SVG % 30)
+    page.wait_for_function(f"{width} === 30")
+
+    assert server.output().count("started in") == 1
+
+
+def test_a_package_that_is_installed_is_there_without_a_restart_by_hand(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    write_tree(
+        project.parent / "greeting",
+        {
+            "package.json": '{"name": "greeting", "version": "1.0.0", "main": "index.js"}',
+            "index.js": "module.exports = { greet: () => 'hello from a package' };\n",
+        },
+    )
+    page = open_home(browser, server)
+    hydrated(page)
+
+    edit(project, "import { Form }", 'import { greet } from "greeting";\nimport { Form }')
+    edit(project, "<h1>Notes</h1>", "<h1>{greet()}</h1>")
+    expect(page.locator("fx-overlay")).to_contain_text("greeting")
+    npm("pack", "--pack-destination", str(project.parent), cwd=project.parent / "greeting")
+    npm("install", "--offline", "../greeting-1.0.0.tgz", cwd=project)
+
+    expect(page.locator("h1")).to_have_text("hello from a package")
+    expect(page.locator("fx-overlay")).to_have_count(0)
+    assert "hello from a package" in httpx.get(server.url).text
+    assert "restarting the server process" in server.output()
+    assert "Traceback" not in server.output()
+    assert "ERROR" not in server.output()
