@@ -7,28 +7,55 @@ from pathlib import Path
 from typing import Any
 
 from fxtrio.lsp.analyst import Analyst, Use
+from fxtrio.lsp.carried_back import (
+    Answered,
+    as_it_is,
+    completion_back,
+    edits_back,
+    hover_back,
+    item_back,
+    locations_back,
+    name_back,
+)
 from fxtrio.lsp.completion import completions
 from fxtrio.lsp.documents import Document, Documents
 from fxtrio.lsp.hover import hover_text
 from fxtrio.lsp.knowledge import Knowledge
+from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Places, Position, places_of
-from fxtrio.lsp.renaming import Edits, check_name, check_renamable, edits_of, refuse_rename
+from fxtrio.lsp.projection import language_at, project
+from fxtrio.lsp.renaming import (
+    Edits,
+    check_name,
+    check_renamable,
+    crosses,
+    edits_of,
+    merged,
+    refuse_rename,
+)
 from fxtrio.lsp.sites import NamingPlace, ProjectLook, definitions_of, sites_of
 from fxtrio.lsp.things import ActionThing, Setting, Thing, thing_at
 from fxtrio.lsp.views import Views, read_text_of
+from fxtrio.lsp.written import is_typed_dict
 
 
 class Answers:
     """Answers from what is known of a project, and from the file as it is being written."""
 
     def __init__(
-        self, documents: Documents, views: Views, analyst: Analyst, knowledge: Knowledge
+        self,
+        documents: Documents,
+        views: Views,
+        analyst: Analyst,
+        knowledge: Knowledge,
+        others: OtherServers,
     ) -> None:
         self._documents = documents
         self._views = views
         self._analyst = analyst
         self._knowledge = knowledge
+        self._others = others
 
     async def completion(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return what may be written at a position."""
@@ -36,36 +63,69 @@ class Answers:
         if setting is None:
             return []
         wanted = await self._analyst.wanted(setting.view, position)
-        return [] if wanted is None else completions(setting, wanted)
+        found = [] if wanted is None else completions(setting, wanted)
+        if found:
+            return found
+        view = setting.view
+        others = await self._others.ask("textDocument/completion", view, position, completion_back)
+        language = language_at(view, position["line"])
+        source = {"fx": language, "uri": document.uri}
+        return [{**one, "data": {**source, "of": one.get("data")}} for one in others or []]
+
+    async def resolve(self, document: Document, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an item of a completion with all that is known of it."""
+        view = await self._views.of(document)
+        found = None if view is None else await self._others.resolve(view, item)
+        if view is None or found is None:
+            return item
+        return item_back({**item, **found}, project(view, item["data"]["fx"])) or item
+
+    async def signature(self, document: Document, position: Position) -> Any:
+        """Return the parameters of the call that is being written."""
+        return await self._elsewhere("textDocument/signatureHelp", document, position, as_it_is)
 
     async def hover(self, document: Document, position: Position) -> dict[str, Any] | None:
         """Return what is known of what stands at a position."""
         setting, thing = await self._thing(document, position)
-        if setting is None or thing is None:
-            return None
-        home = await self._home(setting, thing)
-        text = hover_text(setting, thing, home)
-        if text is None:
-            return None
+        text = None
+        if setting is not None and thing is not None:
+            text = hover_text(setting, thing, await self._home(setting, thing))
+        if text is None or thing is None:
+            shown: dict[str, Any] | None
+            shown = await self._elsewhere("textDocument/hover", document, position, hover_back)
+            return shown
         return {"contents": {"kind": "markdown", "value": text}, "range": thing.range}
 
     async def definition(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return where what stands at a position is defined."""
         setting, thing = await self._thing(document, position)
-        if setting is None or thing is None:
-            return []
-        return _locations(await definitions_of(thing, setting, self._around(setting.view.root)))
+        if setting is not None and thing is not None:
+            found = await definitions_of(thing, setting, self._around(setting.view.root))
+            if found:
+                return _locations(found)
+        method = "textDocument/definition"
+        return await self._elsewhere(method, document, position, locations_back) or []
 
     async def references(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return all places that name what stands at a position."""
         setting, thing = await self._thing(document, position)
-        if setting is None or thing is None:
-            return []
-        return _locations(await sites_of(thing, setting, self._around(setting.view.root)))
+        found = []
+        if setting is not None and thing is not None:
+            found = _locations(await sites_of(thing, setting, self._around(setting.view.root)))
+        more = {"context": {"includeDeclaration": True}}
+        method = "textDocument/references"
+        others = await self._elsewhere(method, document, position, locations_back, **more)
+        return [*found, *(one for one in others or [] if one not in found)]
 
     async def prepare_rename(self, document: Document, position: Position) -> dict[str, Any]:
         """Return the name at a position. Raises RequestRefused when it cannot be changed."""
         _, thing = await self._thing(document, position)
+        if not crosses(thing):
+            method = "textDocument/prepareRename"
+            name: dict[str, Any] | None
+            name = await self._elsewhere(method, document, position, name_back)
+            if name:
+                return name
         found = check_renamable(thing)
         return {"range": found.range, "placeholder": found.name}
 
@@ -75,6 +135,12 @@ class Answers:
         Raises RequestRefused when not every place that has the name is known.
         """
         setting, thing = await self._thing(document, position)
+        if not crosses(thing):
+            method, more = "textDocument/rename", {"newName": new}
+            edit: dict[str, Edits] | None
+            edit = await self._elsewhere(method, document, position, edits_back, **more)
+            if edit:
+                return edit
         found = check_renamable(thing)
         assert setting is not None  # it has the thing
         home = await self._home(setting, found) or setting.view
@@ -84,13 +150,42 @@ class Answers:
         expected = 1 if isinstance(found, ActionThing) else len({key.place for key in found.keys})
         if len(defined) != expected:
             raise refuse_rename(f"{found.name!r} has moved since the last save: save the file.")
-        attribute = next((site for site in defined if site.is_attribute), None)
-        if attribute is not None:
+        edits = [edits_of((site for site in sites if not site.is_attribute), new)]
+        for site in defined:
+            if site.is_attribute:
+                edits.append(await self._attribute_edits(found.name, site, new))
+        return {"changes": merged(edits)}
+
+    async def _attribute_edits(self, name: str, site: NamingPlace, new: str) -> Edits:
+        """Return the edits of Python code that rename an attribute of a class."""
+        document = self._documents.get(site.file)
+        view = None if document is None else await self._views.of(document)
+        edit = None
+        if view is not None and is_typed_dict(view.checked.python, site.range["start"]["line"]):
             raise refuse_rename(
-                f"{found.name!r} is an attribute of a class in {attribute.file.name}, which other "
-                "Python code may use: rename it with a language server for Python."
+                f"{name!r} is a key of a TypedDict, which Python code names as text: nobody "
+                "knows all places."
             )
-        return {"changes": edits_of(sites, new)}
+        if document is not None:
+            start, more = site.range["start"], {"newName": new}
+            method = "textDocument/rename"
+            edit = await self._elsewhere(method, document, start, edits_back, **more)
+        if not edit:
+            raise refuse_rename(
+                f"{name!r} is an attribute of a class in {site.file.name}, which other Python "
+                "code may use: a language server for Python renames it (option 'python')."
+            )
+        changes: Edits = edit["changes"]
+        return changes
+
+    async def _elsewhere(
+        self, method: str, document: Document, position: Position, back: Answered, **more: Any
+    ) -> Any:
+        """Return what the server of the language at a position answers; None without one."""
+        view = await self._views.of(document)
+        if view is None:
+            return None
+        return await self._others.ask(method, view, position, back, **more)
 
     async def _setting(self, document: Document) -> Setting | None:
         view = await self._views.of(document)

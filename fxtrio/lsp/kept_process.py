@@ -91,11 +91,16 @@ class KeptProcess:
         Raises RequestRefused, and ConnectionLost when the process dies meanwhile or was given
         up.
         """
+        connection = await self.wait_ready()
+        return await connection.request(method, params)
+
+    async def wait_ready(self) -> RpcPeer:
+        """Return the connection when there is one. Raises ConnectionLost when it was given up."""
         while self._connection is None:
             if self._given_up:
                 raise ConnectionLost(self.name)
             await self._changed.wait()
-        return await self._connection.request(method, params)
+        return self._connection
 
     async def notify(self, method: str, params: Any) -> None:
         """Send a notification; while the process is not ready it is dropped."""

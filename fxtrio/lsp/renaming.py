@@ -25,11 +25,16 @@ def refuse_rename(cause: str) -> RequestRefused:
     return RequestRefused(REQUEST_FAILED, cause)
 
 
+def crosses(thing: Thing | None) -> bool:
+    """Whether a thing has a name in both halves."""
+    return isinstance(thing, ActionThing) or (isinstance(thing, KeyThing) and not thing.is_variable)
+
+
 def check_renamable(thing: Thing | None) -> KeyThing | ActionThing:
     """Return the thing. Raises RequestRefused for what has no name that could be changed here."""
     if isinstance(thing, ActionThing):
         return thing
-    if not isinstance(thing, KeyThing) or thing.is_variable:
+    if not isinstance(thing, KeyThing) or not crosses(thing):
         raise refuse_rename("Nothing here has a name in both halves.")
     if thing.origin[:1] == ("params",):
         raise refuse_rename(f"{thing.name!r} is a part of the page's path: rename the file.")
@@ -76,3 +81,12 @@ def edits_of(sites: Iterable[NamingPlace], new: str) -> Edits:
         range_ = {"start": site.range["start"], "end": end}
         edits[site.file.as_uri()].append({"range": range_, "newText": text})
     return dict(edits)
+
+
+def merged(all_edits: Iterable[Edits]) -> Edits:
+    """Return all edits, each once."""
+    found: Edits = defaultdict(list)
+    for edits in all_edits:
+        for uri, listed in edits.items():
+            found[uri] += [one for one in listed if one not in found[uri]]
+    return dict(found)

@@ -22,6 +22,7 @@ from fxtrio.lsp.completion import TRIGGERS
 from fxtrio.lsp.diagnostics import Diagnostic
 from fxtrio.lsp.documents import Document, Documents, path_of
 from fxtrio.lsp.knowledge import Knowledge
+from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.places import Position, position_in
 from fxtrio.lsp.rpc import (
     INVALID_PARAMS,
@@ -53,6 +54,12 @@ class Options:
     imports: bool = True
     """Whether the project's Python code is imported, as `fx check` does."""
 
+    python: tuple[str, ...] = ()
+    """How to start a language server for Python; () for none."""
+
+    typescript: tuple[str, ...] = ()
+    """How to start a language server for TypeScript; () for none."""
+
 
 class EditorSession:
     """Answers one editor. `run` it beside the connection."""
@@ -62,7 +69,10 @@ class EditorSession:
         self.analyst = Analyst(self.report)
         self.views = Views(self.documents, self.analyst)
         self._knowledge = Knowledge(self.report)
-        self._answers = Answers(self.documents, self.views, self.analyst, self._knowledge)
+        self._others = OtherServers(self.report)
+        self._answers = Answers(
+            self.documents, self.views, self.analyst, self._knowledge, self._others
+        )
         self.checking = Checking(
             self.documents,
             self.views,
@@ -97,6 +107,7 @@ class EditorSession:
             nursery.start_soon(self.analyst.run, name="lsp.analyst")
             nursery.start_soon(self.checking.run, name="lsp.checking")
             nursery.start_soon(self._knowledge.run, name="lsp.knowledge")
+            nursery.start_soon(self._others.run, name="lsp.others")
             if self._watches:
                 nursery.start_soon(self._watch, name="lsp.watch")
 
@@ -122,8 +133,11 @@ class EditorSession:
             "textDocument/hover": self._answers.hover,
             "textDocument/definition": self._answers.definition,
             "textDocument/references": self._answers.references,
+            "textDocument/signatureHelp": self._answers.signature,
             "textDocument/prepareRename": self._answers.prepare_rename,
         }
+        if method == "completionItem/resolve":
+            return self._resolve(params)
         if method not in questions and method != "textDocument/rename":
             raise RequestRefused(METHOD_NOT_FOUND, f"{method} is not answered")
         document = self.documents.at(params)
@@ -131,6 +145,14 @@ class EditorSession:
         if method == "textDocument/rename":
             return partial(self._answers.rename, document, position, str(params.get("newName")))
         return partial(questions[method], document, position)
+
+    def _resolve(self, item: Any) -> Answer:
+        """Return what tells more of an item of a completion."""
+        data = _inner(item, "data")
+        if "fx" not in data:
+            return partial(_give, item)
+        document = self.documents.at({"textDocument": data})
+        return partial(self._answers.resolve, document, item)
 
     def notified(self, method: str, params: Any) -> None:
         """Take a notification."""
@@ -145,6 +167,10 @@ class EditorSession:
         self._initialized = True
         self._options = _options(params.get("initializationOptions"))
         self._knowledge.imports = self._options.imports
+        self._others.commands = {
+            "python": self._options.python,
+            "typescript": self._options.typescript,
+        }
         self.views.folders = _folders(params)
         files = _inner(params, "capabilities", "workspace", "didChangeWatchedFiles")
         self._watches = bool(files.get("dynamicRegistration"))
@@ -152,7 +178,8 @@ class EditorSession:
             "capabilities": {
                 "positionEncoding": "utf-16",
                 "textDocumentSync": {"openClose": True, "change": 2, "save": True},
-                "completionProvider": {"triggerCharacters": TRIGGERS},
+                "completionProvider": {"triggerCharacters": TRIGGERS, "resolveProvider": True},
+                "signatureHelpProvider": {"triggerCharacters": ["(", ","]},
                 "hoverProvider": True,
                 "definitionProvider": True,
                 "referencesProvider": True,
@@ -252,8 +279,19 @@ def _inner(params: Any, *keys: str) -> dict[str, Any]:
 
 
 def _options(given: Any) -> Options:
-    imports = given.get("imports") if isinstance(given, dict) else None
-    return Options(imports=imports if isinstance(imports, bool) else True)
+    if not isinstance(given, dict):
+        return Options()
+    imports = given.get("imports")
+    return Options(
+        imports if isinstance(imports, bool) else True,
+        _words(given.get("python")),
+        _words(given.get("typescript")),
+    )
+
+
+def _words(given: Any) -> tuple[str, ...]:
+    """Return a command."""
+    return tuple(map(str, given)) if isinstance(given, list) else ()
 
 
 def _folders(params: dict[str, Any]) -> tuple[Path, ...]:

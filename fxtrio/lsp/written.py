@@ -108,6 +108,24 @@ def data_subscripts(view: PageView, name: str) -> list[Spot]:
     return spots
 
 
+def is_typed_dict(python: str, line: int) -> bool:
+    """Whether a line (0-based) of Python code is within a class that is a TypedDict."""
+    module = parse_module(python)
+    if isinstance(module, Broken):
+        return False
+    classes = {node.name: node for node in ast.walk(module) if isinstance(node, ast.ClassDef)}
+    for node in classes.values():
+        if node.lineno <= line + 1 <= (node.end_lineno or node.lineno):
+            waiting = [node]
+            for one in waiting:
+                for base in map(ast.unparse, one.bases):
+                    if base.rpartition(".")[2] == "TypedDict":
+                        return True
+                    if base in classes and classes[base] not in waiting:
+                        waiting.append(classes[base])
+    return False
+
+
 def _key_read(node: ast.AST, variable: str) -> ast.Constant | None:
     """Return the key of ``variable["key"]`` or ``variable.get("key")``."""
     key: ast.expr | None = None

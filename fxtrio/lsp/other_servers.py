@@ -1,0 +1,188 @@
+"""The user's own language servers, asked about the halves of pages as files of one language.
+
+Each project has at most one process for each language, started with the first question and
+started again when it dies, a few times. It knows the files that were asked about, as they are
+then; nothing is written to the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.lsp.carried_back import Answered
+from fxtrio.lsp.kept_process import KeptProcess
+from fxtrio.lsp.page import PageView
+from fxtrio.lsp.places import Position
+from fxtrio.lsp.projection import Language, Projection, language_at, project
+from fxtrio.lsp.rpc import (
+    METHOD_NOT_FOUND,
+    Answer,
+    ConnectionLost,
+    RequestRefused,
+    RpcPeer,
+)
+
+MOST_SERVERS = 20
+"""Processes at a time, over all projects; further questions stay unanswered (count)."""
+
+_IDS: dict[Language, str] = {"python": "python", "typescript": "typescriptreact"}
+
+
+class _Agreeing:
+    """Answers what servers ask their editor: they get no settings, and may do what they want."""
+
+    def requested(self, method: str, params: Any) -> Answer:
+        """Return what answers a request."""
+        if method == "workspace/configuration":
+            return partial(_give, [None for _ in params.get("items", [])])
+        if method in ("client/registerCapability", "client/unregisterCapability"):
+            return partial(_give, None)
+        if method == "window/workDoneProgress/create":
+            return partial(_give, None)
+        raise RequestRefused(METHOD_NOT_FOUND, f"{method} is not answered")
+
+    def notified(self, method: str, params: Any) -> None:
+        """Ignore a notification: problems are those of `fx check`."""
+
+
+async def _give(result: Any) -> Any:
+    await trio.lowlevel.checkpoint()
+    return result
+
+
+@attrs.define(eq=False)
+class _Server:
+    """One process, and what it knows."""
+
+    process: KeptProcess
+    asking: trio.Lock = attrs.field(factory=trio.Lock)
+    shown: dict[str, tuple[int, str]] = attrs.field(factory=dict)
+    """Version and text by URI, of the process that runs now."""
+
+    pages: dict[str, tuple[str, Projection]] = attrs.field(factory=dict)
+    """The URI of the page and its half, by the URI that the server knows."""
+
+
+class OtherServers:
+    """Asks the servers that are configured. `run` it: it owns their processes."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.commands: dict[Language, Sequence[str]] = {}
+        """How to start the server of a language; none for those that are not configured."""
+
+        self._report = report
+        self._servers: dict[tuple[Path, Language], _Server] = {}
+        self._wanted, self._starting = trio.open_memory_channel[KeptProcess](MOST_SERVERS)
+
+    async def run(self) -> None:
+        """Keep the processes running that questions need, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            async for process in self._starting:
+                nursery.start_soon(process.run, name=f"lsp.{process.name}")
+
+    async def ask(
+        self, method: str, view: PageView, position: Position, back: Answered, **more: Any
+    ) -> Any:
+        """Return what the server of the half at ``position`` answers; None without one.
+
+        ``back`` carries its places back to the page.
+        """
+        language = language_at(view, position["line"])
+        server = self._server(view.root, language)
+        if server is None:
+            return None
+        projection = project(view, language)
+        document = {"uri": projection.uri}
+        params = {"textDocument": document, "position": projection.there(position), **more}
+        try:
+            async with server.asking:
+                await self._show(server, view, projection)
+            result = await server.process.request(method, params)
+        except (ConnectionLost, RequestRefused):
+            return None
+        return back(result, projection, server.pages)
+
+    async def resolve(self, view: PageView, item: dict[str, Any]) -> Any:
+        """Return a completion item of the server of a language with all that it knows of it."""
+        server = self._servers.get((view.root, item["data"]["fx"]))
+        if server is None:
+            return None
+        plain = {**item, "data": item["data"]["of"]}
+        try:
+            return await server.process.request("completionItem/resolve", plain)
+        except (ConnectionLost, RequestRefused):
+            return None
+
+    def _server(self, root: Path, language: Language) -> _Server | None:
+        found = self._servers.get((root, language))
+        command = self.commands.get(language)
+        if found is not None or not command:
+            return found
+        server = _Server(
+            KeptProcess(
+                f"{command[0]} in {root.name}",
+                command,
+                cwd=root,
+                report=self._report,
+                greet=lambda peer: _greet(peer, root, server),
+                handler=_Agreeing(),
+            )
+        )
+        try:
+            self._wanted.send_nowait(server.process)
+        except trio.WouldBlock:
+            return None
+        self._servers[root, language] = server
+        return server
+
+    async def _show(self, server: _Server, view: PageView, projection: Projection) -> None:
+        """Let a server have the text of a half as it is now."""
+        uri, text = projection.uri, projection.text
+        server.pages[uri] = view.uri, projection
+        await server.process.wait_ready()
+        version, before = server.shown.get(uri, (0, None))
+        if before == text:
+            return
+        server.shown[uri] = version + 1, text
+        if before is None:
+            item = {"uri": uri, "languageId": _IDS[projection.language], "version": 1}
+            await server.process.notify(
+                "textDocument/didOpen", {"textDocument": {**item, "text": text}}
+            )
+        else:
+            document = {"uri": uri, "version": version + 1}
+            params = {"textDocument": document, "contentChanges": [{"text": text}]}
+            await server.process.notify("textDocument/didChange", params)
+
+
+async def _greet(peer: RpcPeer, root: Path, server: _Server) -> None:
+    """Tell a server that was just started which project it is for."""
+    server.shown.clear()
+    uri = root.as_uri()
+    markdown = ["markdown", "plaintext"]
+    await peer.request(
+        "initialize",
+        {
+            "processId": None,
+            "rootUri": uri,
+            "workspaceFolders": [{"uri": uri, "name": root.name}],
+            "capabilities": {
+                "workspace": {"configuration": True, "workspaceFolders": True},
+                "textDocument": {
+                    "hover": {"contentFormat": markdown},
+                    "completion": {"completionItem": {"documentationFormat": markdown}},
+                    "signatureHelp": {},
+                    "definition": {},
+                    "references": {},
+                    "rename": {"prepareSupport": True},
+                },
+            },
+        },
+    )
+    await peer.notify("initialized", {})

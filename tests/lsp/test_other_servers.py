@@ -1,0 +1,106 @@
+"""Questions about one language, passed on to a server of that language."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.lsp.page import view_of
+from fxtrio.lsp.projection import language_at, project
+from fxtrio.lsp.rpc import RequestRefused
+from tests.lsp.editor import open_editor
+from tests.lsp.test_across import FILES, Asking, applied, known, place
+
+pytestmark = pytest.mark.node
+
+PYTHON = [sys.executable, "-m", "pylsp"]
+TEXT = FILES["pages/index.fxl"]
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    return tmp_path
+
+
+def test_a_half_keeps_its_places_but_for_what_is_put_in() -> None:
+    view = view_of(Path("/p"), "pages/index.fxl", TEXT)
+    python, ui = project(view, "python"), project(view, "typescript")
+    lines = TEXT.split("\n")
+
+    assert python.added == 0
+    for number, line in enumerate(lines):
+        there = python.there({"line": number, "character": 1})
+        assert python.back(there) == {"line": number, "character": 1}
+        shown = python.text.split("\n")[there["line"]]
+        assert shown == (line if language_at(view, number) == "python" else "")
+    assert python.back({"line": 0, "character": 4}) is None
+    assert ui.text.split("\n")[45:] == lines[45:]
+
+
+def test_what_is_put_in_comes_behind_imports_from_the_future() -> None:
+    text = '"""Doc."""\nfrom __future__ import annotations\n@server\nasync def load(request):\n'
+    half = project(view_of(Path("/p"), "pages/index.fxl", f"{text}    return {{\n"), "python")
+
+    assert half.added == 2
+    assert "server" in half.text.split("\n")[2]
+    assert half.text.split("\n")[1:4] == [
+        "from __future__ import annotations",
+        half.text.split("\n")[2],
+        "@server",
+    ]
+
+
+async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> None:
+    async with open_editor(pages, python=PYTHON) as editor:
+        index = Asking(editor, pages, "pages/index.fxl")
+        uri = await editor.open(index.file)
+        await known(editor, uri, place(TEXT, "{entry.titl"))
+        hover = await index("hover", "async def lo")
+        definition = list(index.shown(await index("definition", "entry: NewEn")))
+        typed = TEXT.replace("import attrs\n", "import attrs\nimport store\nstore.\n")
+        await editor.write(uri, 2, {"text": typed})
+        completion = await editor.ask("completion", uri, *place(typed, "store."))
+        await editor.write(uri, 3, {"text": TEXT})
+        await editor.saved(uri)
+        edit = await index("rename", '<input name="ti', newName="heading")
+        with pytest.raises(RequestRefused, match="a key of a TypedDict"):
+            await index("rename", "{entry.ti", newName="heading")
+    (renamed,) = applied(pages, edit).values()
+
+    assert "load" in str(hover["contents"])
+    assert definition == [("pages/index.fxl:23", "NewEntry")]
+    assert {"User", "Shared"} <= {one["label"] for one in completion}
+    assert renamed == (
+        TEXT.replace("class NewEntry:\n    title", "class NewEntry:\n    heading")
+        .replace("entry.title, ", "entry.heading, ")
+        .replace('<input name="title"', '<input name="heading"')
+    )
+
+
+async def test_a_server_that_dies_is_started_again(pages: Path) -> None:
+    script = pages / "server.py"
+    script.write_text(f"import os\nopen('pids', 'a').write(f'{{os.getpid()}}\\n')\n{RUN}")
+    async with open_editor(pages, python=[sys.executable, str(script)]) as editor:
+        index = Asking(editor, pages, "pages/index.fxl")
+        await editor.open(index.file)
+        first = await index("hover", "async def lo")
+        pid = int((await trio.Path(pages / "pids").read_text()).split()[-1])
+        os.kill(pid, signal.SIGKILL)
+        await editor.until(lambda: any("is started again" in line for line in editor.lines))
+        second = await index("hover", "async def lo")
+
+    assert first is not None
+    assert first == second
+    assert any("it has ended with -9" in line for line in editor.lines)
+
+
+RUN = "import sys\nsys.argv = ['pylsp']\nfrom pylsp.__main__ import main\nmain()\n"
