@@ -1,4 +1,4 @@
-"""Keeps the editor's diagnostics equal to what `fx check` prints.
+"""Keeps the editor's diagnostics equal to what `fx check` and `fx typecheck` print.
 
 A file that is written in is looked at by itself, at once. What takes the whole project (its
 files together, its settings, its imports) is found when it is opened and after each save, and
@@ -8,7 +8,7 @@ stays in between where its lines do.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -27,6 +27,10 @@ Publish = Callable[[Path, int | None, list[Diagnostic]], Awaitable[None]]
 
 CheckWhole = Callable[[Path], Awaitable[list[Problem] | None]]
 """All problems of a project, with paths relative to it; None when they could not be found."""
+
+
+KINDS = ("check", "types", "python")
+"""Kinds of checks of whole projects: `fx check`, and the two parts of `fx typecheck`."""
 
 
 @attrs.frozen
@@ -61,6 +65,7 @@ class Checking:
         self._wake_files = trio.Event()
         self._wake_roots = trio.Event()
         self._whole: dict[Path, dict[Path, list[Problem]]] = {}  # by project, by file
+        self._kinds: dict[Path, dict[str, list[Problem]]] = {}  # by project, by kind of check
         self._saved: dict[Path, _Saved] = {}
 
     def changed(self, file: Path) -> None:
@@ -100,7 +105,7 @@ class Checking:
                 del self._roots[root]
                 found = await self._check_whole(root)
                 if found is not None:
-                    await self._take(root, found)
+                    await self.take(root, "check", found)
             self._wake_roots = trio.Event()
             await self._wake_roots.wait()
 
@@ -126,10 +131,15 @@ class Checking:
     async def _alone(self, view: PageView) -> list[Problem]:
         return [*view.problems, *await self._analyst.problems(view)]
 
-    async def _take(self, root: Path, found: list[Problem]) -> None:
-        """Publish what a whole check has found, in open files and others."""
+    async def take(self, root: Path, kind: str, found: list[Problem]) -> None:
+        """Publish what one kind of check of a whole project has found, in all files.
+
+        It takes the place of what the same kind has found before.
+        """
+        kinds = self._kinds.setdefault(root, {})
+        kinds[kind] = found
         by_file: dict[Path, list[Problem]] = defaultdict(list)
-        for problem in found:
+        for problem in _each_place_once(kinds.get(one, []) for one in KINDS):
             by_file[(root / problem.path).resolve()].append(problem)
         before, self._whole[root] = self._whole.get(root, {}), by_file
         pages = [one.file for one in self._documents if self._is_page_of(one.file, root)]
@@ -161,3 +171,12 @@ class Checking:
     ) -> None:
         found = [diagnostic_of(problem, places) for problem in sorted(problems)]
         await self._publish(file, version, found)
+
+
+def _each_place_once(kinds: Iterable[Sequence[Problem]]) -> Iterator[Problem]:
+    """Yield the problems of all kinds, of two kinds at one place those of the first."""
+    taken: set[tuple[str, int, int]] = set()
+    for found in kinds:
+        told = [one for one in found if (one.path, one.line, one.column) not in taken]
+        taken.update((one.path, one.line, one.column) for one in told)
+        yield from told

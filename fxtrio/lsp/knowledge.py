@@ -1,4 +1,5 @@
-"""What is known of each project: its files, and the types that its Python halves give.
+"""What is known of each project: its files, the types that its Python halves give, and what in
+its UI halves does not fit them.
 
 It is found when a project is opened and after each save, from what is saved: code that is
 being written is never run.
@@ -6,16 +7,21 @@ being written is never run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import attrs
 import trio
 
+from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
-from fxtrio.config import read_config
+from fxtrio.config import Config, read_config
+from fxtrio.lsp.type_checks import TypeChecks
 from fxtrio.types.gatherer_process import TypesUnknown, project_types
 from fxtrio.types.page_types import PageTypes, ProjectTypes
+
+Take = Callable[[Path, str, list[Problem]], Awaitable[None]]
+"""Takes the problems of a project that one kind of check has found."""
 
 FIRST_WAIT = 10.0
 """How long a question waits for a project that was just opened (seconds)."""
@@ -43,9 +49,12 @@ class KnownProject:
 class Knowledge:
     """Knows the projects that `refresh` names. ``imports`` tells whether code may run."""
 
-    def __init__(self, report: Callable[[str], None]) -> None:
+    def __init__(self, report: Callable[[str], None], take: Take) -> None:
         self.imports = True
         self._report = report
+        self._take = take
+        self._checks = TypeChecks(report)
+        self._checking = trio.CancelScope()
         self._known: dict[Path, KnownProject] = {}
         self._stale: dict[Path, None] = {}
         self._wake = trio.Event()
@@ -71,6 +80,7 @@ class Knowledge:
         """Find out anew what a project is."""
         self._stale[root] = None
         self._wake.set()
+        self._checking.cancel("there is something new to know")
 
     async def run(self) -> None:
         """Find out what `refresh` asks for, until cancelled."""
@@ -78,14 +88,16 @@ class Knowledge:
             while self._stale:
                 root = next(iter(self._stale))
                 del self._stale[root]
-                self._known[root] = await self._find(root)
+                config, _ = await trio.to_thread.run_sync(read_config, root)
+                known = self._known[root] = await self._find(root, config)
                 self._learned.set()
                 self._learned = trio.Event()
+                if self.imports:
+                    await self._check(root, config, known)
             self._wake = trio.Event()
             await self._wake.wait()
 
-    async def _find(self, root: Path) -> KnownProject:
-        config, _ = await trio.to_thread.run_sync(read_config, root)
+    async def _find(self, root: Path, config: Config) -> KnownProject:
         project = await trio.to_thread.run_sync(check_project, root, config)
         types = ProjectTypes()
         if self.imports:
@@ -94,3 +106,16 @@ class Knowledge:
             except TypesUnknown as error:
                 self._report(str(error))
         return KnownProject(project, types)
+
+    async def _check(self, root: Path, config: Config, known: KnownProject) -> None:
+        """Check types until there is something new to know."""
+        project = known.project
+        with trio.CancelScope() as self._checking:
+            if self._stale:
+                return
+            found = await self._checks.ui_problems(root, config, project, known.types)
+            if found is not None:
+                await self._take(root, "types", found)
+            found = await self._checks.python_problems(root, project)
+            if found is not None:
+                await self._take(root, "python", found)

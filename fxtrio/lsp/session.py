@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.compile.problems import Problem
 from fxtrio.lsp.analyst import Analyst
 from fxtrio.lsp.answers import Answers
 from fxtrio.lsp.checking import Checking
@@ -68,7 +69,7 @@ class EditorSession:
         self.documents = Documents()
         self.analyst = Analyst(self.report)
         self.views = Views(self.documents, self.analyst)
-        self._knowledge = Knowledge(self.report)
+        self._knowledge = Knowledge(self.report, self._take)
         self._others = OtherServers(self.report)
         self._answers = Answers(
             self.documents, self.views, self.analyst, self._knowledge, self._others
@@ -242,6 +243,9 @@ class EditorSession:
 
     async def _check_whole(self, root: Path) -> Any:
         return await check_whole(root, static=not self._options.imports, report=self.report)
+
+    async def _take(self, root: Path, kind: str, found: list[Problem]) -> None:
+        await self.checking.take(root, kind, found)
 
     async def _show_lines(self) -> None:
         async for line in self._waiting_lines:

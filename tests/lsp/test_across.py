@@ -113,6 +113,22 @@ export default function About({ layoutData }) {
   return <Form action="sign" page="/">{layoutData.user?.email}</Form>;
 }
 """,
+    "pages/plain.fxl": """\
+@server
+async def load(request):
+    rows = [{"name": "a", "size": 1}]
+    return {"rows": rows, "count": 1}
+
+
+def HEAD(data):
+    return f"<title>{data['count']}</title>"
+
+
+export default function Plain({ data }) {
+  const { count } = data;
+  return <p title={data.count}>{count} {data.rows.map((row) => row.name)}</p>;
+}
+""",
     "pages/entries/[id].fxl": """\
 export default function Entry({ params }) {
   return <p>{params.id}</p>;
@@ -193,7 +209,12 @@ async def test_completion_and_hover_cross_the_border(project: Path) -> None:
     assert [one["label"] for one in pattern] == ["entries", "total"]
     assert [one["label"] for one in actions] == ["sign"]
     assert [one["label"] for one in fields] == ["name"]
-    assert [one["textEdit"]["newText"] for one in links] == ["/", "/about", "/entries/"]
+    assert [one["textEdit"]["newText"] for one in links] == [
+        "/",
+        "/about",
+        "/entries/",
+        "/plain",
+    ]
     assert hover["contents"]["value"] == (
         "```ts\ntotal: number\n```\n\nFrom the loader, `pages/index.fxl:19`."
     )
@@ -273,7 +294,7 @@ async def test_an_action_is_renamed_in_both_halves_and_in_other_pages(project: P
         with pytest.raises(RequestRefused, match="'a-b' is no name in both languages"):
             await index("rename", 'useAction("si', newName="a-b")
         with pytest.raises(RequestRefused, match="an attribute of a class"):
-            await index("rename", "{entry.ti", newName="heading")
+            await index("rename", '<input name="ti', newName="heading")
         entry = Asking(editor, project, "pages/entries/[id].fxl")
         await editor.open(entry.file)
         with pytest.raises(RequestRefused, match="rename the file"):
@@ -281,6 +302,20 @@ async def test_an_action_is_renamed_in_both_halves_and_in_other_pages(project: P
         with pytest.raises(RequestRefused, match="Nothing here has a name in both halves"):
             await index("prepareRename", "clas")
 
+        plain = Asking(editor, project, "pages/plain.fxl")
+        await editor.open(plain.file)
+        count = await plain("rename", "data.co", newName="number")
+        name = await plain("rename", "row.na", newName="label")
+
+    assert applied(project, count)["pages/plain.fxl"] == (
+        plain.text.replace('"count"', '"number"')
+        .replace("['count']", "['number']")
+        .replace("{ count }", "{ number: count }")
+        .replace("data.count", "data.number")
+    )
+    assert applied(project, name)["pages/plain.fxl"] == (
+        plain.text.replace('"name"', '"label"').replace("row.name", "row.label")
+    )
     assert prepared["placeholder"] == "sign"
     assert edit == same
     texts = applied(project, edit)

@@ -46,6 +46,23 @@ async def test_a_file_is_looked_at_while_it_is_written(guestbook: Path) -> None:
     assert cleared == []
 
 
+async def printed(root: Path) -> list[tuple[str, int, str]]:
+    """Return what the commands print: path, line, and message with remedy.
+
+    What both say of one place is told once.
+    """
+    found: dict[tuple[str, int, int], dict[str, Any]] = {}
+    for name in ("check", "typecheck"):
+        command = [sys.executable, "-m", "fxtrio", name, "--json"]
+        done = await trio.run_process(command, cwd=root, capture_stdout=True, check=False)
+        for one in json.loads(done.stdout)["problems"]:
+            found.setdefault((one["path"], one["line"], one["column"]), one)
+    return sorted(
+        (one["path"], one["line"], f"{one['message']}. {one['remedy']}".removesuffix("."))
+        for one in found.values()
+    )
+
+
 async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path) -> None:
     pages = guestbook / "pages"
     broken = {
@@ -53,16 +70,13 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
         "about.fxl": "import nothing_of_this_name\n" + (pages / "about.fxl").read_text("utf-8"),
         "half.fxl": "@server\nasync def load(request:\n    return {\n\nexport default function",
         "twice.fxl": 'const 😀 = "\n',
+        "typed.fxl": "@server\nasync def load(request):\n    return {'count': 1}\n\n\n"
+        "export default ({ data }) => <p>{data.cuont}</p>;\n",
         "late.fxl": "const text = '🐍🐍'; const late = nowhere;\nexport default () => late;\n",
     }
     for name, text in broken.items():
         (pages / name).write_text(text, "utf-8")
-    command = [sys.executable, "-m", "fxtrio", "check", "--json"]
-    done = await trio.run_process(command, cwd=guestbook, capture_stdout=True, check=False)
-    expected = sorted(
-        (one["path"], one["line"], f"{one['message']}. {one['remedy']}".removesuffix("."))
-        for one in json.loads(done.stdout)["problems"]
-    )
+    expected = await printed(guestbook)
 
     def shown() -> list[tuple[str, int, str]]:
         return sorted(

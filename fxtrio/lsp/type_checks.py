@@ -1,0 +1,51 @@
+"""What `fx typecheck` finds, as soon as the types of a saved project are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import trio
+
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.toolchain import ToolchainFailed
+from fxtrio.config import Config
+from fxtrio.node import NodeMissing
+from fxtrio.types.checking import TypeCheck
+from fxtrio.types.compiler import CompilerFailed, ensure_compiler
+from fxtrio.types.folder import TypesFolder
+from fxtrio.types.other_paths import other_paths
+from fxtrio.types.page_types import ProjectTypes
+from fxtrio.types.python_halves import CheckerFailed, check_python_halves
+
+
+class TypeChecks:
+    """Checks the types of saved projects; keeps what it has read of files that stay the same."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._checks: dict[Path, TypeCheck] = {}
+
+    async def ui_problems(
+        self, root: Path, config: Config, project: CheckedProject, types: ProjectTypes
+    ) -> list[Problem] | None:
+        """Return what does not fit in the UI halves; None when it could not be found out."""
+        try:
+            check = self._checks.get(root)
+            if check is None:
+                compiler = await ensure_compiler(self._report)
+                check = self._checks[root] = TypeCheck(TypesFolder(root, compiler))
+            check.others = await trio.to_thread.run_sync(other_paths, root, config)
+            return list(await check.run(project, types))
+        except (NodeMissing, ToolchainFailed, CompilerFailed) as error:
+            self._report(f"Types are not checked. {error}")
+            return None
+
+    async def python_problems(self, root: Path, project: CheckedProject) -> list[Problem] | None:
+        """Return what the project's own checker says of the Python halves; None as above."""
+        try:
+            return await check_python_halves(root, project, self._report)
+        except CheckerFailed as error:
+            self._report(str(error))
+            return None
