@@ -16,12 +16,12 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.handover import Swap, Swapped
+from fxtrio.cli.develop.kept_vite import KeptVite
 from fxtrio.cli.develop.late_types import LateTypes
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.likely import LikelyMistakes
 from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
-from fxtrio.cli.develop.sorting import Sorted, read_packages, sort_changes
-from fxtrio.cli.develop.vite import Vite, open_vite
+from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
 from fxtrio.compile.editor_types import write_client_types
@@ -85,11 +85,12 @@ class Workshop:
     _result: BundleResult | None = None
     _manifest: Manifest | None = None
     _toolchain: Path = Path()
-    _vite: Vite | None = None
-    _renewal: trio.CancelScope = attrs.field(factory=trio.CancelScope)
-    _packages: bytes = b""
-    """Those that Node has been started with."""
-
+    _vite: KeptVite = attrs.field(
+        default=attrs.Factory(
+            lambda self: KeptVite(self.root, self.nursery, self.ahead, self.report),
+            takes_self=True,
+        )
+    )
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
@@ -137,7 +138,7 @@ class Workshop:
         found = await trio.to_thread.run_sync(sort, changes.files)
         if found.settings:
             return Applied(restart=f"{found.settings[0]} has changed")
-        if found.packages and await self._packages_now() != self._packages:
+        if found.packages and await self._vite.has_other_packages():
             return Applied(restart=f"{found.packages[0]} has changed", renews=True)
         if found.structure:
             return await self._restructure(found, swap)
@@ -345,39 +346,15 @@ class Workshop:
         settings = ViteSettings.of(
             self.root, self.config, toolchain=self._toolchain, sockets=self.sockets
         )
-        packages, self._packages = self._packages, await self._packages_now()
-        vite = self._vite
-        is_same = vite is not None and vite.settings == settings and packages == self._packages
-        if vite is not None and is_same and not vite.ended.is_set():
-            return
-        self._renewal.cancel("the settings or packages have changed")
-        self._renewal = trio.CancelScope()
-        await self.nursery.start(self._run_vite, settings, self._renewal)
-
-    async def _packages_now(self) -> bytes:
-        return await trio.to_thread.run_sync(read_packages, self.root)
-
-    async def _run_vite(
-        self,
-        settings: ViteSettings,
-        renewal: trio.CancelScope,
-        *,
-        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
-    ) -> None:
-        with renewal:
-            async with open_vite(settings, self.ahead, self.report) as vite:
-                self._vite, self._result = vite, None
-                task_status.started()
-                await vite.ended.wait()
-            self.report("The bundler has ended. Save a file to start it again.")
+        if await self._vite.start(settings):
+            self._result = None
 
     async def _ask(self, op: str, **fields: Any) -> Any:
-        if self._vite is None or self._vite.ended.is_set():
+        if not self._vite.runs:
             await self._start_vite()
             if op != "site" and self._project is not None:
                 await self._take(self._project, replan=True)
-        assert self._vite is not None
-        return await self._vite.ask(op, **fields)
+        return await self._vite.ask(op, fields)
 
     async def _ask_later(self, op: str, fields: dict[str, Any]) -> None:
         try:
