@@ -29,7 +29,7 @@ def revalidate(*urls: str) -> int:
 
     A URL stands for all forms and all queries of its page, and a route such as
     ``/blog/[id]`` for all of its pages. Returns how many stored responses went in this
-    process; with a Redis broker the app's other processes forget theirs a moment later.
+    process; with a broker for several processes the others forget theirs a moment later.
     Callable from worker threads too. Raises AppNotRunning outside a running app.
     """
     app = current_app()

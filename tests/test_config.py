@@ -194,7 +194,14 @@ def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_pa
         (
             {"realtime": {"broker": "kafka://x"}},
             "realtime.broker",
-            "must be 'memory' or a URL such as 'redis://localhost', not 'kafka://x'",
+            "must be 'memory' or a URL such as 'redis://localhost' or "
+            "'postgresql://localhost/shop', not 'kafka://x'",
+        ),
+        (
+            {"rateLimitStorage": "postgresql://localhost/shop"},
+            "rateLimitStorage",
+            "must be 'memory' or a URL such as 'redis://localhost', "
+            "not 'postgresql://localhost/shop'",
         ),
         (
             {"secretKeys": ["x" * 40]},

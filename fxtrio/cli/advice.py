@@ -24,8 +24,8 @@ def channels_apart(manifest: Manifest, config: Config, workers: int) -> str:
         return ""
     return (
         f"{pages[0]}: it serves WebSockets, in {workers} processes, and the memory broker reaches "
-        "the connections of one of them. For channels set 'realtime.broker' to a Redis URL, or "
-        "serve with one process."
+        "the connections of one of them. For channels set 'realtime.broker' to a URL of Redis or "
+        "PostgreSQL, or serve with one process."
     )
 
 

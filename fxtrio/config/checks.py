@@ -115,10 +115,22 @@ def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             raise ValueError(f"must hold paths that begin with '/', not {path!r}")
 
 
+_REDIS = ("redis://", "rediss://", "unix://")
+_POSTGRES = ("postgresql://", "postgres://")
+
+
 def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse brokers other than ``memory`` and Redis URLs."""
-    schemes = ("redis://", "rediss://", "unix://")
-    if value != "memory" and not value.startswith(schemes):
+    """Refuse brokers other than ``memory`` and URLs of Redis and PostgreSQL."""
+    if value != "memory" and not value.startswith((*_REDIS, *_POSTGRES)):
+        raise ValueError(
+            "must be 'memory' or a URL such as 'redis://localhost' or "
+            f"'postgresql://localhost/shop', not {value!r}"
+        )
+
+
+def counts(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse places of counts other than ``memory`` and Redis URLs."""
+    if value != "memory" and not value.startswith(_REDIS):
         raise ValueError(f"must be 'memory' or a URL such as 'redis://localhost', not {value!r}")
 
 

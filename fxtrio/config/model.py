@@ -225,7 +225,7 @@ class RealtimeConfig:
     """The ``realtime`` section: channels and WebSockets."""
 
     broker: str = attrs.field(default="memory", validator=checks.broker)
-    """``memory``, or a Redis URL to reach every process and machine."""
+    """``memory``, or a URL of Redis or PostgreSQL to reach every process and machine."""
 
     overflow: Literal["close", "drop_oldest"] = "close"
     """What happens to a subscriber whose outbox is full: closed with 1013, or loses its oldest."""
@@ -324,7 +324,7 @@ class Config:
     rate_limits: tuple[RateLimitConfig, ...] = ()
     """How many requests one client may make of a route; 429 above it."""
 
-    rate_limit_storage: str = attrs.field(default="memory", validator=checks.broker)
+    rate_limit_storage: str = attrs.field(default="memory", validator=checks.counts)
     """Where requests are counted: ``memory`` of each process, or a Redis URL for all of them."""
 
     cache_control: dict[str, str] = attrs.field(factory=dict, validator=checks.cache_policies)

@@ -63,7 +63,7 @@ class Postgres:
     def __init__(self, url: str, *, size: int, waiters: int) -> None:
         self.url = url
         self._work = Work()
-        self._pool = Pool(self._open, size=size, waiters=waiters, is_alive=_is_alive)
+        self._pool = Pool(self.open_connection, size=size, waiters=waiters, is_alive=_is_alive)
 
     @property
     def under_way(self) -> int:
@@ -86,7 +86,7 @@ class Postgres:
 
     async def listen(self, channel: str, call: Callable[[], None]) -> None:
         """LISTEN on a connection of its own."""
-        connection = await self._open()
+        connection = await self.open_connection()
         try:
             await connection.run(f"listen {channel}")
             call()  # for what came before
@@ -122,7 +122,8 @@ class Postgres:
         """Close what is idle."""
         self._pool.close()
 
-    async def _open(self) -> PostgresConnection:
+    async def open_connection(self) -> PostgresConnection:
+        """Open a connection beside the pool, which is the caller's to finish."""
         try:
             with trio.fail_after(CONNECT_TIMEOUT), self._work.counted():
                 raw = await TrioConnection.connect(

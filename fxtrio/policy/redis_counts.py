@@ -19,8 +19,8 @@ from coredis.retry import NoRetryPolicy
 from limits import RateLimitItem
 
 from fxtrio.policy.rates import CountsInMemory, Standing, Window, standing
-from fxtrio.realtime.redis import split_prefix
 from fxtrio.realtime.redis_link import UNREACHABLE
+from fxtrio.realtime.store_url import split_prefix
 
 log = logging.getLogger("fx.serve")
 

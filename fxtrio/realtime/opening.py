@@ -14,12 +14,16 @@ from fxtrio.realtime.memory import MemoryBroker
 async def open_broker(settings: RealtimeConfig) -> AsyncIterator[Broker]:
     """Keep the app's default broker for as long as the block lasts.
 
-    ``memory`` needs no task. A Redis URL needs the extra ``fxtrio[redis]``.
+    ``memory`` needs no task. A Redis URL needs the extra ``fxtrio[redis]``, one of
+    PostgreSQL ``fxtrio[postgres]``.
     """
     if settings.broker == "memory":
         yield MemoryBroker()
         return
-    from fxtrio.realtime.redis import open_redis_broker
+    if settings.broker.startswith("postgres"):
+        from fxtrio.realtime.postgres import open_postgres_broker as open_shared
+    else:
+        from fxtrio.realtime.redis import open_redis_broker as open_shared
 
-    async with open_redis_broker(settings.broker, history=settings.history) as broker:
+    async with open_shared(settings.broker, history=settings.history) as broker:
         yield broker

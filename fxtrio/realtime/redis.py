@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import coredis
 from coredis.exceptions import NoScriptError
@@ -31,6 +30,7 @@ from fxtrio.realtime.backend import (
 from fxtrio.realtime.redis_link import UNREACHABLE, open_connection, read_ident
 from fxtrio.realtime.remote import RemoteMember, pack_member
 from fxtrio.realtime.shared import SharedBroker, open_shared_broker
+from fxtrio.realtime.store_url import split_prefix
 
 HISTORY_BYTES = 16 * 1024 * 1024
 """Messages of any one size take no more of a stream than this (bytes)."""
@@ -230,11 +230,3 @@ class RedisBackend:
 
     def _machine(self) -> str:
         return f"{self._prefix}:machine:{machine()}"
-
-
-def split_prefix(url: str) -> tuple[str, str]:
-    """Return the URL without ``prefix=``, and the prefix."""
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query))
-    prefix = query.pop("prefix", "fx")
-    return urlunsplit(parts._replace(query=urlencode(query))), prefix

@@ -69,4 +69,4 @@ def test_the_warning_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture, tmp_
 
     [record] = caplog.records
     assert (record.name, record.levelname) == ("fx.serve", "WARNING")
-    assert "set 'realtime.broker' to a Redis URL" in record.getMessage()
+    assert "set 'realtime.broker' to a URL of Redis or PostgreSQL" in record.getMessage()

@@ -6,9 +6,9 @@ import pytest
 
 from tests.outages.judge import Heard, judge
 from tests.outages.run import Outage, run_outage
-from tests.realtime.stores import Store, store
+from tests.realtime.stores import Store, store, store_cluster
 
-__all__ = ["store"]
+__all__ = ["store", "store_cluster"]
 
 ACCEPTED = {(0, 0), (0, 1), (0, 2), (1, 0)}
 

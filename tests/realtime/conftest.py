@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.realtime.stores import store
+from tests.realtime.stores import store, store_cluster
 
-__all__ = ["store"]
+__all__ = ["store", "store_cluster"]

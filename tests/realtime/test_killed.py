@@ -33,7 +33,8 @@ def collected() -> Iterator[None]:
 def no_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave only what is told at once."""
     monkeypatch.setattr(shared_roster, "HEARTBEAT", 3600)
-    monkeypatch.setattr("fxtrio.realtime.redis.EPOCH_LIFE", 3600)
+    for kind in ("redis", "postgres"):
+        monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 3600)
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ def collected() -> Iterator[None]:
 
 
 async def test_the_settings_open_it(store):
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with open_broker(RealtimeConfig(broker=store.url)) as broker:
             assert isinstance(broker, PresenceBroker)
             assert isinstance(broker, SharedBroker)
@@ -127,7 +127,8 @@ async def test_joins_and_leaves_are_heard_in_all_processes(store):
 
 async def test_the_members_of_a_process_that_died_have_left(store, monkeypatch):
     monkeypatch.setattr(shared_roster, "HEARTBEAT", 0.1)
-    monkeypatch.setattr("fxtrio.realtime.redis.EPOCH_LIFE", 1)
+    for kind in ("redis", "postgres"):
+        monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 1)
     monkeypatch.setattr("fxtrio.realtime.shared_roster.is_here", lambda epoch: False)
     async with open_brokers(store, 1) as [one], joined(one) as (_, first):
         news = first.presence()
@@ -201,7 +202,9 @@ async def test_after_an_outage_everything_is_as_before(store):
 
 
 async def test_a_server_that_hangs_holds_a_publisher_for_a_while_only(store, monkeypatch):
-    monkeypatch.setattr("fxtrio.realtime.redis.ANSWER_LIMIT", 0.3)
+    for kind in ("redis", "postgres"):
+        monkeypatch.setattr(f"fxtrio.realtime.{kind}.ANSWER_LIMIT", 0.3)
+    monkeypatch.setattr("fxtrio.db.psycopg_trio.LIMIT", 0.3)  # for what is cancelled there
     async with open_brokers(store, 1) as [broker], joined(broker) as (client, room):
         store.freeze()
         start = trio.current_time()

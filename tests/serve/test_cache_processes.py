@@ -16,11 +16,11 @@ from fxtrio.realtime import MemoryBroker, Message
 from fxtrio.serve.cache.invalidation import CAPACITY, channel_of, open_invalidation
 from fxtrio.serve.cache.response_cache import ResponseCache
 from tests.realtime.redis_server import RedisServer, running_redis
-from tests.realtime.stores import Store, open_brokers, store, wait_until
+from tests.realtime.stores import Store, open_brokers, store, store_cluster, wait_until
 from tests.serve.test_cache_revalidation import SHOP, opened
 from tests.trees import page
 
-__all__ = ["store"]
+__all__ = ["store", "store_cluster"]
 
 
 class Recorder(ResponseCache):

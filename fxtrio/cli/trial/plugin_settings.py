@@ -16,8 +16,10 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.cli.trial.attempts import Attempts
 from fxtrio.cli.trial.order import SettingProblem
+from fxtrio.compile.extras import install_remedy
 from fxtrio.config import CONFIG_FILE, Config
 from fxtrio.config.problems import ConfigInvalid
+from fxtrio.db.urls import without_password
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.imports import resolve
 from fxtrio.plugins import load_plugins
@@ -128,9 +130,11 @@ def _try_plugins(root: Path, config: Config, attempts: Attempts) -> list[Setting
 
 def _broker_problems(config: Config) -> list[SettingProblem]:
     broker = config.realtime.broker
-    if broker == "memory" or find_spec("coredis") is not None:
+    module = "psycopg" if broker.startswith("postgres") else "coredis"
+    if broker == "memory" or find_spec(module) is not None:
         return []
-    cause = f"is {broker!r}, and coredis is not installed. Run \"pip install 'fxtrio[redis]'\""
+    shown = without_password(broker)
+    cause = f"is {shown!r}, and {module} is not installed. {install_remedy(module)}"
     return [SettingProblem("realtime.broker", cause)]
 
 

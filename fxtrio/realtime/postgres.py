@@ -1,0 +1,220 @@
+"""PostgreSQL as the store of a shared broker: NOTIFY, and unlogged tables for what is kept.
+
+A message is put into the log of its channel and told to those who LISTEN in one statement,
+one after the other for each channel: so the places of the log are in the order in which
+messages are told. What NOTIFY cannot carry (8000 bytes) is read from the log.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import blake2b
+from typing import Any
+
+import psycopg
+import trio
+
+from fxtrio.db.faults import DatabaseBusy
+from fxtrio.db.postgres import Postgres
+from fxtrio.identity import machine
+from fxtrio.realtime.backend import (
+    ANSWER_LIMIT,
+    EPOCH_LIFE,
+    LOG_LIFE,
+    MEMBERS_LIFE,
+    Ident,
+    Logged,
+    Part,
+    StoreConnection,
+)
+from fxtrio.realtime.postgres_link import BASE64, LARGE, PLAIN, open_connection
+from fxtrio.realtime.postgres_tables import SETUP
+from fxtrio.realtime.remote import RemoteMember, pack_member
+from fxtrio.realtime.shared import SharedBroker, open_shared_broker
+from fxtrio.realtime.store_url import split_prefix
+
+POOL, WAITERS = 4, 1000
+"""Connections for what is published, and those who may wait for one; more are refused (count)."""
+
+_INLINE = 7900
+"""Characters of a message that NOTIFY carries beside its place."""
+
+_NEWEST = "select channel, max(id) from fx_messages where channel = any($1::text[]) group by 1"
+_READ = "select id, data from fx_messages where channel = $1 and id >= $2 order by id limit $3"
+_CLEAR = """delete from fx_messages where channel = $1
+    and not exists (select from fx_members where channel = $1)"""
+_KEEP = """update fx_messages set at = clock_timestamp() where (channel, id) in
+    (select channel, max(id) from fx_messages where channel = any($1::text[]) group by channel)"""
+_KEEP_MEMBERS = """update fx_members set at = clock_timestamp()
+    where channel = any($1::text[]) and at < clock_timestamp() - make_interval(secs => $2)"""
+_EXPIRED = "delete from {} where at < clock_timestamp() - make_interval(secs => $1)"
+_ENTER = """insert into fx_processes (epoch, machine) values ($1, $2)
+    on conflict (epoch) do update set at = clock_timestamp()"""
+_RENEW = """update fx_processes set at = clock_timestamp()
+    where epoch = $1 and at > clock_timestamp() - make_interval(secs => $2)"""
+_ALIVE = """select epoch from fx_processes
+    where epoch = any($1::text[]) and at > clock_timestamp() - make_interval(secs => $2)"""
+_STORE = """insert into fx_members (channel, id, packed)
+    select $1, new.id, new.packed from unnest($2::text[], $3::bytea[]) as new (id, packed)
+    on conflict (channel, id) do update set packed = excluded.packed, at = clock_timestamp()"""
+_ERASE = """delete from fx_members as old
+    using unnest($2::text[], $3::bytea[]) as gone (id, packed)
+    where old.channel = $1 and old.id = gone.id
+    and (gone.packed is null or gone.packed = old.packed)"""
+
+
+def open_postgres_broker(
+    url: str, *, history: int = 1000
+) -> AbstractAsyncContextManager[SharedBroker]:
+    """Keep a broker on the PostgreSQL database at ``url`` for as long as the block lasts.
+
+    ``postgresql://…`` is what libpq makes of it. Apps that share a database are told apart
+    by ``?prefix=`` (``fx`` by default). ``history`` is the length of a channel's log
+    (count). Raises BrokerUnreachable when there is no server; one that goes away later is
+    waited for.
+    """
+    return open_shared_broker(_open(url, history))
+
+
+@asynccontextmanager
+async def _open(url: str, history: int) -> AsyncIterator[PostgresBackend]:
+    bare, prefix = split_prefix(url)
+    engine = Postgres(bare, size=POOL, waiters=WAITERS)
+    try:
+        yield PostgresBackend(engine, prefix, history)
+    finally:
+        engine.close()
+
+
+class PostgresBackend:
+    """A `Backend` on a PostgreSQL database."""
+
+    unreachable: tuple[type[Exception], ...] = (
+        psycopg.OperationalError,
+        psycopg.InterfaceError,
+        DatabaseBusy,
+        OSError,
+        trio.TooSlowError,
+        trio.ClosedResourceError,
+    )
+
+    def __init__(self, engine: Postgres, prefix: str, history: int) -> None:
+        self._engine = engine
+        self._prefix = prefix
+        self._history = history
+        self._is_set_up = False
+
+    @asynccontextmanager
+    async def connect(self, names: Collection[str]) -> AsyncIterator[StoreConnection]:
+        """Open a connection that is subscribed to ``names``."""
+        if not self._is_set_up:
+            await self._do(lambda connection: connection.run_script(SETUP))
+            self._is_set_up = True
+        forgets = not self._history
+        async with open_connection(self._engine, self._key, names, forgets=forgets) as connection:
+            yield connection
+
+    async def publish(self, name: str, data: bytes) -> None:
+        """Log a message and send it to all processes, in one order for all."""
+        key = self._key(name)
+        await self._ask("select fx_publish($1, $2, $3, $4)", key, data, told(data), self._history)
+
+    async def tell(self, name: str, *data: bytes) -> None:
+        """Send what no log keeps; only what is too large goes by the log."""
+        for one in data:
+            if (text := told(one)) == LARGE:
+                await self.publish(name, one)
+            else:
+                await self._ask("select pg_notify('fx_' || $1, $2)", self._key(name), " " + text)
+
+    async def begin(self, name: str) -> Ident:
+        """See to it that a channel has a log, and return the place of its newest message."""
+        [(ident,)] = await self._ask("select fx_begin($1)", self._key(name))
+        return ident, 0
+
+    async def newest(self, names: Sequence[str]) -> list[Ident | None]:
+        """Return the place of the newest message of each log; None without a log."""
+        found = dict(await self._ask(_NEWEST, [self._key(name) for name in names]))
+        idents = [found.get(self._key(name)) for name in names]
+        return [None if ident is None else (ident, 0) for ident in idents]
+
+    async def read(self, name: str, after: Ident, limit: int) -> Part:
+        """Return at most ``limit`` messages after a place, oldest first."""
+        rows = await self._ask(_READ, self._key(name), after[0], limit + 1)
+        if not rows:
+            return Part(False, [Logged(await self.begin(name), b"")])
+        whole = rows[0][0] == after[0]
+        found = rows[1:] if whole else rows[:limit]
+        return Part(whole, [Logged((ident, 0), data) for ident, data in found])
+
+    async def keep(self, names: Sequence[str]) -> None:
+        """Let logs and members live on, and clear what nobody needs any more."""
+        keys = [self._key(name) for name in names]
+        await self._ask(_KEEP, keys)
+        await self._ask(_KEEP_MEMBERS, keys, MEMBERS_LIFE / 2)
+        await self._ask(_EXPIRED.format("fx_messages"), LOG_LIFE)
+        for table in ("fx_members", "fx_processes"):
+            await self._ask(_EXPIRED.format(table), MEMBERS_LIFE)
+
+    async def enter(self, epoch: str) -> list[str]:
+        """Make a process known; return all processes that are, on its machine."""
+        here = f"{self._prefix}:{machine()}"
+        await self._ask(_ENTER, epoch, here)
+        rows = await self._ask("select epoch from fx_processes where machine = $1", here)
+        return [epoch for (epoch,) in rows]
+
+    async def renew(self, epoch: str) -> bool:
+        """Say that a process lives; False when it has been silent for too long."""
+        return bool(await self._ask(_RENEW + " returning 1", epoch, EPOCH_LIFE))
+
+    async def end(self, epoch: str) -> None:
+        """Forget a process."""
+        await self._ask("delete from fx_processes where epoch = $1", epoch)
+
+    async def find_ended(self, epochs: Collection[str]) -> set[str]:
+        """Return the processes that have ended, or been silent for `EPOCH_LIFE`."""
+        alive = await self._ask(_ALIVE, list(epochs), EPOCH_LIFE)
+        return {*epochs} - {epoch for (epoch,) in alive}
+
+    async def store(self, name: str, members: Sequence[RemoteMember]) -> None:
+        """Keep members of a channel."""
+        ids = [who.member.id for who in members]
+        await self._ask(_STORE, self._key(name), ids, [pack_member(who) for who in members])
+
+    async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
+        """Forget members by their id; with bytes, unless other ones are stored there by now."""
+        await self._ask(_ERASE, self._key(name), [*members], [*members.values()])
+        await self._ask(_CLEAR, self._key(name))
+
+    async def load(self, name: str) -> list[bytes]:
+        """Return the members of a channel, packed."""
+        sql = "select packed from fx_members where channel = $1 order by at"
+        return [data for (data,) in await self._ask(sql, self._key(name))]
+
+    async def _ask(self, sql: str, *args: Any) -> list[Any]:
+        return list((await self._do(lambda connection: connection.run(sql, args))).rows)
+
+    async def _do(self, work: Callable[[Any], Any]) -> Any:
+        """Lend a connection to ``work``, for as long as a store may take to answer."""
+        with trio.fail_after(ANSWER_LIMIT):
+            connection = await self._engine.acquire(reads=False)
+            try:
+                return await work(connection)
+            finally:
+                self._engine.release(connection)
+
+    def _key(self, name: str) -> str:
+        """Return what stands for a channel: of one length, and without what no text may hold."""
+        text = f"{self._prefix}:{name}".encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=16).hexdigest()
+
+
+def told(data: bytes) -> str:
+    """Return a message as NOTIFY carries it, in whatever encoding: ASCII, or where to find it."""
+    if len(data) < _INLINE and data.isascii() and b"\0" not in data:
+        return PLAIN + data.decode("ascii")
+    if len(data) * 4 // 3 + 4 < _INLINE:
+        return BASE64 + b64encode(data).decode("ascii")
+    return LARGE

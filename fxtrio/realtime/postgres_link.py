@@ -1,0 +1,122 @@
+"""One connection to PostgreSQL that listens, for the whole process.
+
+What is told comes whenever the connection is read, and commands need the connection for
+themselves: so the task that waits for news steps back for them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from base64 import b64decode
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+
+import trio
+from psycopg import Notify
+
+from fxtrio.db.postgres import Postgres, PostgresConnection
+from fxtrio.realtime.backend import ANSWER_LIMIT, Arrival
+
+PLAIN, BASE64, LARGE = "a", "6", "r"
+"""How a message is told: as it is, encoded, or not at all."""
+
+_SILENCE = 5.0
+"""After this long without news, the server is asked whether it is there (seconds)."""
+
+
+class ListeningConnection:
+    """A `StoreConnection` to PostgreSQL. Made by `open_connection`."""
+
+    def __init__(
+        self, connection: PostgresConnection, key: Callable[[str], str], generation: str
+    ) -> None:
+        self.generation = generation
+        self._connection = connection
+        self._key = key
+        self._names: dict[str, str] = {}  # by what the server calls them
+        self._lock = trio.Lock()
+        self._waiting = trio.CancelScope()
+        self._wanted = 0  # by those who have a command
+        self._arrival: Arrival | None = None
+        self._early: list[Notify] = []  # before `run`, and not for long
+        connection.raw.add_notify_handler(self._hear)
+
+    async def run(self, arrival: Arrival) -> None:
+        """Pass on what comes, until the connection breaks, which raises."""
+        self._arrival = arrival
+        for news in self._early:
+            self._hear(news)
+        self._early.clear()
+        pgconn = self._connection.raw.pgconn
+        while True:
+            async with self._lock:
+                with trio.move_on_after(_SILENCE) as self._waiting:
+                    if not self._wanted:
+                        await trio.lowlevel.wait_readable(pgconn.socket)
+                if self._waiting.cancelled_caught and not self._wanted:
+                    with trio.fail_after(ANSWER_LIMIT):
+                        await self._connection.run("select 1")
+                pgconn.consume_input()
+                while (news := pgconn.notifies()) is not None:
+                    self._hear(Notify(news.relname.decode(), news.extra.decode(), news.be_pid))
+            await trio.lowlevel.checkpoint()
+
+    async def subscribe(self, *names: str) -> None:
+        """Get what is sent to channels from now on."""
+        channels = {f"fx_{self._key(name)}": name for name in names}
+        self._names.update(channels)
+        await self._command("".join(f"listen {channel};" for channel in channels))
+
+    async def unsubscribe(self, name: str) -> None:
+        """Get no more of it."""
+        channel = f"fx_{self._key(name)}"
+        self._names.pop(channel, None)
+        await self._command(f"unlisten {channel}")
+
+    async def _command(self, sql: str) -> None:
+        self._wanted += 1
+        self._waiting.cancel()
+        try:
+            with trio.fail_after(ANSWER_LIMIT):
+                async with self._lock:
+                    await self._connection.run_script(sql)
+        finally:
+            self._wanted -= 1
+
+    def _hear(self, news: Notify) -> None:
+        if self._arrival is None:
+            self._early.append(news)
+            return
+        name = self._names.get(news.channel)
+        if name is None:
+            return
+        place, _, text = news.payload.partition(" ")
+        kind, text = text[:1], text[1:]
+        ident = (int(place), 0) if place.isdecimal() else None
+        if kind == PLAIN:
+            self._arrival(name, ident, text.encode())
+        elif kind == BASE64:
+            self._arrival(name, ident, b64decode(text))
+        else:
+            self._arrival(name, ident, None)
+
+
+@asynccontextmanager
+async def open_connection(
+    engine: Postgres, key: Callable[[str], str], names: Collection[str], *, forgets: bool
+) -> AsyncIterator[ListeningConnection]:
+    """Keep a connection that listens to ``names`` for as long as the block lasts.
+
+    With ``forgets``, what was missed before counts as lost.
+    """
+    connection = await engine.open_connection()
+    try:
+        await connection.run("set application_name = 'fx channels'")
+        # A server that starts anew has forgotten what is in no log of its own.
+        [(began,)] = (await connection.run("select pg_postmaster_start_time()::text")).rows
+        generation = secrets.token_hex(8) if forgets else began
+        listening = ListeningConnection(connection, key, generation)
+        await listening.subscribe(*names)
+        yield listening
+    finally:
+        connection.finish()
