@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
@@ -36,8 +36,9 @@ class Memory:
         parent = psutil.Process(server.process.pid)
         sizes = {"python": 0.0, "node": 0.0}
         for process in (parent, *parent.children(recursive=True)):
-            kind = "node" if "node" in process.name().lower() else "python"
-            sizes[kind] += process.memory_full_info().pss / 2**20
+            with suppress(psutil.NoSuchProcess):  # it has ended since: one that checks for mistakes
+                kind = "node" if "node" in process.name().lower() else "python"
+                sizes[kind] += process.memory_full_info().pss / 2**20
         return cls(**sizes)
 
 

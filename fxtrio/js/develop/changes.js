@@ -77,7 +77,10 @@ export class Changes {
     const came = [...ui, ...files].some(({ type }) => type === 'add');
     for (const file of this.#scanning(texts, came)) await this.#emit('change', file, few);
     for (const { type, file } of good) await this.#emitPage(type, this.#site.idOf(file), few);
-    for (const { type, file } of await this.#parsed(files)) await this.#emit(type, file, few);
+    for (const { type, file } of await this.#parsed(files)) {
+      if (type !== 'change' && this.#isForgotten(file)) this.#invalidate(file);
+      else await this.#emit(type, file, few);
+    }
     const problems = [...this.#broken.values()];
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});
@@ -190,16 +193,39 @@ export class Changes {
    */
   async #emitPage(type, id, prepared) {
     if (type === 'change') return this.#emit(type, id, prepared);
-    let known = false;
+    const known = this.#invalidate(id);
+    // Or browsers that have shown it would ask for it when something changes that it has used.
     for (const { moduleGraph } of Object.values(this.#server.environments)) {
-      for (const module of moduleGraph.getModulesByFile(id) ?? []) {
-        moduleGraph.invalidateModule(module);
-        known = true;
-      }
-      // Or browsers that have shown it would ask for it when something changes that it has used.
       if (type === 'unlink') moduleGraph.onFileDelete(id);
     }
     if (known && type === 'add') await this.#emit('change', id, prepared);
+  }
+
+  /**
+   * Let the modules of a file be made anew when they are asked for; return whether there are any.
+   *
+   * @param {string} file
+   */
+  #invalidate(file) {
+    let known = false;
+    for (const { moduleGraph } of Object.values(this.#server.environments)) {
+      for (const module of moduleGraph.getModulesByFile(file) ?? []) {
+        moduleGraph.invalidateModule(module);
+        known = true;
+      }
+    }
+    return known;
+  }
+
+  /**
+   * Whether a file that comes or goes has been a module that nobody imports any more: Vite would
+   * let all pages be loaded anew.
+   *
+   * @param {string} file
+   */
+  #isForgotten(file) {
+    const modules = this.#server.environments.client.moduleGraph.getModulesByFile(file);
+    return modules !== undefined && [...modules].every(({ importers }) => importers.size === 0);
   }
 
   /**
