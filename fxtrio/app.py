@@ -45,6 +45,8 @@ from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
+from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
+from fxtrio.serve.openapi.answer import DocumentFile
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
@@ -146,6 +148,7 @@ class Application(Starlette):
                 compressed=of_public,
                 cache_of=None if site.policies is None else site.policies.cache_of,
             ),
+            openapi=DocumentFile(self._build / OPENAPI_FILE) if site.config.openapi else None,
             routes=self.router.routes,
         )
 

@@ -39,6 +39,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
     from fxtrio.compile.build import build_project
     from fxtrio.compression.files import compress_build
+    from fxtrio.openapi.describe import describe_into
     from fxtrio.types.writing import write_types
 
     load_env_files(root)
@@ -54,13 +55,16 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
         building = partial(build_project, root, config, mode="production", report=report)
 
         def finish(folder: Path, manifest: Manifest) -> None:
-            report("Compressing")
-            compress_build(folder, manifest.assets.client, root / config.public_dir)
+            if config.openapi:
+                report("Describing actions and endpoints")
+                trio.from_thread.run(describe_into, root, config, folder)
+            if config.compression != "off":
+                report("Compressing")
+                compress_build(folder, manifest.assets.client, root / config.public_dir)
 
-        compressed = config.compression != "off"
         build = trio.run(
             _with_types,
-            partial(building, finish=finish if compressed else None),
+            partial(building, finish=finish),
             partial(write_types, root.resolve(), config, report),
         )
     for warning in build.warnings:

@@ -28,9 +28,11 @@ def command(root: Path, output: Path | None) -> None:
     """
     import trio
 
+    from fxtrio.config import load_config, load_env_files
     from fxtrio.openapi.describe import describe, written
 
-    described = trio.run(describe, root)
+    load_env_files(root)
+    described = trio.run(describe, root, load_config(root))
     for left_out in described.left_out:
         told = f"{left_out}: OpenAPI cannot tell it from another path, so it is left out."
         click.echo(told, err=True)

@@ -363,5 +363,8 @@ class Config:
     llms: LlmsConfig = attrs.field(factory=LlmsConfig)
     """Markdown for agents."""
 
+    openapi: bool = False
+    """Whether ``/openapi.json`` describes the actions and endpoints that are open to who asks."""
+
     secret_keys: tuple[str, ...] = attrs.field(default=(), repr=False, validator=checks.secrets)
     """From ``FX_SECRET_KEY``, never from the file: the first signs, all verify."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import secrets
 import sys
 from pathlib import Path
@@ -14,11 +15,10 @@ from pathlib import Path
 import msgspec
 import trio
 
+from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.openapi.document import Description
-
-FILE_NAME = "openapi.json"
-"""In the build folder: a `Description` for the app that serves it."""
+from fxtrio.serve.openapi.answer import FILE_NAME
 
 _LIMIT = 120.0
 _TAIL = 4000  # characters
@@ -32,8 +32,8 @@ class NotDescribed(FxtrioError):
         self.cause = cause
 
 
-async def describe(root: Path) -> Description:
-    """Return the OpenAPI document of the project in ``root``.
+async def describe(root: Path, config: Config) -> Description:
+    """Return the OpenAPI document of the project in ``root``, with its settings.
 
     Cancelling it kills the process that imports the project. Raises NotDescribed.
     """
@@ -46,7 +46,8 @@ async def describe(root: Path) -> Description:
     output = errors = b""
     with trio.move_on_after(_LIMIT):
         done = await trio.run_process(
-            [sys.executable, "-m", "fxtrio.openapi.describing_child", str(root)],
+            [sys.executable, "-m", "fxtrio.openapi.describing_child"],
+            stdin=pickle.dumps((root, config)),
             capture_stdout=True,
             capture_stderr=True,
             check=False,
@@ -66,6 +67,14 @@ async def describe(root: Path) -> Description:
     if "message" in answer:
         raise NotDescribed(answer["message"])
     return msgspec.convert(answer, Description)
+
+
+async def describe_into(root: Path, config: Config, folder: Path) -> None:
+    """Write what an app serves as `/openapi.json` into its build folder. Raises NotDescribed."""
+    text = msgspec.json.encode(await describe(root, config))
+    staged = folder / f"{FILE_NAME}~"
+    await trio.to_thread.run_sync(staged.write_bytes, text)
+    await trio.to_thread.run_sync(staged.replace, folder / FILE_NAME)
 
 
 def written(document: dict[str, object]) -> str:

@@ -1,12 +1,14 @@
-"""Imports a project to describe it: ``python -m fxtrio.openapi.describing_child ROOT``.
+"""Imports a project to describe it: ``python -m fxtrio.openapi.describing_child``.
 
-It writes a `Description` or `Undescribed` as JSON to standard output. What the project prints
-goes to standard error. Nothing is opened or served.
+It takes the project folder and the settings, pickled, on standard input, and writes a
+`Description` or `Undescribed` as JSON to standard output. What the project prints goes to
+standard error. Nothing is opened or served.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ import msgspec
 
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import CheckedProject, check_project
-from fxtrio.config import load_config, load_env_files
+from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.openapi.document import Description, make_document
@@ -48,12 +50,13 @@ class NotImported(FxtrioError):
 
 
 def main() -> None:
-    """Describe the project whose folder is the argument."""
+    """Describe the project that standard input names."""
+    root, config = pickle.loads(sys.stdin.buffer.read())
     told = os.dup(1)
     os.dup2(2, 1)  # what the project prints is no answer
     answer: Description | Undescribed
     try:
-        answer = describe_imported(Path(sys.argv[1]))
+        answer = describe_imported(root, config)
     except FxtrioError as error:
         answer = Undescribed(str(error))
     with os.fdopen(told, "wb") as stream:
@@ -61,13 +64,11 @@ def main() -> None:
     os._exit(0)  # whatever threads the project has left behind
 
 
-def describe_imported(root: Path) -> Description:
+def describe_imported(root: Path, config: Config) -> Description:
     """Import the project in ``root`` and return its document.
 
-    Raises ConfigInvalid, CompileFailed and NotImported.
+    Raises CompileFailed and NotImported.
     """
-    load_env_files(root)
-    config = load_config(root)
     project = check_project(root, config)
     if project.problems:
         raise CompileFailed(placed(project.problems, root))

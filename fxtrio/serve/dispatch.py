@@ -28,6 +28,8 @@ from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
+from fxtrio.serve.openapi.answer import PATH as OPENAPI
+from fxtrio.serve.openapi.answer import DocumentFile, answer_openapi
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
 from fxtrio.serve.pages.failure import NOT_FOUND, plain_problem, repeated_header
 from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
@@ -77,13 +79,18 @@ class Dispatcher:
         *,
         assets: Folder,
         public: Folder,
+        openapi: DocumentFile | None,
         routes: list[BaseRoute],
     ) -> None:
-        """``routes`` are Starlette routes of plugins and the application; they go first."""
+        """``routes`` are Starlette routes of plugins and the application; they go first.
+
+        ``openapi`` is what `/openapi.json` is answered from; None when it is not served.
+        """
         self._site = site
         self._lifetime = lifetime
         self._assets = assets
         self._public = public
+        self._openapi = openapi
         self._routes = routes
         self._csp_reports = CspReports()
 
@@ -142,6 +149,8 @@ class Dispatcher:
             return await self._assets.answer(event, path[4:]) or _no_such_file()
         if scope["path"] in _PROBES or path in _PROBES:
             return self._answer_probe(path)
+        if self._openapi is not None and path == OPENAPI:
+            return await answer_openapi(site, self._openapi, event)
         if self._public.may_have(path):
             found = await self._public.answer(event, path)
             if found is not None:

@@ -16,6 +16,7 @@ from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import entered
 from fxtrio.manifest import FOLDERS, load_manifest
+from fxtrio.openapi.describe import describe_into
 from fxtrio.running_app import App
 from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
@@ -120,6 +121,9 @@ async def _open(
             open_renderer = partial(open_pool, build, manifest, config)
         else:
             manifest = compile_server(root, config, build, mode=mode)
+        if config.openapi:
+            with hold():
+                await describe_into(root, config, build)
         app = assemble(root, config, build, manifest, open_renderer=holding(open_renderer, held))
         for plugin in app.plugins:
             plugin.isolate(Path(folder, "data") if data is None else data)

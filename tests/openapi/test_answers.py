@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from fx.testing import Client, open_app
+from fxtrio.config import load_config
 from fxtrio.openapi.describe import describe
 from tests.openapi.odd import odd_project
 
@@ -27,7 +28,7 @@ async def root(tmp_path: Path) -> Path:
 @pytest.fixture
 async def document(root: Path) -> dict[str, Any]:
     with trio.fail_after(60):
-        return (await describe(root)).document
+        return (await describe(root, load_config(root))).document
 
 
 @pytest.fixture

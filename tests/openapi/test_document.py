@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from fxtrio.cli import main
+from fxtrio.config import load_config
 from fxtrio.openapi.describe import NotDescribed, describe, written
 from tests.docs.pages import ROOT, Block, blocks, documents, name
 from tests.openapi.odd import odd_project
@@ -27,7 +28,7 @@ PROJECTS = [
 
 async def document_of(root: Path) -> dict[str, Any]:
     with trio.fail_after(60):
-        found = (await describe(root)).document
+        found = (await describe(root, load_config(root))).document
     validate(found, cls=OpenAPIV31SpecValidator)
     return found
 
@@ -211,8 +212,9 @@ async def test_of_two_paths_that_look_alike_the_one_that_answers_is_described(
 ) -> None:
     action = "@action\nasync def save(request):\n    return {}\n"
     files = {"pages/a/[id].fxl": page(action), "pages/a/[...rest].fxl": page(action)}
+    root = write_tree(tmp_path, files)
     with trio.fail_after(60):
-        found = await describe(write_tree(tmp_path, files))
+        found = await describe(root, load_config(root))
     assert "/api/__actions/a/{id}/save" in found.document["paths"]
     assert found.left_out == ("pages/a/[...rest].fxl: POST /api/__actions/a/{rest}/save",)
 
@@ -226,10 +228,10 @@ async def test_equal_projects_have_equal_documents(tmp_path: Path) -> None:
 async def test_a_project_that_cannot_be_imported_says_where(tmp_path: Path) -> None:
     root = write_tree(tmp_path, {"pages/index.fxl": page("1 / 0\n")})
     with trio.fail_after(60), pytest.raises(NotDescribed, match=r"pages/index\.fxl.*division"):
-        await describe(root)
+        await describe(root, load_config(root))
     root = write_tree(tmp_path, {"pages/index.fxl": page("def f(:\n")})
     with trio.fail_after(60), pytest.raises(NotDescribed, match=r"pages/index\.fxl:1:"):
-        await describe(root)
+        await describe(root, load_config(root))
 
 
 def test_the_command_writes_a_file_or_the_standard_output(tmp_path: Path) -> None:

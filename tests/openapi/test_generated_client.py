@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -43,6 +44,7 @@ def test_a_generated_client_signs_the_guestbook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = copy_example("guestbook", tmp_path)
+    (project / "fx.config.json").write_text('{"name": "Guestbook", "openapi": true}')
     document = tmp_path / "guestbook.json"
     fx("openapi", "--output", str(document), cwd=project)
     generate(document, tmp_path / "guestbook_client")
@@ -62,7 +64,9 @@ def test_a_generated_client_signs_the_guestbook(
         form = models.SignDataBody(name="Grace", message="By a form")
         second = sign.sync(client=client, body=form, x_csrf_token=proof)
         shown = client.get_httpx_client().get("/").text
+        served_document = client.get_httpx_client().get("/openapi.json").json()
 
+    assert served_document == json.loads(document.read_text("utf-8"))
     assert (unproven.ok, "CSRF" in unproven.error) == (False, True)
     assert (signed.ok, type(signed.number)) == (True, int)
     assert refused.fields.additional_properties.keys() == {"name"}

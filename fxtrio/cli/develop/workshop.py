@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.cli.develop.described import DescribedLater
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.kept_vite import KeptVite
 from fxtrio.cli.develop.late_types import LateTypes
@@ -101,6 +102,7 @@ class Workshop:
         )
     )
 
+    _described: DescribedLater = attrs.field(factory=DescribedLater)
     _types: LateTypes = attrs.field(
         default=attrs.Factory(
             lambda self: LateTypes(
@@ -130,6 +132,7 @@ class Workshop:
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
         self._mistakes.look_later(project, self._toolchain)
         self._types.look_later(project, self.config)
+        self._described.look_later(self.root, self.config, self.nursery, self.report)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""
@@ -202,6 +205,7 @@ class Workshop:
         failed: tuple[str, ...] = ()
         sources: tuple[str, ...] = ()
         if facts or found.modules or structure or self._left != Swap():
+            self._described.look_later(self.root, self.config, self.nursery, self.report)
             swapped = await self._swap(swap, facts, found.modules)
             if swapped.restart:
                 return Applied(restart=swapped.restart)

@@ -1,4 +1,4 @@
 """The OpenAPI document of a build: to each visitor what the route hooks let him call.
 
-Begin with `visible`, which cuts a document down.
+Begin with `answer`; `visible` cuts a document down.
 """

@@ -1,0 +1,145 @@
+"""`/openapi.json`: the operations that are open to who asks.
+
+The build folder holds the document of the whole app, and by what each operation is guarded.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import msgspec
+import trio
+
+from fxtrio.errors import ActionError, LoaderError
+from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
+from fxtrio.serve.openapi.visible import visible
+from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.client_protocol import ACTIONS
+from fxtrio.serve.request.event import PagePath, RequestEvent
+from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
+from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.refusal import Refused, refusal_reply
+from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Reply, ResponseDraft
+
+PATH = "/openapi.json"
+FILE_NAME = "openapi.json"
+"""In the build folder."""
+
+
+class GuardedOperation(msgspec.Struct, frozen=True):
+    """An operation of the document, and whose hooks stand before it."""
+
+    path: str
+    """As in the document: below the base URL, with ``{name}`` for parameters."""
+
+    method: str
+    """In lower case."""
+
+    kind: Literal["action", "api"]
+    pattern: str
+    """Of its page or endpoint."""
+
+    source: str
+    action: str = ""
+
+
+class WholeDocument(msgspec.Struct, frozen=True):
+    """What the file of a build holds."""
+
+    document: dict[str, Any]
+    operations: tuple[GuardedOperation, ...]
+
+
+@attrs.define(eq=False)
+class DocumentFile:
+    """The file of a build, read when it is asked for and has changed."""
+
+    _path: Path
+    _known: WholeDocument | None = None
+    _changed: int = 0
+
+    def read(self) -> WholeDocument | None:
+        """Return what it holds; None when there is none that can be read."""
+        try:
+            changed = self._path.stat().st_mtime_ns
+            if changed != self._changed:
+                self._known = msgspec.json.decode(self._path.read_bytes(), type=WholeDocument)
+                self._changed = changed
+        except (OSError, msgspec.DecodeError):
+            return None
+        return self._known
+
+
+async def answer_openapi(site: Site, file: DocumentFile, event: RequestEvent) -> Answer:
+    """Return the document, without what the hooks keep from the one who asks."""
+    if event.scope["method"] not in ("GET", "HEAD"):
+        reply = refusal_reply(Refused(f"{event.scope['method']} is not allowed here.", 405))
+        reply.headers.append((b"allow", b"GET, HEAD"))
+        return reply
+    whole = await trio.to_thread.run_sync(file.read)
+    if whole is None:
+        return refusal_reply(Refused("The build has no OpenAPI document. Run 'fx build'.", 503))
+    with trio.CancelScope(deadline=trio.current_time() + site.config.timeouts.request):
+        open_to = [
+            (one.path, one.method) for one in whole.operations if await _is_open(site, event, one)
+        ]
+        shown = visible(whole.document, open_to)
+        return Reply(200, json.dumps(shown, ensure_ascii=False).encode(), JSON, [NO_STORE])
+    return refusal_reply(Refused("The route hooks took too long.", 504))
+
+
+async def _is_open(site: Site, event: RequestEvent, operation: GuardedOperation) -> bool:
+    """Ask the hooks of an operation whether it may be called, as if it was.
+
+    Parameters have their names in braces as values. What hooks keep on ``request.state`` is
+    not the request's own, and there is no body.
+    """
+    hooks = site.hooks
+    acts = operation.kind == "action"
+    if not (hooks.pages or hooks.actions if acts else hooks.apis):
+        return True
+    route = MatchedRoute(
+        kind=operation.kind,
+        pattern=operation.pattern,
+        source=operation.source,
+        action=operation.action,
+    )
+    url = site.config.base_url + operation.path
+    state = {**event.scope["state"], "response": ResponseDraft()}
+    scope = {
+        **event.scope,
+        "method": operation.method.upper(),
+        "path": url,
+        "raw_path": url.encode(),
+        "query_string": b"",
+        "path_params": _parameters(operation.path),
+        "state": state,
+        SCOPE_KEY: route,
+    }
+    audience = site.terms.audience
+    try:
+        refusal = None
+        if acts:
+            page = PagePath(_page_of(operation))
+            refusal = await run_page_hooks(hooks, scope, page, audience.connect, audience)
+        own = hooks.actions if acts else hooks.apis
+        refusal = refusal or await run_hooks(own, audience.connect(scope), audience)
+    except Exception as error:  # application code
+        if not isinstance(unwrap(error, state["response"]), (LoaderError, ActionError)):
+            log_failure(error, f"a route hook, asked for {operation.path}")
+        return False
+    return refusal is None
+
+
+def _page_of(operation: GuardedOperation) -> str:
+    """Return the path of an action's page, with names in place of parameters."""
+    page = "/" + operation.path.removeprefix(ACTIONS).rpartition("/")[0]
+    return "/" if page == "/index" else page
+
+
+def _parameters(path: str) -> dict[str, str]:
+    return {part[1:-1]: part for part in path.split("/") if part.startswith("{")}
