@@ -182,10 +182,9 @@ def _children(value: object) -> Iterator[tuple[str, object]]:
         for index, item in enumerate(value):
             yield f"[{index}]", item
     elif hasattr(type(value), "__attrs_attrs__") or hasattr(type(value), "__dataclass_fields__"):
-        names = getattr(type(value), "__dataclass_fields__", None) or [
-            attribute.name
-            for attribute in type(value).__attrs_attrs__  # type: ignore[attr-defined]  # checked above
-        ]
+        names = getattr(type(value), "__dataclass_fields__", None)
+        if names is None:
+            names = [attribute.name for attribute in type(value).__attrs_attrs__]  # type: ignore[attr-defined]  # checked above
         for name in names:
             yield f".{name}", getattr(value, name, None)
 

@@ -152,3 +152,11 @@ def test_a_deep_value_is_refused_without_a_traceback() -> None:
         value = [value]
     with pytest.raises(NotSerializable):
         encode(value, place="here")
+
+
+def test_a_class_without_fields_is_an_empty_object_beside_a_null() -> None:
+    @dataclasses.dataclass
+    class Nothing:
+        pass
+
+    assert json.loads(encode([Nothing(), None], place="here")) == [{}, None]

@@ -57,6 +57,15 @@ class Constant(msgspec.Struct, frozen=True, tag="constant"):
 
     value: str | int | float | bool
 
+    def __eq__(self, other: object) -> bool:
+        """Tell 1 from True, which Python does not."""
+        is_same = isinstance(other, Constant) and type(self.value) is type(other.value)
+        return is_same and self.value == other.value  # type: ignore[attr-defined]  # a Constant
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash((type(self.value), self.value))
+
 
 class ListShape(msgspec.Struct, frozen=True, tag="list"):
     """An array of any length."""
