@@ -23,7 +23,7 @@ FORM = {"accept": "text/html"}
 
 
 @pytest.fixture
-async def client(tmp_path: Path, autojump_clock: MockClock) -> AsyncIterator[Client]:
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
     async with open_app(write_project(tmp_path)) as client:
         for email in (ADA, EVE):
             await get_auth().add_user(email, PASSWORD)
@@ -47,7 +47,9 @@ async def press(client: Client, act: str, *numbers: object) -> Any:
     )
 
 
-async def test_it_shows_queues_errors_schedules_and_workers(client: Client) -> None:
+async def test_it_shows_queues_errors_schedules_and_workers(
+    client: Client, autojump_clock: MockClock
+) -> None:
     await client.action("/", "order", {"to": "bob<script>"})
     await client.action("/", "order", {"number": 7})
     await trio.sleep(1)
@@ -65,7 +67,7 @@ async def test_it_shows_queues_errors_schedules_and_workers(client: Client) -> N
 
 
 async def test_a_failed_job_is_tried_again_by_a_plain_form(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await client.action("/", "order", {"to": "bob"})
     await trio.sleep(1)
@@ -78,7 +80,9 @@ async def test_a_failed_job_is_tried_again_by_a_plain_form(
     assert "No job has failed." in await shown(client)
 
 
-async def test_jobs_that_wait_or_failed_are_discarded(client: Client) -> None:
+async def test_jobs_that_wait_or_failed_are_discarded(
+    client: Client, autojump_clock: MockClock
+) -> None:
     await client.action("/", "order", {"to": "bob"})
     await client.action("/", "order", {"number": 7})
     await trio.sleep(1)
@@ -88,7 +92,9 @@ async def test_jobs_that_wait_or_failed_are_discarded(client: Client) -> None:
     assert "Nothing waits." in await shown(client)
 
 
-async def test_it_is_for_those_who_are_named_alone(client: Client) -> None:
+async def test_it_is_for_those_who_are_named_alone(
+    client: Client, autojump_clock: MockClock
+) -> None:
     await client.action("/", "order", {"to": "bob"})
     await trio.sleep(1)
     for path in ("/_jobs", "/_jobs/page.js"):
@@ -102,7 +108,9 @@ async def test_it_is_for_those_who_are_named_alone(client: Client) -> None:
     assert await db.value("select state from fx_jobs") == "failed"
 
 
-async def test_a_form_of_another_site_does_nothing(client: Client) -> None:
+async def test_a_form_of_another_site_does_nothing(
+    client: Client, autojump_clock: MockClock
+) -> None:
     await client.action("/", "order", {"to": "bob"})
     await trio.sleep(1)
     await log_in(client)
