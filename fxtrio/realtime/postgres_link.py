@@ -38,15 +38,11 @@ class ListeningConnection:
         self._waiting = trio.CancelScope()
         self._wanted = 0  # by those who have a command
         self._arrival: Arrival | None = None
-        self._early: list[Notify] = []  # before `run`, and not for long
         connection.raw.add_notify_handler(self._hear)
 
     async def run(self, arrival: Arrival) -> None:
         """Pass on what comes, until the connection breaks, which raises."""
         self._arrival = arrival
-        for news in self._early:
-            self._hear(news)
-        self._early.clear()
         pgconn = self._connection.raw.pgconn
         while True:
             async with self._lock:
@@ -84,11 +80,8 @@ class ListeningConnection:
             self._wanted -= 1
 
     def _hear(self, news: Notify) -> None:
-        if self._arrival is None:
-            self._early.append(news)
-            return
         name = self._names.get(news.channel)
-        if name is None:
+        if name is None or self._arrival is None:  # what comes before `run` is in the log
             return
         place, _, text = news.payload.partition(" ")
         kind, text = text[:1], text[1:]

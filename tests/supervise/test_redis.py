@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -9,8 +11,13 @@ from pathlib import Path
 import pytest
 import trio
 
+from fxtrio.realtime.backend import EPOCH_LIFE
+from fxtrio.realtime.redis import open_redis_broker
+from fxtrio.realtime.shared_roster import HEARTBEAT
+
 from ..http1.frames import CLOSE, TEXT, WebSocket, frame, upgrade
 from ..realtime.redis_server import RedisServer, running_redis
+from ..realtime.test_replay import Recorder
 from .support import Running, serve_project
 
 
@@ -105,3 +112,36 @@ async def test_rooms_work_again_after_redis_was_killed(project: Path, redis: Red
         await silent.send(frame(TEXT, b"found 1"))
         assert await hear(silent, 1) == ["found 1"]
         assert await hear(other, 1) == ["found 1"]
+
+
+async def test_who_comes_while_redis_is_away_is_told_to_try_again_later(
+    project: Path, redis: RedisServer
+) -> None:
+    async with serve_rooms(project, redis) as running:
+        redis.kill()
+        await running.wait_for("The broker is unreachable", 2)
+        async with WebSocket((await running.connect()).stream) as client:
+            await client.send(upgrade(b"/room"))
+            assert (await client.reply()).status == 101
+            with trio.fail_after(30):
+                arrived = await client.frame()
+            assert (arrived.opcode, arrived.code) == (CLOSE, 1013)
+        redis.start()
+        await running.wait_for("The broker is reachable again", 2)
+        assert "Traceback" not in running.log
+
+
+async def test_members_of_a_worker_that_was_killed_have_left_before_any_lease_is_over(
+    project: Path, redis: RedisServer
+) -> None:
+    async with open_redis_broker(redis.url) as watching:
+        async with serve_rooms(project, redis) as running, members(running, 3) as room:
+            here = Recorder()
+            await watching.subscribe("room", here)
+            assert len(watching.members("room")) == 7
+            os.kill(int(next(iter(room))), signal.SIGKILL)
+            with trio.fail_after(EPOCH_LIFE - HEARTBEAT):
+                while len(watching.members("room")) > 4:  # noqa: ASYNC110  # the network tells
+                    await trio.sleep(0.01)
+            await watching.unsubscribe("room", here)
+            await running.wait_for("was ended by SIGKILL")
