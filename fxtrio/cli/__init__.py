@@ -1,9 +1,23 @@
 """The `fx` command: one file for each of its commands.
 
 Begin with `group`, which imports a command when it is asked for. `develop` is what `fx dev`
-is made of, `trial` what `fx check` learns by importing a project.
+is made of, `trial` what `fx check` learns by importing a project. The command is imported when
+it is asked for: the processes that `fx dev` starts are no commands.
 """
 
-from fxtrio.cli.group import main
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fxtrio.cli.group import main as main
 
 __all__ = ["main"]
+
+if not TYPE_CHECKING:  # for which every name would exist then
+
+    def __getattr__(name: str) -> object:
+        """Import what ``name`` stands for."""
+        if name == "main":
+            from fxtrio.cli.group import main
+
+            return main
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

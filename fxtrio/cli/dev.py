@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -56,6 +57,7 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
 
 def _develop(server: Server, ahead: Ahead, url: str, taken: str) -> None:
     """Follow the project until it is interrupted; ``taken`` is told if it is not empty."""
+    gc.disable()  # what imports make stays
     # Heavy, and other processes have been started meanwhile.
     import trio
 
@@ -64,6 +66,8 @@ def _develop(server: Server, ahead: Ahead, url: str, taken: str) -> None:
     from fxtrio.cli.develop.terminal import Terminal
     from fxtrio.cli.develop.workshop import Workshop
 
+    gc.enable()
+    gc.freeze()
     terminal = Terminal(console())
     if taken:
         terminal.line(taken)

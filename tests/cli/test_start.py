@@ -24,6 +24,9 @@ BEFORE_NODE = "fxtrio.cli.group", "fxtrio.cli.serve"
 BESIDE_NODE = "fxtrio.supervise.start", "fxtrio.cli.standalone"
 """… what it imports to serve."""
 
+LAUNCHING = "fxtrio.cli.develop.launch", "fxtrio.cli.develop.listener"
+"""What `fx dev` imports before it starts Node and the process that serves."""
+
 HEAVY = {
     "cattrs",
     "coredis",
@@ -57,6 +60,22 @@ def test_nothing_heavy_is_imported_that_a_server_does_not_need() -> None:
 
 def test_node_is_started_before_anything_heavy_is_imported() -> None:
     assert imported(*BEFORE_NODE) & (HEAVY | HEAVY_TO_SERVE) == set()
+
+
+def test_fx_dev_starts_other_processes_before_anything_heavy_is_imported() -> None:
+    before = "fxtrio.cli.group", "fxtrio.cli.dev", *LAUNCHING
+    assert imported(*before) & (HEAVY | HEAVY_TO_SERVE) == set()
+
+
+def test_nothing_heavy_is_imported_that_the_process_of_fx_dev_does_not_need() -> None:
+    needless = {"click", "fxtrio.compile.project", "fxtrio.compile.sections"}
+    assert imported("fxtrio.cli.develop.child") & (HEAVY | needless) == set()
+
+
+def test_nothing_that_serves_is_imported_by_the_process_that_follows_files() -> None:
+    following = "fxtrio.cli.develop.loop", "fxtrio.cli.develop.workshop"
+    needless = {"cattrs", "h2", "hypercorn", "starlette.applications", "fxtrio.app"}
+    assert imported(*following) & needless == set()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The process that serves the development build: ``python -m fxtrio.cli.develop.child``.
+"""The process that serves the development build; `child_process` begins with it.
 
 It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, and waits for `BEGIN`
 on its standard input. It says by a line to ``replies`` that it serves, answers each order
@@ -9,7 +9,6 @@ that started it.
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from functools import partial
 from pathlib import Path
@@ -68,7 +67,7 @@ def _project_app(root: Path, name: str) -> Any:
     return create_app(root)
 
 
-def main() -> int:
+def serve() -> int:
     """Serve until told to stop, and return the exit code."""
     settings = ChildSettings.from_json(os.environ[VARIABLE])
     if os.read(0, len(BEGIN)) != BEGIN:
@@ -113,7 +112,3 @@ async def _follow(swapper: Swapper, replies: int) -> None:
         async for line in read_lines(parent):
             done = swapper.swap(msgspec.json.decode(line, type=Swap))
             await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -137,7 +137,7 @@ def launch_server(server: Server) -> LaunchedServer:
     )
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "fxtrio.cli.develop.child"],
+            [sys.executable, "-m", "fxtrio.cli.develop.child_process"],
             bufsize=0,
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,

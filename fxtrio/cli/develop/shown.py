@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import traceback
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from fxtrio.cli.develop.handover import Swapped
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.errors import FxtrioError
-from fxtrio.manifest import PageModule
 from fxtrio.ssr.failures import RenderFailed
 from fxtrio.tracebacks import first_of, is_application
 
@@ -135,13 +131,6 @@ def _place_named(message: str, root: Path) -> Place:
     if named is None or not (root / named[1]).is_file():
         return "", 0, 0
     return str(root / named[1]), int(named[2] or 1), 1
-
-
-def broken_page(source: str, problems: Iterable[Problem]) -> CheckedPage:
-    """Return what stands in for a page file that is wrong and has never been right."""
-    text = json.dumps("\n".join(map(str, problems)))
-    ui = f"export default function Broken() {{\n  throw new Error({text});\n}}\n"
-    return CheckedPage(PageModule(source=source), "", ui)
 
 
 def _read(path: Path, name: str) -> SourceText | None:

@@ -15,13 +15,14 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.cli.develop.broken import broken_page
 from fxtrio.cli.develop.described import DescribedLater
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.kept_vite import KeptVite
 from fxtrio.cli.develop.late_types import LateTypes
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.likely import LikelyMistakes
-from fxtrio.cli.develop.shown import Shown, broken_page, shown_failure, shown_problem
+from fxtrio.cli.develop.shown import Shown, shown_failure, shown_problem
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result

@@ -1,0 +1,17 @@
+"""A page that says what is wrong with its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedPage
+from fxtrio.manifest import PageModule
+
+
+def broken_page(source: str, problems: Iterable[Problem]) -> CheckedPage:
+    """Return what stands in for a page file that is wrong and has never been right."""
+    text = json.dumps("\n".join(map(str, problems)))
+    ui = f"export default function Broken() {{\n  throw new Error({text});\n}}\n"
+    return CheckedPage(PageModule(source=source), "", ui)
