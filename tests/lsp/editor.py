@@ -80,13 +80,16 @@ class Editor(Deaf):
 
 @asynccontextmanager
 async def open_editor(
-    root: Path, capabilities: dict[str, Any] | None = None, **options: Any
+    root: Path, *, deadline: float = DEADLINE, **options: Any
 ) -> AsyncIterator[Editor]:
-    """Start `fx lsp` for the folder ``root`` and greet it; it has ended when the block has."""
+    """Start `fx lsp` for the folder ``root`` and greet it; it has ended when the block has.
+
+    ``options`` are those of the server; the block may take ``deadline`` seconds.
+    """
     editor = Editor()
     command = [sys.executable, "-m", "fxtrio", "lsp", "--stdio"]
     start = partial(trio.run_process, command, stdin=PIPE, stdout=PIPE, check=False, cwd=root)
-    with trio.fail_after(DEADLINE):
+    with trio.fail_after(deadline):
         async with trio.open_nursery() as nursery:
             process = editor.process = await nursery.start(start)
             editor.connection = RpcPeer("fx lsp", process.stdout, process.stdin)
@@ -96,7 +99,7 @@ async def open_editor(
                 {
                     "processId": None,
                     "rootUri": root.as_uri(),
-                    "capabilities": capabilities or {},
+                    "capabilities": {},
                     "initializationOptions": options,
                 },
             )

@@ -13,6 +13,7 @@
 
 import { loadTools, lookAt, readDeclarations } from '../vite/look.js';
 import { encodeMessage, MessageReader } from './messages.js';
+import { Origins } from './origins.js';
 import { offsetIn, rangesIn } from './places.js';
 import { namesOf, wantedAt } from './unfinished.js';
 import { usesOf } from './uses.js';
@@ -55,9 +56,10 @@ const ANSWERS = {
   uses(file) {
     const program = parse(file);
     if (program === null) return null;
-    remember(file, namesOf(program, tools.analyze));
+    const origins = new Origins(program, tools.analyze);
+    remember(file, namesOf(origins));
     const range = rangesIn(file.text);
-    return usesOf(program, tools.analyze).map((use) => ({ ...use, range: range(use) }));
+    return usesOf(program, origins).map((use) => ({ ...use, range: range(use) }));
   },
 
   /** @param {File & { position: import('./places.js').Position }} file */
@@ -105,15 +107,33 @@ function answer({ id, method, params }) {
   }
 }
 
-const reader = new MessageReader();
-for await (const data of process.stdin) {
-  const messages = reader.feed(data);
-  const unwanted = new Set(
-    messages.filter(({ method }) => method === '$/cancelRequest').map(({ params }) => params.id),
-  );
-  for (const message of messages) {
-    if (message.method === '$/cancelRequest' || unwanted.has(message.id)) continue;
-    const done = answer(message);
-    if (message.id !== undefined) process.stdout.write(encodeMessage(done));
-  }
+/** What was asked and is not answered yet. @type {{ id?: number, method: string, params: any }[]} */
+const asked = [];
+
+/** Take the next question: somebody waits for all of them but the checks. */
+function next() {
+  const urgent = asked.findIndex(({ method }) => method !== 'check');
+  const [message] = asked.splice(Math.max(urgent, 0), 1);
+  return message;
 }
+
+/** Answer a question, and see what has come in meanwhile before the one after it. */
+function work() {
+  if (asked.length === 0) return;
+  const message = next();
+  const done = answer(message);
+  if (message.id !== undefined) process.stdout.write(encodeMessage(done));
+  if (asked.length > 0) setImmediate(work);
+}
+
+const reader = new MessageReader();
+process.stdin.on('data', (data) => {
+  const isIdle = asked.length === 0;
+  for (const message of reader.feed(/** @type {Buffer} */ (data))) {
+    const unwanted = message.method === '$/cancelRequest' ? message.params.id : undefined;
+    const index = asked.findIndex(({ id }) => id !== undefined && id === unwanted);
+    if (index >= 0) asked.splice(index, 1);
+    else if (unwanted === undefined) asked.push(message);
+  }
+  if (isIdle) setImmediate(work);
+});

@@ -71,10 +71,40 @@ function inQuotes(before, offset) {
  * @returns {Pick<Wanted, 'kind' | 'origin'> | null}
  */
 function inTree(program, analyze, start, blank) {
-  const uses = usesOf(program, analyze);
-  const use = uses.find((one) => one.start === start && one.origin?.at(-1)?.includes(blank));
-  if (use !== undefined) return { kind: 'key', origin: use.origin?.slice(0, -1) };
-  return null;
+  const origins = new Origins(program, analyze);
+  const node = nodeAt(program, start, blank);
+  const parent = node === null ? undefined : origins.parents.get(node);
+  if (parent?.type === 'MemberExpression') return keyWanted(origins.of(parent.object));
+  // In a pattern, or in what an action is called with.
+  const around = parent === undefined ? undefined : origins.parents.get(parent);
+  if (parent?.type !== 'Property' || around === undefined) return null;
+  const use = usesOf(program, origins).find((one) => one.start === start);
+  return keyWanted(use?.origin?.slice(0, -1) ?? null);
+}
+
+/**
+ * @param {Origin | null} origin
+ * @returns {Pick<Wanted, 'kind' | 'origin'> | null}
+ */
+function keyWanted(origin) {
+  return origin === null ? null : { kind: 'key', origin };
+}
+
+/**
+ * Return the identifier `name` that starts at an offset.
+ *
+ * @param {Node} root
+ * @param {number} start
+ * @param {string} name
+ * @returns {Node | null}
+ */
+function nodeAt(root, start, name) {
+  /** @type {Node | null} */
+  let found = null;
+  walk(root, (node) => {
+    if (node.type === 'Identifier' && node.start === start && node.name === name) found = node;
+  });
+  return found;
 }
 
 /**
@@ -101,20 +131,18 @@ function inChain(before, known, start, end) {
 /**
  * Return the origins of names that have the same one wherever they stand.
  *
- * @param {Node} program
- * @param {typeof import('eslint-scope').analyze} analyze
+ * @param {Origins} origins of a file
  * @returns {Map<string, Origin>}
  */
-export function namesOf(program, analyze) {
-  const origins = new Origins(program, analyze);
+export function namesOf(origins) {
   /** @type {Map<string, Origin | null>} */
   const names = new Map();
-  walk(program, (node) => {
-    if (node.type !== 'Identifier' || !origins.variables.has(node)) return;
+  for (const node of origins.variables.keys()) {
+    if (node.type !== 'Identifier') continue;
     const origin = origins.of(node);
     const other = names.get(node.name);
     const same = other === undefined || other?.join('\n') === origin?.join('\n');
     names.set(node.name, same ? origin : null);
-  });
+  }
   return new Map([...names].filter((entry) => entry[1] !== null).map(([k, v]) => [k, v ?? []]));
 }

@@ -2,11 +2,11 @@
 
 import { walk } from '../vite/tree.js';
 import { below, keyOfMember, keyOfProperty } from './keys.js';
-import { Origins } from './origins.js';
 
 /**
  * @typedef {import('../vite/tree.js').Node} Node
  * @typedef {import('./keys.js').Origin} Origin
+ * @typedef {import('./origins.js').Origins} Origins
  */
 
 /**
@@ -30,11 +30,10 @@ const GOES = new Set(['navigate', 'prefetch', 'invalidate']);
  * Return all uses in a file, by place.
  *
  * @param {Node} program
- * @param {typeof import('eslint-scope').analyze} analyze
+ * @param {Origins} origins those of its expressions
  * @returns {Use[]}
  */
-export function usesOf(program, analyze) {
-  const origins = new Origins(program, analyze);
+export function usesOf(program, origins) {
   /** @type {Use[]} */
   const uses = [];
   walk(program, (node) => {

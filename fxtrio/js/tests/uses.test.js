@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import { MessageReader, encodeMessage } from '../editor/messages.js';
 import { offsetIn, rangesIn } from '../editor/places.js';
+import { Origins } from '../editor/origins.js';
 import { namesOf, wantedAt } from '../editor/unfinished.js';
 import { usesOf } from '../editor/uses.js';
 import { loadTools } from '../vite/look.js';
@@ -16,6 +17,9 @@ function parse(text) {
   return errors.length > 0 ? null : /** @type {any} */ (program);
 }
 
+/** @param {any} program */
+const usesIn = (program) => usesOf(program, new Origins(program, tools.analyze));
+
 /**
  * Return the uses in a page, as `text=origin`.
  *
@@ -23,7 +27,7 @@ function parse(text) {
  */
 function uses(text) {
   const whole = `import { Form, Link, navigate, useAction, useParams } from 'fx/client';\n${text}`;
-  return usesOf(parse(whole), tools.analyze)
+  return usesIn(parse(whole))
     .filter(({ kind }) => kind !== 'variable')
     .map((use) => {
       const named = use.origin?.join('.') ?? use.name ?? use.href;
@@ -112,7 +116,7 @@ test('uses: default exports by name, in memo, and as arrows', () => {
 
 test('what is wanted in whole and in broken files', () => {
   const whole = page('const { as } = data; return as.map((one) => one.b);');
-  const names = namesOf(parse(whole), tools.analyze);
+  const names = namesOf(new Origins(parse(whole), tools.analyze));
   /** @param {string} text with a mark at the place */
   const wanted = (text) => {
     const offset = text.indexOf('|');
@@ -137,7 +141,7 @@ test('no half-written file is too much', () => {
   for (let offset = 0; offset <= text.length; offset += 3) {
     for (const half of [text.slice(0, offset), text.slice(offset), `${text.slice(0, offset)}\n}`]) {
       const program = parse(half);
-      if (program !== null) usesOf(program, tools.analyze);
+      if (program !== null) usesIn(program);
       wantedAt(parse, tools.analyze, half, Math.min(offset, half.length), new Map());
     }
   }
