@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import zlib
 from collections.abc import Iterator
 
 import attrs
@@ -13,12 +14,17 @@ from ..http1.frames import CLOSE
 from ..http2.client import CONTINUATION, DATA, END_HEADERS, HEADERS
 from .cases import Protocol
 
+_GZIP = re.compile(rb"\x1f\x8b\x08")
+_MOST_INFLATED = 10_000_000  # bytes of one member
 _HEAD = re.compile(rb"HTTP/1\.1 (\d{3}) [^\r\n]*\r\n(.*?)\r\n\r\n", re.DOTALL)
 
 
 @attrs.frozen
 class Answer:
-    """Everything that came back. ``text`` is all bodies, one after the other, or all bytes."""
+    """Everything that came back. ``text`` is all bodies, one after the other, or all bytes.
+
+    What was sent as gzip stands in it a second time, as it was before.
+    """
 
     statuses: tuple[int, ...]
     """Of final and interim responses; 503 only where it says when to come back as -503."""
@@ -54,7 +60,7 @@ def read_answer(protocol: Protocol, data: bytes) -> Answer:
     if protocol == "websocket" and heads and heads[0][1] == b"101":
         codes = tuple(_close_codes(data[heads[0].end() :]))
     forged = any(b"\nx-forged:" in b"\n" + head[2].lower() for head in heads)
-    return Answer(statuses, codes, data, forged)
+    return Answer(statuses, codes, data + _inflated(data), forged)
 
 
 def _status(status: int, says_when: bool) -> int:
@@ -93,4 +99,16 @@ def _read_http2(data: bytes) -> Answer:
                 forged |= b"x-forged" in fields
                 if b":status" in fields:
                     statuses.append(_status(int(fields[b":status"]), b"retry-after" in fields))
-    return Answer(tuple(statuses), (), bodies, forged)
+    return Answer(tuple(statuses), (), bodies + _inflated(bodies), forged)
+
+
+def _inflated(data: bytes) -> bytes:
+    """Return what the gzip members in it hold, as far as they can be read."""
+    found = []
+    for member in _GZIP.finditer(data):
+        try:
+            reader = zlib.decompressobj(wbits=31)
+            found.append(reader.decompress(data[member.start() :], _MOST_INFLATED))
+        except zlib.error:  # only looks like one, or is cut by chunks
+            continue
+    return b"".join(found)

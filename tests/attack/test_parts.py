@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from itertools import islice
@@ -22,6 +23,13 @@ from .mutate import LARGEST, grow, mutate
 from .surfaces import SURFACES, make_cases
 
 CASE = Case("forms", (b"POST / HTTP/1.1\r\n", b"\r\n\xff\0", b""), "http1")
+
+
+def test_what_is_sent_compressed_is_looked_at_too() -> None:
+    body = gzip.compress(b"the secret of " + b"x" * 1000)
+    head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n"
+    assert b"the secret of" in read_answer("http1", head % len(body) + body).text
+    assert read_answer("http1", head % 3 + b"\x1f\x8b\x08").statuses == (200,)
 
 
 @pytest.mark.parametrize("name", SURFACES)
