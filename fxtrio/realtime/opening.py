@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fxtrio.config import RealtimeConfig
+from fxtrio.config.brokers import broker_kind
 from fxtrio.realtime.broker import Broker
 from fxtrio.realtime.memory import MemoryBroker
 
@@ -14,16 +15,15 @@ from fxtrio.realtime.memory import MemoryBroker
 async def open_broker(settings: RealtimeConfig) -> AsyncIterator[Broker]:
     """Keep the app's default broker for as long as the block lasts.
 
-    ``memory`` needs no task. A Redis URL needs the extra ``fxtrio[redis]``, one of
-    PostgreSQL ``fxtrio[postgres]``.
+    ``memory`` needs no task. The others need an extra, and are imported only when asked for.
     """
-    if settings.broker == "memory":
+    kind = broker_kind(settings.broker)
+    if kind is None:
         yield MemoryBroker()
         return
-    if settings.broker.startswith("postgres"):
+    if kind.name == "postgres":
         from fxtrio.realtime.postgres import open_postgres_broker as open_shared
     else:
         from fxtrio.realtime.redis import open_redis_broker as open_shared
-
     async with open_shared(settings.broker, history=settings.history) as broker:
         yield broker

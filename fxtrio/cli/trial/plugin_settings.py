@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.cli.trial.attempts import Attempts
 from fxtrio.cli.trial.order import SettingProblem
-from fxtrio.compile.extras import install_remedy
 from fxtrio.config import CONFIG_FILE, Config
+from fxtrio.config.brokers import broker_kind
 from fxtrio.config.problems import ConfigInvalid
 from fxtrio.db.urls import without_password
 from fxtrio.errors import DottedNameUnknown
@@ -129,12 +129,12 @@ def _try_plugins(root: Path, config: Config, attempts: Attempts) -> list[Setting
 
 
 def _broker_problems(config: Config) -> list[SettingProblem]:
-    broker = config.realtime.broker
-    module = "psycopg" if broker.startswith("postgres") else "coredis"
-    if broker == "memory" or find_spec(module) is not None:
+    kind = broker_kind(config.realtime.broker)
+    if kind is None or find_spec(kind.package) is not None:
         return []
-    shown = without_password(broker)
-    cause = f"is {shown!r}, and {module} is not installed. {install_remedy(module)}"
+    shown = without_password(config.realtime.broker)
+    remedy = f"Run \"pip install 'fxtrio[{kind.name}]'\""
+    cause = f"is {shown!r}, and {kind.package} is not installed. {remedy}"
     return [SettingProblem("realtime.broker", cause)]
 
 

@@ -1,0 +1,36 @@
+"""The stores that channels can go over, apart from the memory of one process. Pure.
+
+`fxtrio.realtime.<name>` is the store (`fxtrio.realtime.opening` opens it), and the extra
+``fxtrio[<name>]`` brings what it needs.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class BrokerKind:
+    """One kind of store."""
+
+    name: str
+    schemes: tuple[str, ...]
+    """Of the URLs that mean it."""
+
+    package: str
+    """What it needs, as Python imports it."""
+
+    example: str
+
+
+BROKERS = (
+    BrokerKind("redis", ("redis", "rediss", "unix"), "coredis", "redis://localhost"),
+    BrokerKind("postgres", ("postgresql", "postgres"), "psycopg", "postgresql://localhost/shop"),
+)
+EXAMPLES = " or ".join(repr(kind.example) for kind in BROKERS)
+
+
+def broker_kind(url: str) -> BrokerKind | None:
+    """Return the kind of store that ``url`` names; None for ``memory`` and unknown ones."""
+    scheme, separator, _ = url.partition("://")
+    return next((kind for kind in BROKERS if separator and scheme in kind.schemes), None)
