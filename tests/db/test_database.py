@@ -18,6 +18,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.db import Database, DatabaseBusy, RowMismatch, TransactionAborted
 from fxtrio.db.faults import DatabaseClosed
+from fxtrio.db.pool import Pool
+from fxtrio.db.postgres import Postgres
+from fxtrio.db.sqlite import Sqlite
 from tests.db.engines import opened
 
 
@@ -289,6 +292,15 @@ async def test_who_waits_for_a_connection_is_counted(engine: str, tmp_path: Path
         assert await texts(db) == ["1", "2"]
 
 
+def pool_of(db: Database) -> Pool[Any]:
+    """Return what lends the connections that write."""
+    engine = db._engine
+    if isinstance(engine, Sqlite):
+        return engine._writer
+    assert isinstance(engine, Postgres)
+    return engine._pool
+
+
 async def test_what_was_told_committed_is_what_the_table_holds(db: Database) -> None:
     """Transactions cancelled at any moment are kept as a whole, or not at all."""
     chance = random.Random(5)
@@ -308,7 +320,7 @@ async def test_what_was_told_committed_is_what_the_table_holds(db: Database) -> 
             await trio.lowlevel.checkpoint()
         cancelled.cancel()
 
-    for start in range(0, 300, 10):
+    for start in range(0, 900, 10):
         async with trio.open_nursery() as nursery:
             for number in range(start, start + 10):
                 scope, after = trio.CancelScope(), chance.randrange(200)
@@ -318,8 +330,15 @@ async def test_what_was_told_committed_is_what_the_table_holds(db: Database) -> 
     kept = await db.all(dict, "select id, count(*) as halves from pairs group by id")
     assert {row["id"] for row in kept} == committed
     assert {row["halves"] for row in kept} <= {2}
-    async with db.transaction():  # the connections are fit for use
-        await add(db, 1)
+    assert 0 < len(committed) < 900  # some of both
+    pool = pool_of(db).statistics()
+    assert (pool.lent, pool.waiting) == (0, 0)
+    if db.dialect == "postgresql":
+        sql = "select count(*) from pg_stat_activity where state like 'idle in transaction%'"
+        assert await db.value(sql) == 0
+    async with trio.open_nursery() as nursery:  # and each connection is fit for use
+        for number in range(1, pool.size + 1):
+            nursery.start_soon(add, db, number)
 
 
 async def test_a_database_is_asked_no_more_after_its_block(engine: str, tmp_path: Path) -> None:

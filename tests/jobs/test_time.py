@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,6 +14,7 @@ from trio.testing import MockClock
 
 from fx.jobs import CronInvalid, every, job
 from fxtrio.db import Database
+from fxtrio.db.sqlite import SqliteConnection
 from fxtrio.jobs import JobRunner
 from fxtrio.jobs.schedule import Schedule
 from tests.db.engines import opened
@@ -115,6 +117,45 @@ async def test_each_time_of_a_year_comes_once_through_both_changes_of_the_clock(
     assert len(days) == 365 and len({day.date() for day in days}) == 365
     assert {(day.hour, day.minute) for day in days} == {(2, 30), (3, 0)}
     assert [day.date().isoformat() for day in days if day.hour == 3] == ["2026-03-29"]
+
+
+async def test_a_year_of_schedules_retries_and_timeouts_is_little_work(
+    database: Database, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[datetime] = []
+    statements = 0
+    run = SqliteConnection.run
+
+    async def counting(*args: Any) -> Any:
+        nonlocal statements
+        statements += 1
+        return await run(*args)
+
+    monkeypatch.setattr(SqliteConnection, "run", counting)
+
+    @every("30 2 * * *", tz="Europe/Berlin", retries=1, timeout=30, backoff=60)
+    async def nightly() -> None:
+        tried.append(datetime.fromtimestamp(runner.now(), BERLIN))
+        if len(tried) % 2:
+            await trio.sleep(3600)
+
+    async with running(database, nightly) as runner:
+        begin_at(runner, datetime(2026, 1, 1, tzinfo=UTC))
+        await trio.sleep(365 * 86400)
+
+    assert len(tried) == 2 * 365
+    assert runner.statistics().retried == runner.statistics().done == 365
+    assert {(later - first).total_seconds() for first, later in batched(tried)} <= {90.0}
+    assert [day.date().isoformat() for day in tried[::2] if day.hour == 3] == ["2026-03-29"]
+    assert statements < 20 * 365
+
+
+def batched(moments: list[datetime]) -> list[tuple[datetime, datetime]]:
+    """Return the tries of each night; the offset of Berlin changes in no pair."""
+    return [
+        (first.replace(microsecond=0), later.replace(microsecond=0))
+        for first, later in zip(moments[::2], moments[1::2], strict=True)
+    ]
 
 
 async def test_of_what_was_missed_the_last_is_made_up_for(
