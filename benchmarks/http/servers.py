@@ -32,18 +32,19 @@ class Server:
 def peers_python() -> str:
     """Return an interpreter with uvicorn, installed once into the benchmarks' cache."""
     folder = CACHE / "http"
-    python = folder / "bin" / "python"
-    if not python.exists():
+    python, installed = folder / "bin" / "python", folder / "installed.txt"
+    wanted = _REQUIREMENTS.read_text()
+    if not installed.exists() or installed.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         subprocess.run(
             [str(python), "-m", "pip", "install", "-q", "-r", str(_REQUIREMENTS)], check=True
         )
+        installed.write_text(wanted)
     return str(python)
 
 
-def servers(peers: str) -> dict[str, Server]:
+def servers(peers: str, module: str = "benchmarks.http.apps") -> dict[str, Server]:
     """Return every server by name. ``peers`` is an interpreter with uvicorn."""
-    module = "benchmarks.http.apps"
     ours = (sys.executable, "-m", "benchmarks.http.serve", "{port}", f"{module}:{{app}}")
     uvicorn = (
         *(peers, "-m", "uvicorn", f"{module}:{{app}}", "--port", "{port}", "--loop", "uvloop"),
@@ -64,8 +65,10 @@ def servers(peers: str) -> dict[str, Server]:
 
 
 @contextlib.contextmanager
-def serving(server: Server, app: str) -> Iterator[tuple[int, int]]:
-    """Serve for the block; yield the port and the process id."""
+def serving(
+    server: Server, app: str, *, body: bytes = b"Hello, world!"
+) -> Iterator[tuple[int, int]]:
+    """Serve for the block; yield the port and the process id. It must answer with ``body``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -74,13 +77,13 @@ def serving(server: Server, app: str) -> Iterator[tuple[int, int]]:
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
     )
     try:
-        _wait_for_answer(server, port)
+        _wait_for_answer(server, port, body)
         yield port, process.pid
     finally:
         end(process, patience=5)
 
 
-def _wait_for_answer(server: Server, port: int) -> None:
+def _wait_for_answer(server: Server, port: int, wanted: bytes) -> None:
     until = time.monotonic() + _START
     while True:
         try:
@@ -93,6 +96,6 @@ def _wait_for_answer(server: Server, port: int) -> None:
                 raise RuntimeError(f"{server.name}: it did not answer in {_START} s") from None
             time.sleep(0.05)
         else:
-            if body != b"Hello, world!":
+            if body != wanted:
                 raise RuntimeError(f"{server.name}: it answered {body!r}")
             return
