@@ -159,22 +159,35 @@ class PostgresConnection:
         self.raw = raw
         self._work = work
         self._cursors = count()
+        self._encoding = raw.info.encoding
+        self._poll = select.poll()
+        self._poll.register(raw.pgconn.socket, select.POLLIN | select.POLLRDHUP)
 
     @property
     def state(self) -> State:
         """What libpq knows of it."""
         return _STATES.get(self.raw.pgconn.transaction_status, "gone")
 
+    def came(self) -> int:
+        """Return what has happened to its socket, as `select.poll` tells it."""
+        found = self._poll.poll(0)
+        return found[0][1] if found else 0
+
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
         """Run one statement."""
+        cursor = AsyncRawCursor(self.raw)
+        self._work.statements += 1
         try:
-            with self._work.counted():
-                cursor = await self.raw.execute(sql, [*map(_adapted, args)] or None)
+            await cursor.execute(sql, [*map(_adapted, args)] or None)
         except (psycopg.DataError, UnicodeEncodeError) as error:
             raise _refused([args], error) or error from error
-        if cursor.description is None:
+        finally:
+            self._work.statements -= 1
+        result = cursor.pgresult
+        if result is None or not result.nfields:
             return Result((), (), max(cursor.rowcount, 0))
-        names = tuple(column.name for column in cursor.description)
+        # Not `description`, whose objects tell far more.
+        names = tuple(result.fname(n).decode(self._encoding) for n in range(result.nfields))
         rows = await cursor.fetchall()
         return Result(names, rows, len(rows))
 
@@ -264,9 +277,7 @@ def _is_alive(connection: PostgresConnection) -> bool:
     pgconn = connection.raw.pgconn
     if pgconn.status != ConnStatus.OK:
         return False
-    poll = select.poll()
-    poll.register(pgconn.socket, select.POLLIN | select.POLLRDHUP)
-    found = dict(poll.poll(0)).get(pgconn.socket, 0)
+    found = connection.came()
     if found & ~select.POLLIN:
         return False
     if found:  # a notice, or the last words of a server that stops

@@ -42,7 +42,7 @@ class TrioConnection(AsyncConnection):
 
     def __init__(self, pgconn: Any, row_factory: Any = psycopg.rows.tuple_row) -> None:
         super().__init__(pgconn, row_factory)
-        self.lock = trio.Lock()
+        self.lock = QuickLock()
         self._turn_began = perf_counter()
 
     @classmethod
@@ -124,6 +124,8 @@ class TrioConnection(AsyncConnection):
         deadline = inf if timeout is None else trio.current_time() + timeout
         try:
             want = next(gen) if first is None else gen.send(first)
+            if want & Wait.W and deadline == inf:
+                want = gen.send(_WRITE)  # it nearly always is: libpq says when it was not
             while True:
                 # At least one look, also when there is no time.
                 ready = _ready_now(fd, want) if deadline < inf else _NONE
@@ -189,6 +191,24 @@ class TrioConnection(AsyncConnection):
         else:
             async with block:
                 yield block
+
+
+class QuickLock:
+    """A lock whose holder goes on at once when nobody else has it: what it does then waits."""
+
+    def __init__(self) -> None:
+        self._lock = trio.Lock()
+
+    async def __aenter__(self) -> None:
+        """Take it."""
+        try:
+            self._lock.acquire_nowait()
+        except trio.WouldBlock:
+            await self._lock.acquire()
+
+    async def __aexit__(self, *how: object) -> None:
+        """Give it back."""
+        self._lock.release()
 
 
 class TrioTransaction(AsyncTransaction):
