@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import attrs
@@ -12,6 +13,7 @@ from fxtrio.config import Config, CorsConfig, RateLimitConfig
 from fxtrio.policy.patterns import covers, nearest
 
 _PATTERNS_KEPT = 1024
+_OWN = "/api/__"
 
 
 @attrs.frozen(eq=False)
@@ -37,7 +39,7 @@ class Policies:
         self.of = lru_cache(maxsize=_PATTERNS_KEPT)(self._of)
         """Return the policy of a route by its pattern; None when nothing is said of it.
 
-        ``called`` is whether code calls it, and no visitor goes there: an endpoint or action.
+        ``called`` is whether it is an endpoint in an ``api`` folder, or an action.
         """
 
     def cache_of(self, path: str) -> str | None:
@@ -50,9 +52,7 @@ class Policies:
         config = self._config
         cache = self.cache_of(pattern)
         rates = tuple(rate for rate in config.rate_limits if covers(rate.route, pattern))
-        routes = config.cors.routes
-        is_open = any(covers(entry, pattern) for entry in routes) if routes else called
-        cors = self._cors if is_open else None
+        cors = self._cors if _is_open(config.cors.routes, pattern, called=called) else None
         if cache is None and not rates and cors is None:
             return None
         return RoutePolicy(None if cache is None else cache.encode(), cors, rates)
@@ -88,6 +88,18 @@ def _cors(config: CorsConfig) -> CORSMiddleware | None:
         expose_headers=config.expose,
         max_age=int(config.max_age),
     )
+
+
+def _is_open(routes: Sequence[str], pattern: str, *, called: bool) -> bool:
+    """Whether other origins have business at a route.
+
+    The framework's own endpoints, such as those that sign in, are open where they are meant:
+    ``/api/*`` is about those of the application.
+    """
+    if pattern.startswith(_OWN):
+        routes = [entry for entry in routes if entry.startswith(_OWN)]
+        called = False
+    return any(covers(entry, pattern) for entry in routes) if routes else called
 
 
 async def _nobody(scope: Scope, receive: Receive, send: Send) -> None:

@@ -305,7 +305,12 @@ class Dispatcher:
             site = self._site
             if site.policies is not None:
                 pattern = pattern_of(route, site.config.base_url)
-                answered = await self._enter(site.policies, running, event, pattern, True)
+                policies = site.policies
+                answered: Answer | None = await enter(
+                    event, policies, pattern, called=False, count=running.count
+                )
+                if event.refused is not None:
+                    answered = refusal_reply(refused(event.refused))
                 if answered is not None:
                     await send_answer(event, answered)
                     return True
