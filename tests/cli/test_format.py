@@ -150,8 +150,12 @@ def test_a_broken_setting_of_prettier_is_told(project: Path) -> None:
     assert (project / "pages/a.fxl").read_text() == UGLY
 
 
-def test_a_new_project_is_formatted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", [(), ("--tailwind", "--typescript")])
+def test_a_new_project_is_formatted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(main, ["init", "shop"]).exit_code == 0
-    result = fx("--root", "shop", "--check")
+    assert CliRunner().invoke(main, ["init", "shop", *options]).exit_code == 0
+    written = (file for file in Path("shop").rglob("*") if file.suffix in (".py", ".jsx", ".tsx"))
+    result = fx("--root", "shop", "--check", "shop/pages", *map(str, written))
     assert (result.exit_code, result.stderr) == (0, "")
