@@ -14,6 +14,8 @@ from fxtrio.cli.output import json_option, print_done, root_option
 from fxtrio.cli.words import counted
 
 if TYPE_CHECKING:
+    import subprocess
+
     from fxtrio.compile.problems import Problem
 
 
@@ -29,19 +31,28 @@ def command(root: Path, strict: bool, no_python: bool, as_json: bool) -> None:
     the arguments and results of actions, parameters and paths. Python halves are checked by
     mypy, pyright or pyrefly, if the project has settings for one.
     """
-    import trio
-
-    from fxtrio.compile.problems import format_json, format_text
     from fxtrio.config import load_env_files
+    from fxtrio.types.gatherer_start import open_gatherer
 
     def report(line: str) -> None:
         if not as_json:
             click.echo(line, err=True)
 
     load_env_files(root)
-    checked = trio.run(
-        partial(check_types, root, strict=strict, python=not no_python, report=report)
-    )
+    with open_gatherer(root) as process:  # it imports while we do
+        import trio
+
+        check = partial(
+            check_types,
+            root,
+            strict=strict,
+            python=not no_python,
+            process=process,
+            report=report,
+        )
+        checked = trio.run(check)
+    from fxtrio.compile.problems import format_json, format_text
+
     problems = checked.problems
     if as_json:
         click.echo(format_json(problems), nl=False)
@@ -71,9 +82,10 @@ async def check_types(
     *,
     strict: bool = False,
     python: bool = True,
+    process: subprocess.Popen[bytes] | None = None,
     report: Callable[[str], None],
 ) -> CheckedTypes:
-    """Check the types of the project in ``root``; its code is imported.
+    """Check the types of the project in ``root``; its code is imported, in ``process`` if given.
 
     ``report`` gets a line for each thing that takes time. Raises ConfigInvalid, NodeMissing,
     ToolchainFailed, TypesUnknown, CompilerFailed and CheckerFailed.
@@ -98,7 +110,7 @@ async def check_types(
 
     async def look_at_ui() -> None:
         compiler = await ensure_compiler(report)
-        types = await project_types(root, project)
+        types = await project_types(root, project, process)
         others = await trio.to_thread.run_sync(other_paths, root, config)
         check = TypeCheck(TypesFolder(root, compiler), others)
         problems.extend(await check.run(project, types))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import secrets
-import sys
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -15,6 +16,7 @@ import trio
 from fxtrio.compile.project import CheckedProject
 from fxtrio.errors import FxtrioError
 from fxtrio.types.gatherer_child import TypesOrder
+from fxtrio.types.gatherer_start import open_gatherer
 from fxtrio.types.page_types import ProjectTypes, load_types
 
 _LIMIT = 120.0
@@ -34,38 +36,41 @@ class TypesUnknown(FxtrioError):
         self.output = output
 
 
-async def project_types(root: Path, project: CheckedProject) -> ProjectTypes:
+async def project_types(
+    root: Path, project: CheckedProject, process: subprocess.Popen[bytes] | None = None
+) -> ProjectTypes:
     """Return the types of the project in ``root``, imported in a process of its own.
 
-    Cancelling it kills the process. Raises TypesUnknown.
+    That is ``process``, if there is one by now. Cancelling it kills the process. Raises
+    TypesUnknown.
     """
     # Exceptions need not survive the way, and nobody asks for them there.
     plain = attrs.evolve(project, tree=attrs.evolve(project.tree, problems=()), problems=())
-    environment = {
-        "FX_SECRET_KEY": secrets.token_urlsafe(32),  # unless there is one
-        **os.environ,
-        "FX_MODE": "check",
-    }
-    code: int | None = None
+    order = pickle.dumps(TypesOrder(root, plain))
+    if process is None:
+        with open_gatherer(root) as process:
+            return await _asked(process, order)
+    return await _asked(process, order)
+
+
+async def _asked(process: subprocess.Popen[bytes], order: bytes) -> ProjectTypes:
     output = errors = b""
-    with trio.move_on_after(_LIMIT):
-        done = await trio.run_process(
-            [sys.executable, "-m", "fxtrio.types.gatherer_child"],
-            stdin=pickle.dumps(TypesOrder(root, plain)),
-            capture_stdout=True,
-            capture_stderr=True,
-            check=False,
-            cwd=root,
-            env=environment,
-            deliver_cancel=_kill,
-        )
-        code, output, errors = done.returncode, done.stdout, done.stderr
+    code: int | None = None
+    with trio.move_on_after(_LIMIT), killed_at_the_end(process):
+        ask = partial(process.communicate, order)
+        # Its end lets go of the thread, too.
+        output, errors = await trio.to_thread.run_sync(ask, abandon_on_cancel=True)
+        code = process.returncode
     try:
         return load_types(output)
     except msgspec.DecodeError as error:
         raise TypesUnknown(code, errors.decode("utf-8", "replace")[-_TAIL:]) from error
 
 
-async def _kill(process: trio.Process) -> None:
-    """End the child at once: it holds nothing that it must put in order."""
-    process.kill()
+@contextmanager
+def killed_at_the_end(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Kill a process when the block ends, however that may be."""
+    try:
+        yield
+    finally:
+        process.kill()

@@ -1,0 +1,93 @@
+"""The Python halves are checked by the project's own checker, with the lines of the pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from fxtrio.compile.project import check_project
+from fxtrio.config import Config
+from fxtrio.types.python_halves import CheckerFailed, check_python_halves, configured_checker
+from tests.trees import write_tree
+
+PAGE = '''"""A page."""
+
+from store import count
+
+
+@server
+async def load(request):
+    number: str = count()
+    if not number:
+        raise LoaderError("None", 404)
+    return {"number": number}
+
+
+export default function Page({ data }) {
+  return <p>{data.number}</p>;
+}
+'''
+STORE = "def count() -> int:\n    return 1\n"
+
+
+async def told(root: Path) -> tuple[list[str], list[str]]:
+    lines: list[str] = []
+    project = check_project(root, Config())
+    assert project.problems == ()
+    with trio.fail_after(120):
+        found = await check_python_halves(root, project, lines.append)
+    return [f"{one.path}:{one.line}:{one.column}: {one.message}" for one in found], lines
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, None),
+        ({"pyproject.toml": "[project]\n"}, None),
+        ({"pyproject.toml": "[tool.mypy]\n"}, "mypy"),
+        ({"mypy.ini": "[mypy]\n"}, "mypy"),
+        ({"pyrightconfig.json": "{}"}, "pyright"),
+        ({"pyproject.toml": "[tool.pyrefly]\n"}, "pyrefly"),
+    ],
+)
+def test_a_checker_is_used_that_has_settings(
+    tmp_path: Path, files: dict[str, str], expected: str | None
+) -> None:
+    write_tree(tmp_path, files)
+
+    assert configured_checker(tmp_path) == expected
+
+
+async def test_mistakes_have_the_lines_of_the_page(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE, "mypy.ini": "[mypy]\n"})
+    write_tree(tmp_path, {"mypy.ini": "[mypy]\ncheck_untyped_defs = True\n"})
+    problems, _ = await told(tmp_path)
+
+    assert [one.partition(": ")[0] for one in problems] == ["pages/index.fxl:8:19"]
+    assert "Incompatible types in assignment" in problems[0]
+
+
+async def test_without_settings_nothing_is_checked(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE})
+
+    assert await told(tmp_path) == ([], [])
+
+
+async def test_a_checker_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE, "pyrefly.toml": ""})
+    problems, lines = await told(tmp_path)
+
+    assert problems == []
+    assert lines == ["The Python halves have not been checked: pyrefly is not installed."]
+
+
+async def test_settings_that_the_checker_refuses_are_an_error(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE})
+    write_tree(tmp_path, {"mypy.ini": "[mypy]\npython_version = 1.0\nplugins = nowhere\n"})
+    with pytest.raises(CheckerFailed, match="mypy: ended with 2"):
+        await told(tmp_path)
