@@ -91,9 +91,6 @@ class PageTypes(msgspec.Struct, frozen=True):
 
     params: tuple[Parameter, ...] = ()
     actions: tuple[ActionTypes, ...] = ()
-    receives: Shape | None = None
-    """What its WebSocket sends to browsers; None when it has none, or says nothing of it."""
-
     definitions: tuple[Definition, ...] = ()
     """What `Named` stands for, by name; inputs have names of their own."""
 

@@ -17,15 +17,28 @@ _NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
 _UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
 _LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")
 _ATTRIBUTE = re.compile(r"""\s*(?:href\s*=\s*\{?\s*)?""")
-_MINE = (("$Data", "data"), ("$LayoutData", "layoutData"), ("$Params", "params"))
+_UNKNOWN_ACTION = re.compile(r"Argument of type '\"([^'\"]+)\"' is not assignable")
+_OWNERS = (
+    (re.compile(r"\$Data$"), "data"),
+    (re.compile(r"\$LayoutData$"), "layoutData"),
+    (re.compile(r"\$Params$"), "params"),
+    (re.compile(r"\$Props$"), "the properties of the page"),
+    (re.compile(r"(?:Loose)?Result<"), "what the action answers"),
+    (re.compile(r"\(\(payload|.*& State<"), "what useAction() returns"),
+    (re.compile(r"\{ \[x: `[^`]*\$\{string\}`\]: string\[\]"), "the fields of the action"),
+)
+"""What types of declarations are called in messages."""
+
+_LONGEST = 100
+"""Characters of a type that a message shows."""
 
 
 def problem_of(
     found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, routes: Sequence[str]
 ) -> Problem:
     """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
-    link = _link(found, half, offset, routes)
-    message, remedy = link or _told(found, half)
+    known = _link(found, half, offset, routes) or _action(found, half, offset)
+    message, remedy = known or _told(found, half)
     return Problem(half.source, *place, message, remedy)
 
 
@@ -50,17 +63,14 @@ def _told(found: Diagnostic, half: UiHalf) -> tuple[str, str]:
 def _no_member(
     name: str, owner: str, half: UiHalf, suggested: re.Match[str] | None
 ) -> tuple[str, str]:
-    shown = owner
-    for mine, called in _MINE:
-        if owner == mine:
-            shown = called
+    called = next((shown for owners, shown in _OWNERS if owners.match(owner)), "")
     definition = next((one for one in half.types.definitions if one.name == owner), None)
     shape = definition.shape if definition is not None else None
     keys = _keys(shape)
     if owner == "$Data" or (owner == "{}" and not half.types.loader):
         keys = _keys(half.types.definition(half.types.data))
-    told = f"there is no '{name}' in {shown}" if shown != owner else ""
-    message = told or f"there is no '{name}' in '{owner}'"
+    short = owner if len(owner) <= _LONGEST else f"{owner[: _LONGEST - 1]}…"
+    message = f"there is no '{name}' in {called or repr(short)}"
     where = _written(definition.place if definition is not None else half.types.loader, half)
     known = f"It has {', '.join(keys)}{where}" if keys else ""
     return message, _remedy(suggested) or known or "Correct the name"
@@ -80,6 +90,16 @@ def _written(place: Place | None, half: UiHalf) -> str:
 
 def _remedy(suggested: re.Match[str] | None) -> str:
     return f"Did you mean '{suggested[1]}'?" if suggested is not None else ""
+
+
+def _action(found: Diagnostic, half: UiHalf, offset: int) -> tuple[str, str] | None:
+    """Return that an action is not there; None when the complaint is about something else."""
+    named = _UNKNOWN_ACTION.match(found.message)
+    if named is None or not half.page.ui[:offset].rstrip().endswith("useAction("):
+        return None
+    known = [one.name for one in half.types.actions]
+    listed = f"It has {', '.join(known)}" if known else "Define it with @action"
+    return f"this page has no action '{named[1]}'", similar(named[1], known) or listed
 
 
 def _link(
