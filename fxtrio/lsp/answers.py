@@ -78,7 +78,8 @@ class Answers:
         found = None if view is None else await self._others.resolve(view, item)
         if view is None or found is None:
             return item
-        return item_back({**item, **found}, project(view, item["data"]["fx"])) or item
+        known = self._knowledge.of(view.root)
+        return item_back({**item, **found}, project(view, item["data"]["fx"], known)) or item
 
     async def signature(self, document: Document, position: Position) -> Any:
         """Return the parameters of the call that is being written."""

@@ -7,6 +7,10 @@ from typing import Any
 
 from fxtrio.lsp.places import edited, units
 from fxtrio.lsp.projection import Projection
+from fxtrio.types.folder import FOLDER
+
+GENERATED = f"/{FOLDER.as_posix()}/"
+"""Where files are that nobody writes by hand: a place in them is none to show or to change."""
 
 Answered = Callable[[Any, Projection, Mapping[str, tuple[str, Projection]]], Any]
 """Takes a result, the file that was asked about, and all files by the URI that servers know them
@@ -81,6 +85,8 @@ def locations_back(result: Any, projection: Projection, pages: Pages) -> list[di
         if uri in pages:
             uri, known = pages[uri]
             range_ = known.range_back(range_)
+        elif GENERATED in uri:
+            continue
         if range_ is not None:
             places.append({"uri": uri, "range": range_})
     return places
@@ -97,6 +103,8 @@ def edits_back(result: Any, projection: Projection, pages: Pages) -> dict[str, A
     changes: dict[str, list[dict[str, Any]]] = {}
     for uri, edits in listed:
         page, known = pages.get(uri, (uri, None))
+        if known is None and GENERATED in uri:
+            return None
         made = edits if known is None else _line_edits(edits, known)
         if made is None:
             return None

@@ -76,6 +76,11 @@ class Knowledge:
         found = None if known is None else known.types.page(source)
         return found or PageTypes(source, "page")
 
+    def typescript_server(self) -> list[str]:
+        """Return the command of the server in fxtrio's TypeScript; [] before it is installed."""
+        compiler = self._checks.compiler
+        return [] if compiler is None else [str(compiler), "--lsp", "--stdio"]
+
     def refresh(self, root: Path) -> None:
         """Find out anew what a project is."""
         self._stale[root] = None

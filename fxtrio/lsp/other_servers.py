@@ -17,6 +17,7 @@ import trio
 
 from fxtrio.lsp.carried_back import Answered
 from fxtrio.lsp.kept_process import KeptProcess
+from fxtrio.lsp.knowledge import Knowledge
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position
 from fxtrio.lsp.projection import Language, Projection, language_at, project
@@ -31,7 +32,7 @@ from fxtrio.lsp.rpc import (
 MOST_SERVERS = 20
 """Processes at a time, over all projects; further questions stay unanswered (count)."""
 
-_IDS: dict[Language, str] = {"python": "python", "typescript": "typescriptreact"}
+_IDS = {".py": "python", ".tsx": "typescriptreact", ".jsx": "javascriptreact"}
 
 
 class _Agreeing:
@@ -72,11 +73,13 @@ class _Server:
 class OtherServers:
     """Asks the servers that are configured. `run` it: it owns their processes."""
 
-    def __init__(self, report: Callable[[str], None]) -> None:
-        self.commands: dict[Language, Sequence[str]] = {}
-        """How to start the server of a language; none for those that are not configured."""
+    def __init__(self, report: Callable[[str], None], knowledge: Knowledge) -> None:
+        self.commands: dict[Language, Sequence[str] | None] = {}
+        """How to start the server of a language; () for none. For TypeScript None stands for the
+        one that fxtrio checks types with."""
 
         self._report = report
+        self._knowledge = knowledge
         self._servers: dict[tuple[Path, Language], _Server] = {}
         self._wanted, self._starting = trio.open_memory_channel[KeptProcess](MOST_SERVERS)
 
@@ -97,7 +100,7 @@ class OtherServers:
         server = self._server(view.root, language)
         if server is None:
             return None
-        projection = project(view, language)
+        projection = project(view, language, self._knowledge.of(view.root))
         document = {"uri": projection.uri}
         params = {"textDocument": document, "position": projection.there(position), **more}
         try:
@@ -122,11 +125,13 @@ class OtherServers:
     def _server(self, root: Path, language: Language) -> _Server | None:
         found = self._servers.get((root, language))
         command = self.commands.get(language)
+        if command is None and language == "typescript":
+            command = self._knowledge.typescript_server()
         if found is not None or not command:
             return found
         server = _Server(
             KeptProcess(
-                f"{command[0]} in {root.name}",
+                f"{Path(command[0]).name} in {root.name}",
                 command,
                 cwd=root,
                 report=self._report,
@@ -151,7 +156,7 @@ class OtherServers:
             return
         server.shown[uri] = version + 1, text
         if before is None:
-            item = {"uri": uri, "languageId": _IDS[projection.language], "version": 1}
+            item = {"uri": uri, "languageId": _IDS[projection.file.suffix], "version": 1}
             await server.process.notify(
                 "textDocument/didOpen", {"textDocument": {**item, "text": text}}
             )

@@ -6,15 +6,22 @@ back and forth through `Projection`.
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import attrs
 
 from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
+from fxtrio.lsp.knowledge import KnownProject
 from fxtrio.lsp.page import PageView
-from fxtrio.lsp.places import Position, Range
+from fxtrio.lsp.places import Position, Range, units
+from fxtrio.types.client_types import module_name
+from fxtrio.types.folder import FOLDER
+from fxtrio.types.ui_places import read_places
+from fxtrio.types.virtual import Shift, virtual_ui
 
 Language = Literal["python", "typescript"]
 
@@ -33,6 +40,9 @@ class Projection:
     added: int | None = None
     """The line (0-based) that was put in; None for none."""
 
+    shifts: tuple[Shift, ...] = ()
+    """What was put into lines."""
+
     @property
     def uri(self) -> str:
         """The file as servers are told of it."""
@@ -40,16 +50,33 @@ class Projection:
 
     def there(self, position: Position) -> Position:
         """Return the place of a position of the page."""
-        if self.added is None or position["line"] < self.added:
-            return position
-        return {**position, "line": position["line"] + 1}
+        line, character = position["line"], position["character"]
+        for shift in self._shifts(line):
+            if character >= shift[0]:
+                character += shift[1]
+        is_behind = self.added is not None and line >= self.added
+        return {"line": line + 1 if is_behind else line, "character": character}
 
     def back(self, position: Position) -> Position | None:
         """Return the place in the page; None for what was put in."""
-        line = position["line"]
-        if self.added is None or line < self.added:
-            return position
-        return None if line == self.added else {**position, "line": line - 1}
+        line, character = position["line"], position["character"]
+        if self.added is not None and line >= self.added:
+            return None if line == self.added else {**position, "line": line - 1}
+        back = 0
+        for start, width in self._shifts(line):
+            if start < character < start + width:
+                return None
+            if character >= start + width:
+                back += width
+        return {"line": line, "character": character - back}
+
+    def _shifts(self, line: int) -> Iterator[tuple[int, int]]:
+        """Yield where something was put into a line, and its width, in UTF-16 units."""
+        for shift in self.shifts:
+            if shift.line == line + 1:
+                content = self.text.split("\n")[line]
+                start = units(content[: shift.column - 1])
+                yield start, units(content[shift.column - 1 : shift.column - 1 + shift.width])
 
     def range_back(self, range_: Range) -> Range | None:
         """Return a range in the page; None when it touches what was put in."""
@@ -68,11 +95,17 @@ def language_at(view: PageView, line: int) -> Language:
     return "python"
 
 
-def project(view: PageView, language: Language) -> Projection:
-    """Return a half of a page. Statements that do not parse yet are Python."""
+def project(view: PageView, language: Language, known: KnownProject | None = None) -> Projection:
+    """Return a half of a page. Statements that do not parse yet are Python.
+
+    A UI half has the types of what is ``known``: it stands among the files that `fx typecheck`
+    has written, once it has.
+    """
     file = view.root / view.path
     if language == "typescript":
-        return Projection(language, file.with_name(f"{file.name}.tsx"), view.checked.ui)
+        return _typed(view, known) or Projection(
+            language, file.with_name(f"{file.name}.tsx"), view.checked.ui
+        )
     ui = view.checked.ui.split("\n")
     lines = [
         "" if number < len(ui) and ui[number].strip() else line
@@ -83,3 +116,28 @@ def project(view: PageView, language: Language) -> Projection:
     # All of them: a loader that is being written is none yet. What the file defines itself wins.
     lines.insert(added, f"from fx.runtime import {', '.join((*WITH_LOADER, *WITH_ACTION))}")
     return Projection(language, file.with_name(f"{file.name}.py"), "\n".join(lines), added)
+
+
+def _typed(view: PageView, known: KnownProject | None) -> Projection | None:
+    """Return a UI half with types; None where `fx typecheck` has not written its files."""
+    sources = [] if known is None else [page.module.source for page in known.project.pages]
+    if view.path not in sources:
+        return None
+    module = module_name(sources.index(view.path))
+    for tier, ending in (("strict", "tsx"), ("loose", "jsx")):
+        folder = view.root / FOLDER / tier
+        file = folder / f"{view.path}.{ending}"
+        if _is_listed(file, folder / "tsconfig.json"):
+            places = read_places(view.checked.ui)
+            made = virtual_ui(view.checked.ui, places, module, typed=tier == "strict")
+            return Projection("typescript", file, made.text, shifts=made.shifts)
+    return None
+
+
+def _is_listed(file: Path, settings: Path) -> bool:
+    """Whether the settings of a compiler name a file beside them."""
+    try:
+        files = json.loads(settings.read_text("utf-8"))["files"]
+    except (OSError, ValueError, KeyError):
+        return False
+    return file.relative_to(settings.parent).as_posix() in files

@@ -58,8 +58,8 @@ class Options:
     python: tuple[str, ...] = ()
     """How to start a language server for Python; () for none."""
 
-    typescript: tuple[str, ...] = ()
-    """How to start a language server for TypeScript; () for none."""
+    typescript: tuple[str, ...] | None = None
+    """How to start a language server for TypeScript; () for none, None for fxtrio's own."""
 
 
 class EditorSession:
@@ -70,7 +70,7 @@ class EditorSession:
         self.analyst = Analyst(self.report)
         self.views = Views(self.documents, self.analyst)
         self._knowledge = Knowledge(self.report, self._take)
-        self._others = OtherServers(self.report)
+        self._others = OtherServers(self.report, self._knowledge)
         self._answers = Answers(
             self.documents, self.views, self.analyst, self._knowledge, self._others
         )
@@ -288,14 +288,14 @@ def _options(given: Any) -> Options:
     imports = given.get("imports")
     return Options(
         imports if isinstance(imports, bool) else True,
-        _words(given.get("python")),
+        _words(given.get("python")) or (),
         _words(given.get("typescript")),
     )
 
 
-def _words(given: Any) -> tuple[str, ...]:
-    """Return a command."""
-    return tuple(map(str, given)) if isinstance(given, list) else ()
+def _words(given: Any) -> tuple[str, ...] | None:
+    """Return a command; None when none is set."""
+    return tuple(map(str, given)) if isinstance(given, list) else None
 
 
 def _folders(params: dict[str, Any]) -> tuple[Path, ...]:

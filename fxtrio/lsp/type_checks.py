@@ -13,7 +13,7 @@ from fxtrio.compile.toolchain import ToolchainFailed
 from fxtrio.config import Config
 from fxtrio.node import NodeMissing
 from fxtrio.types.checking import TypeCheck
-from fxtrio.types.compiler import CompilerFailed, ensure_compiler
+from fxtrio.types.compiler import CompilerFailed, compiler_program, ensure_compiler
 from fxtrio.types.folder import TypesFolder
 from fxtrio.types.other_paths import other_paths
 from fxtrio.types.page_types import ProjectTypes
@@ -26,6 +26,8 @@ class TypeChecks:
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
         self._checks: dict[Path, TypeCheck] = {}
+        self.compiler: Path | None = None
+        """The native compiler of TypeScript, once it is installed."""
 
     async def ui_problems(
         self, root: Path, config: Config, project: CheckedProject, types: ProjectTypes
@@ -35,6 +37,7 @@ class TypeChecks:
             check = self._checks.get(root)
             if check is None:
                 compiler = await ensure_compiler(self._report)
+                self.compiler = compiler_program(compiler)
                 check = self._checks[root] = TypeCheck(TypesFolder(root, compiler))
             check.others = await trio.to_thread.run_sync(other_paths, root, config)
             return list(await check.run(project, types))

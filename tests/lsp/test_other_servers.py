@@ -11,8 +11,9 @@ import pytest
 import trio
 
 from fxtrio.lsp.page import view_of
-from fxtrio.lsp.projection import language_at, project
+from fxtrio.lsp.projection import Projection, language_at, project
 from fxtrio.lsp.rpc import RequestRefused
+from fxtrio.types.virtual import Shift
 from tests.lsp.editor import open_editor
 from tests.lsp.test_across import FILES, Asking, applied, known, place
 
@@ -84,6 +85,39 @@ async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> No
         .replace("entry.title, ", "entry.heading, ")
         .replace('<input name="title"', '<input name="heading"')
     )
+
+
+async def test_typescript_answers_in_the_ui_half_with_the_types_of_the_page(pages: Path) -> None:
+    async with open_editor(pages) as editor:
+        index = Asking(editor, pages, "pages/index.fxl")
+        uri = await editor.open(index.file)
+        await known(editor, uri, place(TEXT, "{entry.titl"))
+        typed = TEXT.replace("{entries.length}", "{entries.le} {entries[0].title.toUp}")
+        await editor.write(uri, 2, {"text": typed})
+        texts = set[str]()
+        while "toUpperCase" not in texts:  # the server is there when types have been checked
+            found = await editor.ask("completion", uri, *place(typed, "title.toUp"))
+            texts = {one["label"] for one in found}
+        lists = await editor.ask("completion", uri, *place(typed, "entries.le"))
+        hover = await editor.ask("hover", uri, *place(typed, "const si"))
+        (definition,) = await editor.ask("definition", uri, *place(typed, "<Ca"))
+        edit = await editor.ask("rename", uri, *place(typed, "<Ca"), newName="Box")
+
+    assert "length" in {one["label"] for one in lists}
+    assert "sign" in str(hover["contents"])
+    assert definition["uri"] == uri
+    assert typed.split("\n")[definition["range"]["start"]["line"]].startswith("function Card(")
+    assert [len(changes) for changes in edit["changes"].values()] == [2]
+    assert list(edit["changes"]) == [uri]
+
+
+def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
+    text = "/** @type {😀} */ (a)"
+    half = Projection("typescript", Path("/p"), text, shifts=(Shift(1, 1, 17),))
+
+    assert half.there({"line": 0, "character": 1}) == {"line": 0, "character": 19}
+    assert half.back({"line": 0, "character": 19}) == {"line": 0, "character": 1}
+    assert half.back({"line": 0, "character": 5}) is None
 
 
 async def test_a_server_that_dies_is_started_again(pages: Path) -> None:

@@ -25,7 +25,7 @@ async function start() {
       initializationOptions: {
         imports: settings.get('imports', true),
         python: settings.get('python', []),
-        typescript: settings.get('typescript', []),
+        typescript: settings.get('typescript', null),
       },
     },
   );
