@@ -116,6 +116,13 @@ def endurance(session: nox.Session) -> None:
 
 
 @nox.session
+def edits(session: nox.Session) -> None:
+    """Edit a project at random below `fx dev`; arguments after -- go to it (--seed 3)."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.edits", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure against other frameworks and servers; needs wrk. See benchmarks/README.md.
 
