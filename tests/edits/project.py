@@ -164,6 +164,8 @@ def view_text(name: str, view: View) -> str:
         lines.append('if (typeof window === "object") window.navigateTo = navigate;')
     lines += [f'import {{ {part} }} from "{up}parts/{part}";' for part in view.parts]
     lines += [f'import "{up}looks/{look}.css";' for look in view.looks]
+    is_layout = PurePosixPath(name).name == "layout"
+    taken = "data, children" if is_layout else "data"
     states = [f"  const [state{number}] = useState(1);" for number in range(view.hooks)]
     total = " + ".join(f"state{number}" for number in range(view.hooks))
     loaded = [
@@ -171,7 +173,7 @@ def view_text(name: str, view: View) -> str:
         "    {data.values.map((one) => <b key={one}>{one}</b>)}",
     ]
     lines += [
-        "\nexport default function View({ data, children }) {",
+        f"\nexport default function View({{ {taken} }}) {{",
         *states,
         "  return (<section>",
         f'    <b className="{" ".join(view.looks)}">ui {view.ui}</b>',
@@ -179,7 +181,7 @@ def view_text(name: str, view: View) -> str:
         *(loaded if view.data is not None else []),
         *(f"    <{part} />" for part in view.parts),
         '    <input aria-label="typed" />',
-        "    {children}",
+        *(["    {children}"] if is_layout else []),
         "  </section>);\n}",
     ]
     return "\n".join(lines) + "\n"
