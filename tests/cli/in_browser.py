@@ -21,7 +21,7 @@ def wait_for(server: Server, text: str, count: int = 1) -> None:
     give_up = time.monotonic() + 60
     while server.output().count(text) < count:
         assert time.monotonic() < give_up, server.output()
-        httpx.get(f"{server.url}/readyz")
+        httpx.get(f"{server.url}/readyz", timeout=60)
 
 
 def edit(project: Path, old: str, new: str) -> None:
