@@ -37,7 +37,7 @@ export class Browsers {
   #listeners = new Map();
   /** @type {Map<string, Shown[]>} by who has found them */
   #problems = new Map();
-  /** @type {object[]} the last messages to all, each with its number */
+  /** @type {{ at: number, payload: object }[]} the last messages to all, each with its number */
   #kept = [];
   #last = 0;
   /** Tells this process from the one before, whose numbers mean nothing here. */
@@ -72,6 +72,7 @@ export class Browsers {
     const { type, event, data } = parsed(line);
     if (type !== 'custom' || typeof event !== 'string') return;
     if (event === 'fx:since' && isObject(data)) this.#catchUp(socket, data);
+    if (event === 'fx:loaded' && isObject(data)) this.#recall(socket, data);
     // Vite's own events ask it for files, too, and know nothing of what browsers may load.
     if (event.startsWith('vite:') && event !== 'vite:invalidate') return;
     for (const listener of this.#listeners.get(event) ?? []) listener(data, client);
@@ -81,7 +82,7 @@ export class Browsers {
   send(payload) {
     this.#last += 1;
     const numbered = { number: this.#last, ...payload };
-    this.#kept.push(numbered);
+    this.#kept.push({ at: performance.now(), payload: numbered });
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
     for (const socket of this.#sockets) this.#tell(socket, numbered);
   }
@@ -98,7 +99,21 @@ export class Browsers {
       this.#tell(socket, { type: 'full-reload' });
       return;
     }
-    if (missed > 0) for (const payload of this.#kept.slice(-missed)) this.#tell(socket, payload);
+    if (missed > 0) {
+      for (const { payload } of this.#kept.slice(-missed)) this.#tell(socket, payload);
+    }
+  }
+
+  /**
+   * Send what has come since a document was asked for, which may be older than that: nobody
+   * listened in it until now.
+   *
+   * @param {Socket} socket
+   * @param {{ age: unknown }} document how long ago it was asked for (ms)
+   */
+  #recall(socket, { age }) {
+    const asked = performance.now() - Number(age);
+    for (const { at, payload } of this.#kept) if (at >= asked) this.#tell(socket, payload);
   }
 
   /**

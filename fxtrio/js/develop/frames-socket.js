@@ -23,10 +23,12 @@ export function answerFrames(socket, views) {
       return;
     }
     const payload = Buffer.from(bytes.subarray(start, end)); // the buffer is used again
-    const before = begins ? views.load(page) : loading.get(id);
+    const state = () => JSON.parse(payload.toString('utf8'));
+    const before = begins ? views.load(page, state) : loading.get(id);
     const done = before
       .then(
-        () => renderer.handle(type, id, flags, page, payload, 0, payload.length),
+        (/** @type {number} */ slot) =>
+          renderer.handle(type, id, flags, begins ? slot : page, payload, 0, payload.length),
         (/** @type {unknown} */ error) => {
           if (begins) outbox.frame(Type.ERROR, id, JSON.stringify(stacks.describe(error)));
           throw error;

@@ -10,6 +10,9 @@ import { CLIENT_ENTRY } from '../vite/entries.js';
 /** Files are told apart by time stamps, so there is one build for as long as `fx dev` runs. */
 const BUILD = 'development';
 
+/** How long the server process may take to use a plan (ms). */
+const FORMER_MS = 60_000;
+
 /** The id of a page file's module ends so: it is no file, so that no rule for files meets it. */
 const ENDING = '.tsx';
 
@@ -17,7 +20,9 @@ export class Site {
   /** @type {Set<string>} sources of page files */
   sources = new Set();
   /** @type {Plan['views']} */
-  views = [];
+  #views = [];
+  /** The views before the last plan: the server process learns of a plan somewhat later. */
+  #former = { views: /** @type {Plan['views']} */ ([]), until: 0 };
   #root;
   #base;
   #folder;
@@ -36,7 +41,8 @@ export class Site {
    */
   plan(plan) {
     this.sources = new Set(plan.modules);
-    this.views = plan.views;
+    this.#former = { views: this.#views, until: performance.now() + FORMER_MS };
+    this.#views = plan.views;
     const entry = { module: `${this.#base}@id/__x00__${CLIENT_ENTRY}`, css: [], preload: [] };
     /** @type {Record<string, import('../vite/plan.js').FileAssets>} */
     const files = {};
@@ -45,6 +51,31 @@ export class Site {
     }
     const clients = plan.views.map((view) => clientOf(view, plan, { entry, files }, BUILD));
     return { ok: true, buildId: BUILD, entry, files, clients, warnings: [] };
+  }
+
+  /** @param {number} id */
+  viewAt(id) {
+    return this.#views.at(id);
+  }
+
+  /**
+   * Return a view; while another plan takes the place of one, the one that the state is of.
+   *
+   * @param {number} id
+   * @param {() => { page: { module: string, layouts: { module: string }[] } }} state
+   */
+  viewOf(id, state) {
+    if (performance.now() < this.#former.until) {
+      const { page } = state();
+      const isMeant = (/** @type {Plan['views'][number] | undefined} */ view) =>
+        view !== undefined &&
+        this.urlOf(view.module) === page.module &&
+        view.layouts.length === page.layouts.length &&
+        view.layouts.every(([one], index) => this.urlOf(one) === page.layouts[index].module);
+      const meant = [this.#views[id], this.#former.views[id]].find(isMeant);
+      if (meant !== undefined) return meant;
+    }
+    return this.#views[id];
   }
 
   /** @param {string} source */

@@ -7,9 +7,11 @@ import { baseOf } from '../vite/entries.js';
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
 
 export class Views {
-  /** @type {any[]} by view id: what was loaded last */
+  /** @type {Map<string, number>} by what a view consists of */
+  #slots = new Map();
+  /** @type {any[]} by slot: what was loaded last */
   #parts = [];
-  /** @type {string[]} by view id: its stylesheets as elements */
+  /** @type {string[]} by slot: its stylesheets as elements */
   #styles = [];
   /** @type {ReturnType<typeof import('../render/renderers.js').createRenderers> | null} */
   #renderers = null;
@@ -43,14 +45,24 @@ export class Views {
   }
 
   /**
-   * Load what a view needs; `render` and `stream` then use it.
+   * Load what a view needs.
    *
-   * @param {number} id
+   * @param {number} id as the server process knows it
+   * @param {() => any} state that it is to show
+   * @returns {Promise<number>} what `render` and `stream` take: the same for the same view,
+   *   whatever its id becomes
    */
-  async load(id) {
-    const view = this.#site.views[id];
+  async load(id, state) {
+    const view = this.#site.viewOf(id, state);
     if (view === undefined) throw new Error(`There is no view ${id}.`);
-    const { module, layouts, loading } = view;
+    return this.#load(view);
+  }
+
+  /** @param {import('../vite/plan.js').Plan['views'][number]} view */
+  async #load({ module, layouts, loading }) {
+    const key = JSON.stringify([module, layouts, loading]);
+    const slot = this.#slots.get(key) ?? this.#slots.size;
+    this.#slots.set(key, slot);
     const load = (/** @type {string} */ source) => this.#runner.import(this.#site.idOf(source));
     const [renderers, page, around, fallback] = await Promise.all([
       this.#runner.import(`${this.#runtime}/renderers.js`),
@@ -60,8 +72,9 @@ export class Views {
     ]);
     const base = baseOf(/** @type {any} */ (this.#settings));
     this.#renderers ??= renderers.createRenderers({ views: this.#parts, base });
-    this.#styles[id] = await this.#stylesOf([...layouts.map(([source]) => source), module]);
-    this.#parts[id] = { page, layouts: around, loading: fallback };
+    this.#styles[slot] = await this.#stylesOf([...layouts.map(([source]) => source), module]);
+    this.#parts[slot] = { page, layouts: around, loading: fallback };
+    return slot;
   }
 
   /**
@@ -94,11 +107,11 @@ export class Views {
   async warm(ids) {
     const client = this.#server.environments.client;
     for (const id of ids) {
-      const view = this.#site.views[id];
+      const view = this.#site.viewAt(id);
       if (view === undefined) continue;
       const sources = [view.module, ...view.layouts.map(([source]) => source)];
       for (const source of sources) void client.warmupRequest(`/${source}.tsx`);
-      await this.load(id).catch(() => {}); // told to whoever asks for the page
+      await this.#load(view).catch(() => {}); // told to whoever asks for the page
     }
   }
 

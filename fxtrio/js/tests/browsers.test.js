@@ -103,3 +103,21 @@ test('what is no message is passed over', async () => {
 
   assert.equal(browser.told.length, 2);
 });
+
+test('a document that is older than a change learns of it, and others do not', async () => {
+  const browsers = new Browsers();
+  const browser = connect(browsers);
+  const other = connect(browsers);
+  browsers.announce('fx:data', { sources: ['a'] });
+  const before = [browser.told.length, other.told.length];
+
+  await browser.say({ type: 'custom', event: 'fx:loaded', data: { age: 60_000 } });
+  await other.say({ type: 'custom', event: 'fx:loaded', data: { age: 0 } });
+
+  assert.deepEqual(last(browser).data, { sources: ['a'] });
+  assert.deepEqual([browser.told.length, other.told.length], [before[0] + 1, before[1]]);
+  for (const age of [null, 'x', {}, undefined]) {
+    await other.say({ type: 'custom', event: 'fx:loaded', data: { age } });
+  }
+  assert.equal(other.told.length, before[1]);
+});

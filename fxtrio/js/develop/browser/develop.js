@@ -50,6 +50,7 @@ export async function develop({ base, start, hot, editor }) {
       if (problems.length === 0 && overlay.hadStanding) reload();
     });
     window.addEventListener('fx:reconnected', reload);
+    tellAge(hot);
     performance.mark('fx:ready');
     return;
   }
@@ -64,7 +65,19 @@ export async function develop({ base, start, hot, editor }) {
   window.addEventListener('fx:reconnected', () => {
     updates.addData({ sources: null, expected: [] });
   });
+  tellAge(hot);
   performance.mark('fx:ready');
+}
+
+/**
+ * Ask for what has changed since this document was: nobody has listened until now.
+ *
+ * @param {any} hot
+ */
+function tellAge(hot) {
+  const [entry] = performance.getEntriesByType('navigation');
+  const asked = /** @type {PerformanceNavigationTiming} */ (entry).requestStart;
+  hot.send('fx:loaded', { age: performance.now() - asked });
 }
 
 /**
