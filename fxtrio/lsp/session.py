@@ -160,7 +160,10 @@ class EditorSession:
         if method == "exit":
             self.ended.cancel("the editor has sent 'exit'")
         elif self._initialized and method in self._notifications:
-            self._notifications[method](self, params)
+            try:
+                self._notifications[method](self, params)
+            except RequestRefused as refused:  # of a file that is on no disk, say
+                log.info("%s: %s", method, refused)
 
     def _initialize(self, params: Any) -> dict[str, Any]:
         if not isinstance(params, dict):

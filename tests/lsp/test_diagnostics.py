@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 
 from tests.lsp.editor import open_editor
+from tests.lsp.told import printed, shown
+from tests.types.projects import write_project
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,6 +29,8 @@ def whole(line: int, character: int, to: tuple[int, int], text: str) -> dict[str
 
 async def test_a_file_is_looked_at_while_it_is_written(guestbook: Path) -> None:
     async with open_editor(guestbook, imports=False) as editor:
+        unsaved = {"uri": "untitled:one.fxl", "languageId": "fxl", "version": 1, "text": "x"}
+        await editor.connection.notify("textDocument/didOpen", {"textDocument": unsaved})
         uri = await editor.open(guestbook / "pages" / "about.fxl")
         await editor.until(lambda: editor.diagnostics.get(uri) == [])
         await editor.write(
@@ -44,23 +45,7 @@ async def test_a_file_is_looked_at_while_it_is_written(guestbook: Path) -> None:
     assert found["message"] == "undefined name 'missing'. Define or import it, or write 'min'."
     assert found["range"] == whole(2, 11, (2, 18), "")["range"]
     assert cleared == []
-
-
-async def printed(root: Path) -> list[tuple[str, int, str]]:
-    """Return what the commands print: path, line, and message with remedy.
-
-    What both say of one place is told once.
-    """
-    found: dict[tuple[str, int, int], dict[str, Any]] = {}
-    for name in ("check", "typecheck"):
-        command = [sys.executable, "-m", "fxtrio", name, "--json"]
-        done = await trio.run_process(command, cwd=root, capture_stdout=True, check=False)
-        for one in json.loads(done.stdout)["problems"]:
-            found.setdefault((one["path"], one["line"], one["column"]), one)
-    return sorted(
-        (one["path"], one["line"], f"{one['message']}. {one['remedy']}".removesuffix("."))
-        for one in found.values()
-    )
+    assert editor.diagnostics.keys() == {uri}
 
 
 async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path) -> None:
@@ -78,23 +63,28 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
         (pages / name).write_text(text, "utf-8")
     expected = await printed(guestbook)
 
-    def shown() -> list[tuple[str, int, str]]:
-        return sorted(
-            (
-                Path(uri.removeprefix("file://")).relative_to(guestbook).as_posix(),
-                found["range"]["start"]["line"] + 1,
-                found["message"].removesuffix("."),
-            )
-            for uri, all_found in editor.diagnostics.items()
-            for found in all_found
-        )
-
     async with open_editor(guestbook) as editor:
         await editor.open(pages / "index.fxl")
         await editor.open(pages / "half.fxl")
-        await editor.until(lambda: shown() == expected)
+        await editor.until(lambda: shown(editor, guestbook) == expected)
 
     assert {path for path, _, _ in expected} == {f"pages/{name}" for name in broken}
+
+
+def page_files(root: Path) -> list[Path]:
+    return sorted(root.rglob("*.fxl"))
+
+
+async def test_planted_mistakes_are_shown_as_the_commands_print_them(tmp_path: Path) -> None:
+    write_project("mistakes.txt", tmp_path)
+    pages = page_files(tmp_path)
+    expected = await printed(tmp_path)
+    async with open_editor(tmp_path, deadline=400.0) as editor:
+        for page in pages:
+            await editor.open(page)
+        await editor.until(lambda: shown(editor, tmp_path) == expected)
+
+    assert len({path for path, _, _ in expected}) >= 60
 
 
 async def test_a_save_shows_what_it_means_for_other_files(guestbook: Path) -> None:
