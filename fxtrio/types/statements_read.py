@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from fxtrio.types.bindings_made import bind
-from fxtrio.types.containers import add_to
+from fxtrio.types.containers import add_to, merge_into
 from fxtrio.types.expressions import value_of
 from fxtrio.types.members import annotation_in, iterated, known
 from fxtrio.types.narrowing import narrow
@@ -100,7 +100,7 @@ class Flow:
                 add_to(part, iterated(added))
                 return True
             if isinstance(part, Dict):
-                spoil(part, self.scope.unknown(node, "it is merged in place"))
+                merge_into(part, added)  # one of several is not known, and spoils it
                 return True
         bind(node.target, operated(before, node.op, added), self.scope)
         return True

@@ -196,6 +196,7 @@ EXACT = {
     'd = {"a": 1}\nd.update(b=2)\nd |= {}\nreturn {**{"x": 1}, "y": 2}': (
         "{ x: number; y: number }"
     ),
+    'd = {"a": 1}\nd |= {"b": "x"}\nreturn d': "{ a: number; b: string }",
     'return {**{"a": 1, "b": 1}, "b": "x"} | {"c": None}': "{ a: number; b: string; c: null }",
     'rows = []\nfor n in store.all():\n    rows.append({"id": n.id})\nreturn {"rows": rows}': (
         "{ rows: { id: number }[] }"
