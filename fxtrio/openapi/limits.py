@@ -6,6 +6,7 @@ holds only behind a converter, is left out: a schema may allow too much, never t
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 import attrs
 
 from fxtrio.openapi.schemas import Limits
-from fxtrio.types.pydantic_models import is_pydantic
+from fxtrio.types.pydantic_models import is_pydantic, schema_of
+
+log = logging.getLogger("fx.openapi")
 
 _PYDANTIC = (
     "minLength",
@@ -61,8 +64,15 @@ def _class(python: str) -> type | None:
 
 
 def _of_pydantic(kind: Any) -> Limits:
+    try:
+        whole = schema_of(kind, incoming=True)
+    except Exception:  # application code may take part, and some types have no schema
+        log.warning("%s has no JSON Schema: its limits are not told", kind, exc_info=True)
+        return {}
+    if "$ref" in whole:  # it refers to itself
+        whole = whole["$defs"][whole["$ref"].rpartition("/")[2]]
     found = {}
-    for name, schema in kind.model_json_schema(mode="validation").get("properties", {}).items():
+    for name, schema in whole.get("properties", {}).items():
         several = schema.get("anyOf", [schema])
         values = [one for one in several if one.get("type") != "null"]
         limits = {key: values[0][key] for key in _PYDANTIC if len(values) == 1 and key in values[0]}

@@ -17,7 +17,7 @@ from fxtrio.types.page_types import (
     PageTypes,
     Parameter,
 )
-from fxtrio.types.shapes import ObjectShape, Vague
+from fxtrio.types.shapes import ObjectShape, Shape, Vague, parts_of
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
@@ -32,6 +32,7 @@ _EVERY_METHOD = ("get", "post", "put", "patch", "delete")
 _WRITTEN = (*_EVERY_METHOD, "head", "options", "trace")
 """Methods that OpenAPI knows."""
 
+_OK: Schema = {"ok": {"type": "boolean", "const": True}}
 _UNSAFE = frozenset({"post", "put", "patch", "delete"})
 
 
@@ -145,17 +146,12 @@ def _body(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str, A
 
 
 def _success(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str, Any]:
-    found = page.definition(action.result)
-    own: Schema = {"ok": {"type": "boolean", "const": True}}
-    schema: Schema = {"type": "object", "properties": own, "required": ["ok"]}
-    if isinstance(found, ObjectShape):
-        inner = schemas.object(found, {})
-        schema["properties"] = {**own, **inner.get("properties", {}), **own}
-        schema["required"] = [*own, *(key for key in inner.get("required", ()) if key not in own)]
+    forms = [_with_ok(page.definition(part), schemas) for part in parts_of(action.result)]
     if action.redirects:
         goes = {"type": "string", "description": "Where the visitor goes next."}
-        led = {"type": "object", "properties": {**own, "redirect": goes}}
-        schema = {"anyOf": [schema, {**led, "required": ["ok", "redirect"]}]}
+        led = {"type": "object", "properties": {**_OK, "redirect": goes}}
+        forms.append({**led, "required": ["ok", "redirect"]})
+    schema = forms[0] if len(forms) == 1 else {"anyOf": forms}
     evicted = {
         "description": "The URLs of pages that have changed, with commas between them.",
         "schema": {"type": "string"},
@@ -165,6 +161,16 @@ def _success(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str
         "headers": {"x-fx-invalidate": evicted},
         "content": {JSON: {"schema": schema}},
     }
+
+
+def _with_ok(result: Shape, schemas: Schemas) -> Schema:
+    """Return the schema of a result as it is sent: with ``ok``."""
+    schema: Schema = {"type": "object", "properties": _OK, "required": ["ok"]}
+    if isinstance(result, ObjectShape):
+        own = schemas.object(result, {})
+        schema["properties"] = {**_OK, **own.get("properties", {}), **_OK}
+        schema["required"] = [*_OK, *(key for key in own.get("required", ()) if key not in _OK)]
+    return schema
 
 
 def _refusals(action: ActionTypes) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class PydanticReader:
     def shape(self, kind: Any) -> Shape:
         """Return the shape of a model."""
         try:
-            schema = _schema_of(kind, incoming=self.incoming)
+            schema = schema_of(kind, incoming=self.incoming)
         except Exception as error:  # a model's own hooks are application code
             told = str(error).partition("\n")[0].rstrip(".")
             return Vague(f"pydantic has no JSON Schema of {kind.__name__}: {told}")
@@ -68,7 +68,11 @@ class PydanticReader:
         return ObjectShape(tuple(map(placed, shape.keys)), self.sources.place_of_class(kind))
 
 
-def _schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
+def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
+    """Return the JSON Schema of a model, as bodies may be or as it is sent.
+
+    Raises what pydantic and the hooks of the model raise.
+    """
     from pydantic.json_schema import GenerateJsonSchema
 
     class AsSent(GenerateJsonSchema):

@@ -46,6 +46,12 @@ class Guest(pydantic.BaseModel):
     email: Annotated[str, pydantic.Field(pattern="^.+@.+$")]
 
 
+class Pet(pydantic.BaseModel):
+    name: str = pydantic.Field(alias="petName", min_length=2)
+    young: list["Pet"] = []
+    other: pydantic.BaseModel | None = None
+
+
 @attrs.frozen
 class Photo:
     title: str
@@ -88,6 +94,13 @@ async def leave(request):
     if request.query_params.get("stay"):
         return {"left": False}
     return redirect("/")
+
+
+@action
+async def adopt(request, pet: Pet):
+    if pet.young:
+        return {"count": len(pet.young)}
+    return {"name": pet.name}
 
 
 @action

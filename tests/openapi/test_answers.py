@@ -59,6 +59,8 @@ def schema_of(document: dict[str, Any], path: str, method: str, status: int) -> 
         ("invite", {"json": {"name": "A", "email": "a@b"}}, 200),
         ("invite", {"data": {"name": "A", "email": "a@b", "age": "18"}}, 200),
         ("invite", {"data": {"name": "", "email": "a@b", "age": "18"}}, 422),
+        ("adopt", {"json": {"petName": "Rex", "young": [{"petName": "Max"}]}}, 200),
+        ("adopt", {"json": {"petName": "Rex"}}, 200),
         ("leave", {}, 200),
         ("fail", {}, 500),
     ],

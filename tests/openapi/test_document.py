@@ -75,7 +75,7 @@ async def test_every_action_and_endpoint_has_its_paths(odd: dict[str, Any]) -> N
     assert odd["info"] == {"title": odd["info"]["title"], "version": "1.2"}
 
 
-ACTIONS = ("place", "invite", "show", "leave", "fail")
+ACTIONS = ("place", "invite", "show", "leave", "adopt", "fail")
 
 
 async def test_bodies_have_the_limits_of_their_fields(odd: dict[str, Any]) -> None:
@@ -131,6 +131,15 @@ async def test_bodies_come_as_json_or_as_forms_where_these_can_hold_them(
     assert kinds("leave") == {json_, form, parts}
 
 
+async def test_a_model_that_refers_to_itself_and_one_without_a_schema_are_described(
+    odd: dict[str, Any],
+) -> None:
+    schemas = odd["components"]["schemas"]
+    pet = schemas[schemas["PetInput"]["$ref"].rpartition("/")[2]]
+    assert pet["required"] == ["petName"]
+    assert pet["properties"]["petName"] == {"type": "string", "minLength": 2}
+
+
 async def test_results_have_their_keys_beside_ok(odd: dict[str, Any]) -> None:
     def success(action: str) -> dict[str, Any]:
         operation = odd["paths"][f"/api/__actions/shop/{{id}}/{action}"]["post"]
@@ -143,6 +152,8 @@ async def test_results_have_their_keys_beside_ok(odd: dict[str, Any]) -> None:
     assert placed["properties"]["ok"] == {"type": "boolean", "const": True}
     stays, goes = success("leave")["anyOf"]
     assert "redirect" not in stays["properties"] and goes["required"] == ["ok", "redirect"]
+    counted, named = success("adopt")["anyOf"]
+    assert (counted["required"], named["required"]) == (["ok", "count"], ["ok", "name"])
     operation = odd["paths"]["/api/__actions/shop/{id}/place"]["post"]
     assert operation["summary"] == "Place an order."
     assert operation["description"] == "It is delivered the next day."
