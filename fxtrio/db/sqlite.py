@@ -13,6 +13,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -284,6 +285,7 @@ class LoadedRows:
         self._rows = ()
 
 
+@lru_cache(maxsize=1000)  # which is cheaper than another look at a long statement
 def reads_only(sql: str) -> bool:
     """Tell whether a statement certainly changes nothing."""
     return _READS.match(sql) is not None and _WRITES.search(sql) is None
