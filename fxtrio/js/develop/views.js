@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 
-import { baseOf } from '../vite/entries.js';
+import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
 
@@ -100,19 +100,28 @@ export class Views {
   }
 
   /**
-   * Prepare what is asked for first.
+   * Prepare what is asked for first: documents, and then what browsers load for them.
    *
    * @param {readonly number[]} ids
    */
   async warm(ids) {
-    const client = this.#server.environments.client;
-    for (const id of ids) {
-      const view = this.#site.viewAt(id);
-      if (view === undefined) continue;
-      const sources = [view.module, ...view.layouts.map(([source]) => source)];
-      for (const source of sources) void client.warmupRequest(`/${source}.tsx`);
+    const views = ids.map((id) => this.#site.viewAt(id)).filter((view) => view !== undefined);
+    for (const view of views) {
       await this.#load(view).catch(() => {}); // told to whoever asks for the page
     }
+    const runtime = this.#runtime.slice(this.#settings.root.length);
+    const sources = views.flatMap(({ module, layouts }) => [
+      module,
+      ...layouts.map(([one]) => one),
+    ]);
+    const urls = [
+      `\0${CLIENT_ENTRY}`,
+      '/@vite/client',
+      ...['develop', 'start'].map((name) => `${runtime}/${name}.js`), // which it imports later
+      ...new Set(sources.map((source) => `/${source}.tsx`)),
+    ];
+    const { client } = this.#server.environments;
+    await Promise.all(urls.map((url) => client.warmupRequest(url)));
   }
 
   /**
