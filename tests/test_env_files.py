@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from fx.testing import open_app
 from fxtrio.cli import main
-from fxtrio.config.env_files import env_files, load_env_files, read_env_files
+from fxtrio.config.env_files import env_files, load_env_files, read_env_files, renew_env_files
 from fxtrio.config.problems import ConfigInvalid
 from tests.trees import PAGE, page, write_tree
 
@@ -156,3 +156,22 @@ if os.environ.get("GREETING") != "hello":
     assert "nobody is greeted" in CliRunner().invoke(main, check).output
     (tmp_path / ".env").write_text("GREETING=hello\n")
     assert "nobody is greeted" not in CliRunner().invoke(main, check).output
+
+
+def test_files_that_have_changed_set_what_they_say_now_and_never_what_others_have_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", {"KEPT": "outside"})
+    file = tmp_path / ".env"
+    file.write_text("KEPT=file\nFIRST=1\nSECOND=2\n")
+    before = load_env_files(tmp_path)
+    os.environ["SECOND"] = "changed by somebody"
+    file.write_text("FIRST=3\nTHIRD=4\n")
+    now = renew_env_files(tmp_path, before)
+
+    assert now == {"FIRST": "3", "THIRD": "4"}
+    changed = {"SECOND": "changed by somebody"}
+    assert os.environ == {"KEPT": "outside", **changed, **now}
+    file.unlink()
+    assert renew_env_files(tmp_path, now) == {}
+    assert os.environ == {"KEPT": "outside", **changed}

@@ -41,7 +41,7 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     from fxtrio.cli.develop.listener import open_listener
     from fxtrio.config import load_config, load_env_files
 
-    load_env_files(root)  # the server process inherits it
+    variables = load_env_files(root)  # the server process inherits it
     config = load_config(root)
     shown = f"[{host}]" if ":" in host else host
     # All addresses of the machine are none that a browser can ask for.
@@ -52,10 +52,11 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
         bound = socket.getsockname()[1]
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
         with starting_ahead(server, config) as ahead:
-            _develop(server, ahead, f"http://{named}:{bound}{config.base_url}/", taken)
+            url = f"http://{named}:{bound}{config.base_url}/"
+            _develop(server, ahead, url, taken, variables)
 
 
-def _develop(server: Server, ahead: Ahead, url: str, taken: str) -> None:
+def _develop(server: Server, ahead: Ahead, url: str, taken: str, variables: dict[str, str]) -> None:
     """Follow the project until it is interrupted; ``taken`` is told if it is not empty."""
     gc.disable()  # what imports make stays
     # Heavy, and other processes have been started meanwhile.
@@ -83,6 +84,7 @@ def _develop(server: Server, ahead: Ahead, url: str, taken: str) -> None:
         report=terminal.line,
         warn=terminal.warn,
         ahead=ahead,
+        variables=variables,
     )
     trio.run(_run, development, workshop, url if typing else "")
 

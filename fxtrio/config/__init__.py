@@ -5,7 +5,12 @@ the environment itself.
 Begin with `model`; `load` joins the layers.
 """
 
-from fxtrio.config.env_files import env_files, load_env_files, read_env_files
+from fxtrio.config.env_files import (
+    env_files,
+    load_env_files,
+    read_env_files,
+    renew_env_files,
+)
 from fxtrio.config.load import CONFIG_FILE, join, load_config, locate, read_config
 from fxtrio.config.model import (
     Config,
@@ -50,4 +55,5 @@ __all__ = [
     "locate",
     "read_config",
     "read_env_files",
+    "renew_env_files",
 ]

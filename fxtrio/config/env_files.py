@@ -7,7 +7,7 @@ The environment wins over ``.env.local``, which wins over ``.env``. Commands and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -57,6 +57,15 @@ def load_env_files(root: Path) -> dict[str, str]:
     return news
 
 
+def renew_env_files(root: Path, before: Mapping[str, str]) -> dict[str, str]:
+    """Set what the files in ``root`` set now, in place of what they have set ``before``.
+
+    Returns and raises like `load_env_files`, which has returned ``before``.
+    """
+    _unset(before)
+    return load_env_files(root)
+
+
 @contextmanager
 def env_files(root: Path) -> Iterator[None]:
     """Set the same for the length of a block. Raises like `load_env_files`."""
@@ -64,9 +73,13 @@ def env_files(root: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in news.items():
-            if os.environ.get(name) == value:
-                del os.environ[name]
+        _unset(news)
+
+
+def _unset(news: Mapping[str, str]) -> None:
+    for name, value in news.items():
+        if os.environ.get(name) == value:
+            del os.environ[name]
 
 
 def _problems(text: str, place: str) -> Iterator[ConfigProblem]:

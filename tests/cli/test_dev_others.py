@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import time
 from pathlib import Path
 
 import httpx
@@ -22,6 +24,16 @@ def npm(*arguments: str, cwd: Path) -> None:
     """Run npm to its end, without the network."""
     command = ["npm", *arguments, "--no-audit", "--no-fund"]
     subprocess.run(command, cwd=cwd, check=True, capture_output=True, timeout=120)
+
+
+def wait_for_heading(server: Server, text: str) -> None:
+    """Wait until documents have it, whoever serves them meanwhile."""
+    give_up = time.monotonic() + 60
+    heading = ""
+    while heading != text:
+        assert time.monotonic() < give_up, (heading, server.output())
+        found = re.search("<h1>(.*?)</h1>", httpx.get(server.url, timeout=60).text)
+        heading = found[1].replace("<!-- -->", "") if found else ""
 
 
 def test_a_file_of_the_public_folder_is_shown_as_it_is_now(
@@ -70,3 +82,16 @@ def test_a_package_that_is_installed_is_there_without_a_restart_by_hand(
     assert "restarting the server process" in server.output()
     assert "Traceback" not in server.output()
     assert "ERROR" not in server.output()
+
+
+def test_variables_of_env_files_are_those_that_the_files_set_now(
+    server: Server, project: Path
+) -> None:
+    env = project / ".env"
+    edit(project, "<h1>Notes</h1>", "<h1>{data.said} {import.meta.env.FX_PUBLIC_SAID}</h1>")
+    edit(project, 'return {"notes"', 'import os\n    return {"said": os.getenv("SAID"), "notes"')
+    for said in ("one", "two"):
+        env.write_text(f"SAID={said}\nFX_PUBLIC_SAID=public-{said}\n")
+        wait_for_heading(server, f"{said} public-{said}")
+    env.unlink()
+    wait_for_heading(server, " ")

@@ -1,4 +1,4 @@
-"""Node, for as long as `fx dev` runs: started anew when its settings or packages are others."""
+"""Node, for as long as `fx dev` runs: started anew when what it was started with is another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.cli.develop.launch import Ahead, ViteSettings
+from fxtrio.cli.develop.launch import Ahead, ViteSettings, public_variables
 from fxtrio.cli.develop.sorting import read_packages
 from fxtrio.cli.develop.vite import Vite, open_vite
 
@@ -26,6 +26,7 @@ class KeptVite:
     _vite: Vite | None = None
     _renewal: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _packages: bytes = b""
+    _variables: dict[str, str] = attrs.field(factory=dict)
     """Those that it has been started with."""
 
     @property
@@ -39,10 +40,12 @@ class KeptVite:
         Raises NodeMissing and BundlerCrashed.
         """
         packages, self._packages = self._packages, await self._packages_now()
+        variables, self._variables = self._variables, public_variables()
         before = self._vite.settings if self._vite is not None and self.runs else None
-        if before == settings and packages == self._packages:
+        now = settings, self._packages, self._variables
+        if (before, packages, variables) == now:
             return False
-        self._renewal.cancel("the settings or packages have changed")
+        self._renewal.cancel("settings, packages or public variables have changed")
         self._renewal = trio.CancelScope()
         await self.nursery.start(self._run, settings, self._renewal)
         return True

@@ -68,6 +68,11 @@ class ViteSettings:
         )
 
 
+def public_variables() -> dict[str, str]:
+    """Return the variables of the environment that code in browsers may know."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_PUBLIC)}
+
+
 def launch_vite(settings: ViteSettings) -> subprocess.Popen[bytes]:
     """Start Node with ``settings``; it says on its standard output when it is ready.
 
@@ -77,7 +82,6 @@ def launch_vite(settings: ViteSettings) -> subprocess.Popen[bytes]:
     Path(settings.folder).mkdir(parents=True, exist_ok=True)
     for name in ("http", "ssr", "hot"):
         (Path(settings.sockets) / name).unlink(missing_ok=True)
-    public = {name: value for name, value in os.environ.items() if name.startswith(_PUBLIC)}
     process = subprocess.Popen(
         [str(node.node), str(_MAIN)],
         bufsize=0,
@@ -87,7 +91,7 @@ def launch_vite(settings: ViteSettings) -> subprocess.Popen[bytes]:
         cwd=settings.root,
         env={
             **worker_environment("development"),
-            **public,
+            **public_variables(),
             "NO_COLOR": "1",
             # Versions that know it start Vite in half the time.
             "NODE_COMPILE_CACHE": f"{settings.folder}/compiled",

@@ -85,7 +85,10 @@ class Loop:
                         self.report.started(trio.current_time() - started)
                     found = await self._follow(pending, served, failure)
                 # Outside of the block: what serves would complain that Node is gone.
-                failure = await self._prepare() if isinstance(found, _Renewal) else found
+                if isinstance(found, _Renewal):
+                    failure = await self._prepare("\n".join(served.lines))
+                else:
+                    failure = found
 
     def _serve(self, failure: Failure | None) -> AbstractAsyncContextManager[Served]:
         if failure is None:

@@ -38,7 +38,7 @@ from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.config import Config, load_config
+from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 
@@ -56,7 +56,7 @@ class Applied:
     """Why the process that serves must be started anew; "" when it need not."""
 
     renews: bool = False
-    """Whether Node starts anew, too: nothing can be served meanwhile."""
+    """Whether Node may start anew, too: nothing can be served meanwhile."""
 
     problems: tuple[str, ...] = ()
     """What is wrong, for the terminal."""
@@ -78,6 +78,9 @@ class Workshop:
     warn: Callable[[str], None]
 
     ahead: Ahead = attrs.field(factory=Ahead)
+    variables: dict[str, str] = attrs.field(factory=dict)
+    """What the `.env` files have set in the environment."""
+
     config: Config = attrs.field(factory=Config)
     _project: CheckedProject | None = None
     _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
@@ -120,6 +123,7 @@ class Workshop:
 
     async def prepare(self) -> None:
         """Compile the whole project. Raises FxtrioError for what keeps all of it from working."""
+        self.variables = await trio.to_thread.run_sync(renew_env_files, self.root, self.variables)
         self.config = await trio.to_thread.run_sync(load_config, self.root)
         self._left = Swap()
         self._toolchain = await ensure_toolchain(self.report)
@@ -141,7 +145,7 @@ class Workshop:
         sort = partial(sort_changes, self.root, self.config, self._project)
         found = await trio.to_thread.run_sync(sort, changes.files)
         if found.settings:
-            return Applied(restart=f"{found.settings[0]} has changed")
+            return Applied(restart=f"{found.settings[0]} has changed", renews=True)
         if found.packages and await self._vite.has_other_packages():
             return Applied(restart=f"{found.packages[0]} has changed", renews=True)
         if found.structure:
