@@ -306,3 +306,25 @@ async def test_a_job_that_is_retried_without_end_stays_one(database: Database) -
             await fail.enqueue()
             while (await rows(database, "attempts"))[0] < 5001:  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.01)
+
+
+async def test_what_was_done_long_ago_is_forgotten(database: Database) -> None:
+    seen = Seen()
+
+    @job()
+    async def send() -> None:
+        seen.add(1)
+
+    async with running(database, send):
+        await send.enqueue()
+        await send.enqueue()
+        await seen.wait(2)
+    await database.execute("update fx_jobs set ended = ended - 4000 where id = 1")  # kept: 3600 s
+    if database.alone:
+        assert await JobStore(database).purge(
+            await database.value("select max(ended)-9 from fx_jobs")
+        )
+    async with running(database, send):
+        while len(await rows(database)) > 1:  # noqa: ASYNC110  # no event tells
+            await trio.sleep(0.01)
+    assert await rows(database, "id") == [2]
