@@ -138,8 +138,8 @@ async def test_modules_that_cannot_be_found_are_looked_for(root: Path) -> None:
         "there is no module 'helper'. Modules are found from the project folder: write "
         "'pages.helper'.",
         "'fx' has no 'server'. Write 'from fx.runtime import server'.",
-        "there is no module 'fx.server'. The framework has fx.runtime, fx.tasks, fx.realtime, "
-        "fx.cache, fx.testing.",
+        "there is no module 'fx.server'. The framework has fx.runtime, fx.db, fx.jobs, fx.tasks, "
+        "fx.realtime, fx.cache, fx.testing.",
     ]
 
 

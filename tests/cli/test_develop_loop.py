@@ -104,6 +104,7 @@ class Project:
     pending: PendingChanges | None = None
     build_error: str = ""
     renews: bool = False
+    missed: list[tuple[str, ...]] = attrs.field(factory=list)
     seen_at_preparing: list[int] = attrs.field(factory=list)
     """How many processes there were, besides those of the tests, each time."""
 
@@ -120,6 +121,9 @@ class Project:
         self.seen_at_preparing.append(len(psutil.Process().children()))
         if self.build_error:
             raise BuildBroken(self.build_error)
+
+    def miss(self, changes: Changes) -> None:
+        self.missed.append(changes.files)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         if self.renews:
@@ -367,7 +371,7 @@ async def test_a_process_that_was_started_ahead_runs_nothing_before_the_project_
 
     assert served.text.startswith("ahead ")
     assert child_pid(served) in {process.pid for process in started}
-    assert not any(process.is_running() for process in started)
+    assert psutil.wait_procs(started, timeout=30)[1] == []
 
 
 async def test_a_process_that_was_started_ahead_with_other_variables_is_not_used(

@@ -12,7 +12,7 @@ from fxtrio.cli.typecheck import check_types
 from tests.docs.pages import ROOT, documents, name
 from tests.docs.test_examples import PROJECTS, write_all
 
-SHIPPED = [*sorted(path for path in (ROOT / "examples").iterdir()), ROOT / "fxtrio" / "starter"]
+SHIPPED = [*sorted((ROOT / "examples").iterdir()), ROOT / "fxtrio" / "starter" / "base"]
 
 
 async def problems(root: Path) -> list[str]:

@@ -92,4 +92,4 @@ def test_it_works_without_javascript(workshop: Server, browser: Browser) -> None
     eve.page.goto(f"{workshop.url}/slots/loom/{DAY}T13")
     expect(eve.page.get_by_role("heading", name="Nothing here")).to_be_visible()
     eve.page.goto(f"{workshop.url}/anvils")
-    expect(eve.page.get_by_role("heading", name="There is no such bench")).to_be_visible()
+    expect(eve.page.get_by_role("heading", name="Not found")).to_be_visible()

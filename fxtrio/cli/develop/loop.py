@@ -50,6 +50,9 @@ class Followed(Protocol):
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         """Take over changes while it is served. Raises FxtrioError when it cannot be any more."""
 
+    def miss(self, changes: Changes) -> None:
+        """Remember changes that come while it cannot be served."""
+
 
 @attrs.frozen
 class _Renewal:
@@ -112,6 +115,7 @@ class Loop:
             if changes.files:
                 self.report.changed(changes.files)
             if failure is not None or not changes.files:
+                self.project.miss(changes)
                 return await self._prepare("\n".join(served.lines))
             started = trio.current_time()
             applied: Applied | None = None

@@ -24,6 +24,7 @@ from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.likely import LikelyMistakes
 from fxtrio.cli.develop.shown import Shown, shown_failure, shown_problem
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
+from fxtrio.cli.develop.told import change_order
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
 from fxtrio.compile.editor_types import write_client_types
@@ -72,7 +73,6 @@ class Workshop:
     root: Path
     sockets: Path
     """Folder for the sockets of Node; nobody else may look into it."""
-
     nursery: trio.Nursery
     report: Callable[[str], None]
     warn: Callable[[str], None]
@@ -99,6 +99,8 @@ class Workshop:
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
+    _missed: set[str] = attrs.field(factory=set)
+    """Files that have changed and of which Node has not been told: everything starts anew."""
     _mistakes: LikelyMistakes = attrs.field(
         default=attrs.Factory(
             lambda self: LikelyMistakes(self.root, self.nursery, self.report, self.warn),
@@ -130,8 +132,11 @@ class Workshop:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._start_vite)
             project = await self._check_all()
+        before = self._by_source()
         await trio.to_thread.run_sync(self._write_all, project)
         await self._take(project, replan=True)
+        if before:
+            await self._catch_up(before)
         await self._tell_problems()
         warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
@@ -144,14 +149,30 @@ class Workshop:
         assert self._project is not None
         sort = partial(sort_changes, self.root, self.config, self._project)
         found = await trio.to_thread.run_sync(sort, changes.files)
-        if found.settings:
-            return Applied(restart=f"{found.settings[0]} has changed", renews=True)
-        if found.packages and await self._vite.has_other_packages():
-            return Applied(restart=f"{found.packages[0]} has changed", renews=True)
+        settings = found.settings
+        if not settings and found.packages and await self._vite.has_other_packages():
+            settings = found.packages
+        if settings:
+            self.miss(changes)
+            return Applied(restart=f"{settings[0]} has changed", renews=True)
         if found.structure:
             return await self._restructure(found, swap)
         good, replan = await self._recheck(found.pages)
         return await self._pass_on(found, good, swap, replan=replan)
+
+    def miss(self, changes: Changes) -> None:
+        """Remember changes that come while nothing can be served."""
+        self._missed.update(changes.files)
+
+    async def _catch_up(self, before: dict[str, CheckedPage]) -> None:
+        """Tell Node, which may have gone on, what was changed while everything started anew."""
+        assert self._project is not None
+        missed = [file for file in self._missed if not file.endswith(".fxl")]  # seen below
+        self._missed.clear()
+        found = sort_changes(self.root, self.config, self._project, missed)
+        now = self._by_source()
+        changed = {one: page for one, page in now.items() if before.get(one) != page}
+        await self._tell(found, changed, before, before.keys() - now.keys(), None)
 
     async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
         """Act on files that came or went."""
@@ -162,6 +183,9 @@ class Workshop:
         gone = [source for source in before if source not in now]
         await trio.to_thread.run_sync(self._write, changed.values(), gone)
         await self._take(project, replan=True)
+        views = self._manifest.views if self._manifest else ()
+        new = [view.id for view in views if view.module in changed and view.module not in before]
+        self.nursery.start_soon(self._ask_later, "warm", {"pages": new})
         return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
 
     async def _recheck(self, sources: Iterable[str]) -> tuple[dict[str, CheckedPage], bool]:
@@ -213,6 +237,7 @@ class Workshop:
             self._described.look_later(self.root, self.config, self.nursery, self.report)
             swapped = await self._swap(swap, facts, found.modules)
             if swapped.restart:
+                await self._tell(found, changed, known, gone, None)
                 return Applied(restart=swapped.restart)
             modules = swapped.modules
             sources = (*swapped.sources, *facts)
@@ -251,21 +276,10 @@ class Workshop:
         data: Any,
     ) -> list[Shown]:
         """Tell Node, and through it the browsers; return what it cannot parse."""
-        ui = [
-            {"type": "change" if source in known else "add", "file": source}
-            for source, page in changed.items()
-            if source not in known or page.ui != known[source].ui
-        ]
-        ui += [{"type": "unlink", "file": source} for source in gone]
-        files = [
-            {"type": "change" if path.exists() else "unlink", "file": str(path)}
-            for path in (self.root / file for file in found.files)
-        ]
-        texts = [str(self.root / file) for file in (*found.structure, *found.pages, *found.modules)]
-        if not (ui or files or data or texts or found.public):
+        order = change_order(self.root, found, changed, known, gone, data)
+        if order is None:
             return []
-        order = {"ui": ui, "files": files, "texts": texts, "data": data}
-        answer = await self._ask("change", **order, reload=bool(found.public))
+        answer = await self._ask("change", **order)
         problems: list[Shown] = answer["problems"]
         return problems
 
@@ -338,17 +352,11 @@ class Workshop:
         return {page.module.source: page for page in pages}
 
     async def _tell_problems(self) -> None:
-        shown = [
-            shown_problem(problem, self.root)
-            for found in self._broken.values()
-            for problem in found
-        ]
+        shown = [shown_problem(one, self.root) for found in self._broken.values() for one in found]
         await self._ask("problems", key="pages", problems=shown)
 
     async def _show_types(self, problems: list[Shown]) -> None:
         await self._ask_later("problems", {"key": "types", "problems": problems})
-
-    # The Node process
 
     async def _start_vite(self) -> None:
         """See to it that Node runs with the settings of the project."""
