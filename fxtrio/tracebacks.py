@@ -100,7 +100,11 @@ def _needs_asyncio(error: BaseException) -> bool:
     if isinstance(error, AttributeError):  # what its locks and queues make of no loop
         return said == "'NoneType' object has no attribute 'create_future'"
     return isinstance(error, RuntimeError) and said.startswith(
-        ("no running event loop", "There is no current event loop")
+        (
+            "no running event loop",
+            "There is no current event loop",
+            "Timeout should be used inside a task",  # a loop that is not ours runs in the thread
+        )
     )
 
 

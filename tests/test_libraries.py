@@ -11,4 +11,4 @@ from benchmarks.libraries import LIBRARIES, cancel, missing
 async def test_a_thousand_calls_that_were_cancelled_leave_nothing(name: str) -> None:
     assert missing(name) == ""
     before, after, _ = await cancel(LIBRARIES[name], 1000)
-    assert after == before
+    assert not after.exceeds(before), (before, after)

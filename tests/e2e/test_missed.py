@@ -21,6 +21,7 @@ async def websocket(ws):
     await ws.accept()
     connections.append(ws)
     async with channel(ws, "stock"):
+        await ws.send_json({"joined": True})
         async for text in ws.iter_text():
             if text == "leave":
                 return await ws.close(1012)
@@ -34,16 +35,17 @@ import { useAction, useWebSocket } from "fx/client";
 
 export default function Stock() {
   const [lines, setLines] = useState([]);
+  const [joined, setJoined] = useState(false);
   const add = (line) => setLines((known) => [...known, line]);
   const socket = useWebSocket(undefined, {
-    onMessage: (message) => add(`got ${message.n}`),
+    onMessage: (message) => (message.joined ? setJoined(true) : add(`got ${message.n}`)),
     onMissed: ({ count }) => add(`missed ${count}`),
   });
   const tell = useAction("tell");
   const [n, setN] = useState(0);
   return (
     <>
-      <p role="status">{socket.status}</p>
+      <p role="status">{joined ? socket.status : "joining"}</p>
       <button onClick={() => { setN(n + 1); tell({ n }); }}>Tell</button>
       <button onClick={() => socket.send("leave")}>Leave</button>
       <ol>{lines.map((line, index) => <li key={index}>{line}</li>)}</ol>

@@ -78,7 +78,7 @@ async def test_a_process_that_starts_buries_those_that_died_before(
         process.send_signal(signal.SIGKILL)
         await process.wait()
         async with open_brokers(store, 1) as [broker], joined(broker) as (_, room):
-            assert room.subscribers == (room.member,)
+            await wait_until(lambda: room.subscribers == (room.member,))
 
 
 async def test_the_members_of_a_dead_process_are_in_no_roster_that_is_loaded_later(

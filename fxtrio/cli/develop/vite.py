@@ -33,6 +33,7 @@ class Vite:
     """The last that it has printed."""
 
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
+    _saying: trio.Lock = attrs.field(factory=trio.Lock)
     _waiting: dict[int, trio.MemorySendChannel[Any]] = attrs.field(factory=dict)
     ended: trio.Event = attrs.field(factory=trio.Event)
     """Set when the process has ended by itself."""
@@ -60,7 +61,8 @@ class Vite:
         return BundlerCrashed(self._process.returncode or 0, "\n".join(self._lines[-_LAST:]))
 
     async def _say(self, message: Any) -> None:
-        await self._process.stdin.send_all(msgspec.json.encode(message) + b"\n")
+        async with self._saying:  # orders come from several tasks
+            await self._process.stdin.send_all(msgspec.json.encode(message) + b"\n")
 
     async def begin(self, ready: trio.MemorySendChannel[Any]) -> None:
         """Deliver answers until the process ends."""
