@@ -77,6 +77,7 @@ def page_files(root: Path) -> list[Path]:
 
 async def test_planted_mistakes_are_shown_as_the_commands_print_them(tmp_path: Path) -> None:
     write_project("mistakes.txt", tmp_path)
+    (tmp_path / "fx.config.json").write_text("{}")  # a project of its own, whatever is above it
     pages = page_files(tmp_path)
     expected = await printed(tmp_path)
     async with open_editor(tmp_path, deadline=400.0) as editor:
