@@ -61,6 +61,9 @@ export default function Room({ data }) {
 @pytest.fixture
 def project(project: Path) -> Path:
     (project / "pages/room.fxl").write_text(PAGE, "utf-8")
+    (project / "pages/not-found.fxl").write_text(
+        "export default () => <h1>No page</h1>;\n", "utf-8"
+    )
     (project / "seen.py").write_text("SEEN = [1]\n", "utf-8")
     return project
 
@@ -88,6 +91,13 @@ def test_state_and_sockets_are_kept_over_edits_of_both_halves(
         else:
             room.write_text(text.replace(f"text {old}<", f"text {new}<"), "utf-8")
             expect(page.locator("h1")).to_have_text(f"text {new}")
+    other = visit(browser).page
+    for number in range(8):
+        other.goto(f"{server.url}/fresh{number}")
+        hydrated(other)
+        fresh = f"export default () => <h1>fresh {number}</h1>;\n"
+        (project / f"pages/fresh{number}.fxl").write_text(fresh, "utf-8")
+        expect(other.locator("h1")).to_have_text(f"fresh {number}")
 
     assert page.evaluate("[scrollY, window.marker]") == [700, 1]
     page.locator("#say").click()

@@ -21,7 +21,7 @@ const CODE = /\.(m?[jt]sx?|fxl)$/;
 export class Changes {
   /** @type {Map<string, Shown>} what is wrong with files, by file */
   #broken = new Map();
-  /** @type {Set<string>} files that have been deleted */
+  /** @type {Set<string>} files, and sources of page files, that have been deleted */
   #gone = new Set();
   #root;
   #server;
@@ -76,7 +76,7 @@ export class Changes {
     }
     const came = [...ui, ...files].some(({ type }) => type === 'add');
     for (const file of this.#scanning(texts, came)) await this.#emit('change', file, few);
-    for (const { type, file } of good) await this.#emitPage(type, this.#site.idOf(file), few);
+    for (const change of good) await this.#emitPage(change, few);
     for (const { type, file } of await this.#parsed(files)) {
       if (type !== 'change' && this.#isForgotten(file)) this.#invalidate(file);
       else await this.#emit(type, file, few);
@@ -185,36 +185,40 @@ export class Changes {
   }
 
   /**
-   * A page that is gone is nobody's any more; one that is there again is a new text.
+   * A page that is gone is nobody's any more; one that is there again is a new text of what
+   * browsers have shown. Nobody has shown one that is new.
    *
-   * @param {Change['type']} type
-   * @param {string} id
+   * @param {Change} change of a page file
    * @param {boolean} prepared
    */
-  async #emitPage(type, id, prepared) {
+  async #emitPage({ type, file }, prepared) {
+    const id = this.#site.idOf(file);
     if (type === 'change') return this.#emit(type, id, prepared);
-    const known = this.#invalidate(id);
-    // Or browsers that have shown it would ask for it when something changes that it has used.
-    for (const { moduleGraph } of Object.values(this.#server.environments)) {
-      if (type === 'unlink') moduleGraph.onFileDelete(id);
+    if (type === 'unlink') {
+      this.#gone.add(file);
+      this.#invalidate(id);
+      // Or browsers that have shown it would ask for it when something changes that it has used.
+      for (const { moduleGraph } of Object.values(this.#server.environments)) {
+        moduleGraph.onFileDelete(id);
+      }
+    } else if (this.#gone.delete(file)) {
+      // Of a module that has not been made Vite would not know that it takes updates of itself.
+      await this.#server.environments.client.warmupRequest(`/${file}.tsx`);
+      await this.#emit('change', id, prepared);
     }
-    if (known && type === 'add') await this.#emit('change', id, prepared);
   }
 
   /**
-   * Let the modules of a file be made anew when they are asked for; return whether there are any.
+   * Let the modules of a file be made anew when they are asked for.
    *
    * @param {string} file
    */
   #invalidate(file) {
-    let known = false;
     for (const { moduleGraph } of Object.values(this.#server.environments)) {
       for (const module of moduleGraph.getModulesByFile(file) ?? []) {
         moduleGraph.invalidateModule(module);
-        known = true;
       }
     }
-    return known;
   }
 
   /**

@@ -6,13 +6,30 @@ import { flushSync } from 'react-dom';
 const TOGETHER_MS = 10_000;
 
 /** @typedef {import('../../client/runtime.js').Runtime} Runtime */
+/** @typedef {import('../../client/types.js').State} State */
+/** @typedef {import('../../client/types.js').View} View */
+
+/**
+ * What the server has for a page.
+ *
+ * @typedef {object} Answer
+ * @property {number} number the higher, the later it was asked for
+ * @property {string} url path and query of the page
+ * @property {State | null} state null when there is none
+ */
 
 export class Updates {
   #runtime;
   #overlay;
   #refresh;
-  /** @type {Promise<any> | null} new data that is on its way */
+  /** @type {Promise<Answer> | null} new data that nobody waits for yet */
   #data = null;
+  /** How often data was asked for. */
+  #asked = 0;
+  /** Which answer is on the screen, or a later one. */
+  #shown = 0;
+  /** @type {View | null} what was last shown from here */
+  #own = null;
   /** @type {object[]} new modules */
   #modules = [];
   /** @type {Set<string>} modules that will come */
@@ -53,6 +70,7 @@ export class Updates {
   addData({ sources, expected }) {
     const shown = this.#shownModules();
     const others = sources !== null && !shown.some((url) => sources.includes(url));
+    this.#runtime.router.invalidate(); // what is kept for the next pages is of the code before
     // What has gone wrong may have done so in any file.
     if (others && !this.#isWrong && !this.#overlay.isPassing) return;
     this.#overlay.clear();
@@ -70,7 +88,9 @@ export class Updates {
 
   /** Something has changed: an error view asks whether its page can be shown now. */
   retry() {
-    if (this.#isWrong && this.#data === null) this.addData({ sources: null, expected: [] });
+    if (this.#isWrong && this.#asked === this.#shown) {
+      this.addData({ sources: null, expected: [] });
+    }
   }
 
   /** Whether an error view is shown in the place of a page. */
@@ -91,25 +111,64 @@ export class Updates {
     this.#data = null;
     this.#modules = [];
     this.#expected.clear();
-    const { screen } = this.#runtime;
-    const state = data === null ? screen.view?.state : await data;
-    if (!state) {
-      if (modules.length > 0) flushSync(this.#refresh);
-      return;
-    }
-    const parts = await this.#runtime.modules.load(state.page);
-    flushSync(() => {
-      // Of new modules everything is taken: slots, MEMO, and components without a name.
-      screen.replace({ state, parts });
-      if (modules.length > 0) this.#refresh();
-    });
-    performance.mark('fx:shown');
+    const answer = data === null ? null : await data;
+    // What was asked for later may have come earlier.
+    if (answer !== null) this.#shown = Math.max(this.#shown, answer.number);
+    await this.#show(answer, modules.length > 0);
   }
 
-  /** Return the state of this URL as the server has it now; null when there is none. */
+  /**
+   * @param {Answer | null} answer
+   * @param {boolean} hasModules whether there are new modules
+   */
+  async #show(answer, hasModules) {
+    const { screen, modules } = this.#runtime;
+    for (;;) {
+      const before = screen.view;
+      const isMeant = answer !== null && answer.number === this.#shown && answer.url === here();
+      const state = (isMeant && answer.state) || (hasModules ? before?.state : null);
+      if (!state) {
+        if (hasModules) flushSync(this.#refresh);
+        return;
+      }
+      const parts = await modules.load(state.page);
+      if (screen.view !== before) continue; // another page or other data is shown meanwhile
+      const view = { state, parts };
+      this.#own = view;
+      flushSync(() => {
+        // Of new modules everything is taken: slots, MEMO, and components without a name.
+        screen.replace(view);
+        if (hasModules) this.#refresh();
+      });
+      performance.mark('fx:shown');
+      return;
+    }
+  }
+
+  /**
+   * Return what the server has for this URL now.
+   *
+   * @returns {Promise<Answer>}
+   */
   async #fetch() {
+    this.#asked += 1;
+    const number = this.#asked;
+    await idle(this.#runtime.router); // a page that is on its way may be of the code before
+    const { screen } = this.#runtime;
+    const [url, view] = [here(), screen.view];
+    const state = await this.#request(url);
+    // What somebody else has shown meanwhile was asked for later.
+    const isNewest = screen.view === view || screen.view === this.#own;
+    return { number, url, state: isNewest ? state : null };
+  }
+
+  /**
+   * @param {string} url
+   * @returns {Promise<State | null>}
+   */
+  async #request(url) {
     try {
-      const response = await fetch(location.pathname + location.search, {
+      const response = await fetch(url, {
         headers: { 'x-fx-navigation': '1', accept: 'application/json' },
         cache: 'reload',
       });
@@ -132,4 +191,24 @@ export class Updates {
     if (page === undefined) return [];
     return [page.module, ...page.layouts.map(({ module }) => module)];
   }
+}
+
+function here() {
+  return location.pathname + location.search;
+}
+
+/**
+ * Wait until no page is on its way.
+ *
+ * @param {import('../../client/router.js').Router} router
+ */
+async function idle(router) {
+  if (router.snapshot().state === 'idle') return;
+  await new Promise((resolve) => {
+    const end = router.subscribe(() => {
+      if (router.snapshot().state !== 'idle') return;
+      end();
+      resolve(undefined);
+    });
+  });
 }
