@@ -10,6 +10,7 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.launch import Ahead, ViteSettings, public_variables
+from fxtrio.cli.develop.shown import Shown
 from fxtrio.cli.develop.sorting import read_packages
 from fxtrio.cli.develop.vite import Vite, open_vite
 
@@ -29,6 +30,9 @@ class KeptVite:
     _variables: dict[str, str] = attrs.field(factory=dict)
     """Those that it has been started with."""
 
+    _wrong: dict[str, list[Shown]] = attrs.field(factory=dict)
+    """What it was last told of mistakes, by who has found them."""
+
     @property
     def runs(self) -> bool:
         """Whether it takes orders."""
@@ -47,12 +51,18 @@ class KeptVite:
             return False
         self._renewal.cancel("settings, packages or public variables have changed")
         self._renewal = trio.CancelScope()
+        self._wrong.clear()
         await self.nursery.start(self._run, settings, self._renewal)
         return True
 
     async def has_other_packages(self) -> bool:
         """Return whether others are installed than those that it has been started with."""
         return await self._packages_now() != self._packages
+
+    def is_news(self, key: str, problems: list[Shown]) -> bool:
+        """Return whether ``problems`` are to be told: others than those of the last call."""
+        before, self._wrong[key] = self._wrong.get(key, []), problems
+        return before != problems
 
     async def ask(self, op: str, fields: dict[str, Any]) -> Any:
         """Return the answer to one order. Raises BundlerCrashed when there will be none."""

@@ -179,13 +179,10 @@ class Workshop:
         before = self._by_source()
         project = await self._check_all()
         now = {page.module.source: page for page in project.pages}
-        changed = {source: page for source, page in now.items() if before.get(source) != page}
-        gone = [source for source in before if source not in now]
+        changed = {one: page for one, page in now.items() if before.get(one) != page}
+        gone = [one for one in before if one not in now]
         await trio.to_thread.run_sync(self._write, changed.values(), gone)
         await self._take(project, replan=True)
-        views = self._manifest.views if self._manifest else ()
-        new = [view.id for view in views if view.module in changed and view.module not in before]
-        self.nursery.start_soon(self._ask_later, "warm", {"pages": new})
         return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
 
     async def _recheck(self, sources: Iterable[str]) -> tuple[dict[str, CheckedPage], bool]:
@@ -230,18 +227,15 @@ class Workshop:
             or (page.python, page.module) != (known[one].python, known[one].module)
         ]
         structure = before is not None
-        modules = 0
-        failed: tuple[str, ...] = ()
-        sources: tuple[str, ...] = ()
+        swapped = Swapped()
         if facts or found.modules or structure or self._left != Swap():
             self._described.look_later(self.root, self.config, self.nursery, self.report)
             swapped = await self._swap(swap, facts, found.modules)
             if swapped.restart:
                 await self._tell(found, changed, known, gone, None)
                 return Applied(restart=swapped.restart)
-            modules = swapped.modules
-            sources = (*swapped.sources, *facts)
-            failed = (swapped.failed,) if swapped.failed else ()
+        sources = (*swapped.sources, *facts)
+        failed = (swapped.failed,) if swapped.failed else ()
         data = None
         if (sources or structure) and not failed:
             data = {"sources": None if structure else sources}
@@ -253,7 +247,7 @@ class Workshop:
             self._types.look_later(self._project, self.config, (*found.files, *found.modules))
         wrong = [str(one) for found_ in self._broken.values() for one in placed(found_, self.root)]
         wrong += [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told]
-        return Applied(problems=(*wrong, *failed), modules=modules)
+        return Applied(problems=(*wrong, *failed), modules=swapped.modules)
 
     async def _swap(self, swap: SwapCode, sources: Iterable[str], files: Iterable[str]) -> Swapped:
         left = self._left
@@ -263,8 +257,8 @@ class Workshop:
         )
         swapped = await swap(order)
         self._left = order if swapped.failed else Swap()
-        failure = [shown_failure(swapped, self.root)] if swapped.failed else []
-        await self._ask("problems", key="python", problems=failure)
+        wrong = [shown_failure(swapped, self.root)] if swapped.failed else []
+        await self._tell_wrong("python", wrong)
         return swapped
 
     async def _tell(
@@ -284,7 +278,7 @@ class Workshop:
         return problems
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
-        """Use ``project`` from now on: the manifest says so; with ``replan`` Node learns of it."""
+        """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
         self._project = project
         site = planned_site(project)
         if replan or self._result is None:
@@ -301,8 +295,8 @@ class Workshop:
         manifest = make_manifest(project, site, self.config, "development", self._result)
         if manifest != self._manifest:
             self._manifest = manifest
-            text = dump_manifest(manifest)
-            await trio.to_thread.run_sync((self.folder / FILE_NAME).write_bytes, text)
+            file = self.folder / FILE_NAME
+            await trio.to_thread.run_sync(file.write_bytes, dump_manifest(manifest))
 
     async def _check_all(self) -> CheckedProject:
         """Check all files; those that are wrong are what they were before, or say what is wrong.
@@ -353,7 +347,11 @@ class Workshop:
 
     async def _tell_problems(self) -> None:
         shown = [shown_problem(one, self.root) for found in self._broken.values() for one in found]
-        await self._ask("problems", key="pages", problems=shown)
+        await self._tell_wrong("pages", shown)
+
+    async def _tell_wrong(self, key: str, problems: list[Shown]) -> None:
+        if self._vite.is_news(key, problems):
+            await self._ask("problems", key=key, problems=problems)
 
     async def _show_types(self, problems: list[Shown]) -> None:
         await self._ask_later("problems", {"key": "types", "problems": problems})

@@ -64,8 +64,6 @@ export class Changes {
     const { data, texts } = changes;
     const good = await this.#parsed(ui);
     const few = ui.length + files.length <= MOST_PREPARED && this.#browsers.isHeard;
-    const added = good.filter(({ type }) => few && type === 'add');
-    for (const { file } of added) this.#prepare(`/${file}.tsx`); // a page that is asked for now
     if (data !== null) {
       const known = good.filter(({ type }) => type === 'change'); // others are on no screen
       const expected = known.map(({ file }) => this.#site.urlOf(file));

@@ -80,7 +80,11 @@ async function begin(settings) {
   ]);
   /** @type {Record<string, (message: any) => Promise<object> | object>} */
   const operations = {
-    site: ({ plan }) => site.plan(plan),
+    site: ({ plan }) => {
+      const described = site.plan(plan);
+      if (browsers.isHeard) views.prepare(site.added);
+      return described;
+    },
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
     warm: ({ pages }) => views.warm(pages).then(() => ({})),

@@ -19,6 +19,8 @@ const ENDING = '.tsx';
 export class Site {
   /** @type {Set<string>} sources of page files */
   sources = new Set();
+  /** @type {string[]} those that the plan before did not have */
+  added = [];
   /** @type {Plan['views']} */
   #views = [];
   /** The views before the last plan: the server process learns of a plan somewhat later. */
@@ -40,6 +42,7 @@ export class Site {
    * @param {Plan} plan
    */
   plan(plan) {
+    this.added = plan.modules.filter((source) => !this.sources.has(source));
     this.sources = new Set(plan.modules);
     this.#former = { views: this.#views, until: performance.now() + FORMER_MS };
     this.#views = plan.views;

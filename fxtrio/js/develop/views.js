@@ -6,6 +6,9 @@ import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
 
+/** New page files at once whose modules are made before browsers ask for them. */
+const MOST_PREPARED = 8;
+
 export class Views {
   /** @type {Map<string, number>} by what a view consists of */
   #slots = new Map();
@@ -122,6 +125,18 @@ export class Views {
     ];
     const { client } = this.#server.environments;
     await Promise.all(urls.map((url) => client.warmupRequest(url)));
+  }
+
+  /**
+   * Make modules of page files before browsers ask for them.
+   *
+   * @param {readonly string[]} sources
+   */
+  prepare(sources) {
+    const { client } = this.#server.environments;
+    for (const source of sources.slice(0, MOST_PREPARED)) {
+      void client.warmupRequest(`/${source}.tsx`); // whoever asks is told what is wrong
+    }
   }
 
   /**

@@ -28,6 +28,8 @@ export class Updates {
   #asked = 0;
   /** Which answer is on the screen, or a later one. */
   #shown = 0;
+  /** How many changes are about to be shown. */
+  #applying = 0;
   /** @type {View | null} what was last shown from here */
   #own = null;
   /** @type {object[]} new modules */
@@ -88,9 +90,8 @@ export class Updates {
 
   /** Something has changed: an error view asks whether its page can be shown now. */
   retry() {
-    if (this.#isWrong && this.#asked === this.#shown) {
-      this.addData({ sources: null, expected: [] });
-    }
+    if (!this.#isWrong || this.#data !== null || this.#applying > 0) return;
+    this.addData({ sources: null, expected: [] });
   }
 
   /** Whether an error view is shown in the place of a page. */
@@ -111,10 +112,15 @@ export class Updates {
     this.#data = null;
     this.#modules = [];
     this.#expected.clear();
-    const answer = data === null ? null : await data;
-    // What was asked for later may have come earlier.
-    if (answer !== null) this.#shown = Math.max(this.#shown, answer.number);
-    await this.#show(answer, modules.length > 0);
+    this.#applying += 1;
+    try {
+      const answer = data === null ? null : await data;
+      // What was asked for later may have come earlier.
+      if (answer !== null) this.#shown = Math.max(this.#shown, answer.number);
+      await this.#show(answer, modules.length > 0);
+    } finally {
+      this.#applying -= 1;
+    }
   }
 
   /**
