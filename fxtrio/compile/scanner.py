@@ -16,7 +16,7 @@ import attrs
 from fxtrio.compile.brackets import PYTHON_IN_CODE, BracketKind
 from fxtrio.compile.jsx import JsxReader
 
-_WORD = r"(?:[A-Za-z_$#\x80-\U0010ffff]|\\u)[\w$\\\x80-\U0010ffff]*+"
+_WORD = r"(?:[^\x00-\"%-@\[-^`{-\x7f]|\\u)[^\x00-\#%-/:-@\[\]^`{-\x7f]*+"
 _TEMPLATE = r"[^`\\$]*+(?:(?:\\[\s\S]|\$(?!\{))[^`\\$]*+)*+"
 _CODE = re.compile(
     rf"""

@@ -7,10 +7,12 @@ for hooks, loaders and actions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
-from starlette.requests import HTTPConnection
+
+if TYPE_CHECKING:  # heavy, and programs that serve nothing know routes, too
+    from starlette.requests import HTTPConnection
 
 SCOPE_KEY = "fx.route"
 """Key of the ASGI scope that holds the `MatchedRoute`, its ``params`` left out."""

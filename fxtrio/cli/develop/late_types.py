@@ -46,11 +46,16 @@ class LateTypes:
     """Why nothing is checked: it is told once."""
 
     def look_later(
-        self, project: CheckedProject, config: Config, files: Iterable[str] = ()
+        self,
+        project: CheckedProject,
+        config: Config,
+        files: Iterable[str] = (),
+        *,
+        after: float = _LATER,
     ) -> None:
         """Check ``project``, unless there is a newer one meanwhile; tell each mistake once.
 
-        ``files`` have changed, besides page files.
+        ``files`` have changed, besides page files. Begins ``after`` so many seconds.
         """
         # The lines of the UI half are blank ones in the other.
         python = tuple((page.module, page.python.rstrip()) for page in project.pages)
@@ -59,11 +64,13 @@ class LateTypes:
             self._python, self._types = python, None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
-        self.nursery.start_soon(self._look, self._checking, project, config)
+        self.nursery.start_soon(self._look, self._checking, project, config, after)
 
-    async def _look(self, scope: trio.CancelScope, project: CheckedProject, config: Config) -> None:
+    async def _look(
+        self, scope: trio.CancelScope, project: CheckedProject, config: Config, after: float
+    ) -> None:
         with scope:
-            await trio.sleep(_LATER)
+            await trio.sleep(after)
             try:
                 problems = await self._problems(project, config)
             except FxtrioError as error:

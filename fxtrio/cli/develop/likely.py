@@ -34,24 +34,30 @@ class LikelyMistakes:
     """All of the page files that mattered the last time; None when other files have changed."""
 
     def look_later(
-        self, project: CheckedProject, toolchain: Path, files: Iterable[str] = ()
+        self,
+        project: CheckedProject,
+        toolchain: Path,
+        files: Iterable[str] = (),
+        *,
+        after: float = _LATER,
     ) -> None:
         """Look at ``project``, unless there is a newer one meanwhile; tell each mistake once.
 
-        ``files`` have changed, besides page files. Where nothing of what is looked at has
-        changed, nothing is done: it costs as much as all else that a save does.
+        ``files`` have changed, besides page files. Begins ``after`` so many seconds. Where
+        nothing of what is looked at has changed, nothing is done: it costs as much as all
+        else that a save does.
         """
         if any(PurePosixPath(file).suffix in _CODE for file in files):
             self._looked_at = None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
-        self.nursery.start_soon(self._look, self._checking, project, toolchain)
+        self.nursery.start_soon(self._look, self._checking, project, toolchain, after)
 
     async def _look(
-        self, scope: trio.CancelScope, project: CheckedProject, toolchain: Path
+        self, scope: trio.CancelScope, project: CheckedProject, toolchain: Path, after: float
     ) -> None:
         with scope:
-            await trio.sleep(_LATER)
+            await trio.sleep(after)
             looking_at = files_to_check(project)
             if looking_at == self._looked_at:
                 return

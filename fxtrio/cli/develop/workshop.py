@@ -44,6 +44,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 
 _HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
+_AT_START = 1.5  # seconds: the first page is shown meanwhile, and takes what the cores give
 _WARM = 3  # pages that are prepared before they are asked for
 
 SwapCode = Callable[[Swap], Awaitable[Swapped]]
@@ -140,8 +141,8 @@ class Workshop:
         await self._tell_problems()
         warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
-        self._mistakes.look_later(project, self._toolchain)
-        self._types.look_later(project, self.config)
+        self._mistakes.look_later(project, self._toolchain, after=_AT_START)
+        self._types.look_later(project, self.config, after=_AT_START)
         self._described.look_later(self.root, self.config, self.nursery, self.report)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
