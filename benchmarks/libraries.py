@@ -15,7 +15,6 @@ import asyncio
 import gc
 import json
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -36,6 +35,7 @@ from fxtrio.config import DatabaseConfig
 from fxtrio.db import open_database
 from fxtrio.portal import AsyncioPortal, open_portal
 from tests.db.cluster import programs, running_cluster
+from tests.ports import free_port
 
 LIMIT = 60.0
 """For one library (seconds)."""
@@ -209,10 +209,8 @@ async def anthropic() -> AsyncIterator[Work]:
 
 @asynccontextmanager
 async def coredis() -> AsyncIterator[Work]:
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
         options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""]
         process = subprocess.Popen(  # noqa: ASYNC220  # before anything else runs
             ["redis-server", *options], stdout=subprocess.DEVNULL

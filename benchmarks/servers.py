@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ import attrs
 from benchmarks import cache, processes
 from benchmarks.contenders import Contender
 from benchmarks.works import Call
+from tests.ports import free_port
 
 START_TIMEOUT = 60.0  # seconds until the first right answer
 STOP_TIMEOUT = 15.0  # seconds of patience before a process is killed
@@ -67,7 +67,7 @@ def serving(contender: Contender) -> Iterator[Server]:
 
     Raises ServerFailed when the first work has no right answer within `START_TIMEOUT`.
     """
-    port = _free_port()
+    port = free_port()
     base = f"http://127.0.0.1:{port}"
     command = contender.serve(port)
     log_path = cache.CACHE / f"{contender.name}.log"
@@ -161,10 +161,3 @@ def _missing(call: Call, status: int, body: bytes) -> str:
     if len(body) < call.least:
         return f"the body has {len(body)} bytes, not {call.least} or more"
     return ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

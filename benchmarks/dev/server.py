@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks import processes
 from benchmarks.dev.model import DevServer
-from tests.e2e.support import free_port
+from tests.ports import free_port
 
 LONGEST = 60.0
 """Seconds for what takes some milliseconds: then something is broken."""

@@ -23,6 +23,7 @@ from benchmarks.http.servers import ROOT
 from benchmarks.load import Load, run_wrk
 from benchmarks.processes import end
 from benchmarks.works import Call
+from tests.ports import free_port
 
 KINDS = {
     "idle": b"",
@@ -59,7 +60,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure what hostile clients cost.")
     parser.add_argument("--clients", type=int, default=5000)
     options = parser.parse_args()
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "benchmarks.http.hostile_server", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, text=True)
     try:
@@ -110,13 +111,6 @@ def _wait(holds: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(0.1)
     return True
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

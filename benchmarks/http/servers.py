@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import attrs
 
 from benchmarks.cache import CACHE
 from benchmarks.processes import end
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
@@ -69,9 +69,7 @@ def serving(
     server: Server, app: str, *, body: bytes = b"Hello, world!"
 ) -> Iterator[tuple[int, int]]:
     """Serve for the block; yield the port and the process id. It must answer with ``body``."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [part.format(port=port, app=app) for part in server.command]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True

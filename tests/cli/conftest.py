@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.support import Server, free_port, fx, serving
+from tests.e2e.support import Server, fx, serving
+from tests.ports import free_port
 
 
 @pytest.fixture

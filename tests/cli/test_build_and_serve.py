@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -25,19 +24,13 @@ from fxtrio.cli.serve import serve_options, server_limits
 from fxtrio.cli.sizes import Weight, weigh_pages
 from fxtrio.config import Config, load_config
 from fxtrio.manifest import load_manifest
+from tests.ports import free_port
 
 SECRET = {"FX_SECRET_KEY": "a key for tests that is long enough"}
 
 
 def fx(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="module")

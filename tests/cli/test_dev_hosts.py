@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from fxtrio.cli.develop.hosts import is_known
-from tests.cli.test_build_and_serve import free_port
+from tests.ports import free_port
 from tests.trees import write_tree
 
 PROJECT = {

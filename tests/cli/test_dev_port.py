@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from fxtrio.cli import main
 from fxtrio.cli.develop.listener import open_listener
 from fxtrio.supervise.tcp import BindFailed
+from tests.ports import PORTS
 from tests.trees import write_tree
 
 PAGE = {"pages/index.fxl": "export default () => <h1>here</h1>;\n"}
@@ -24,16 +25,9 @@ PAGE = {"pages/index.fxl": "export default () => <h1>here</h1>;\n"}
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port that is in use, and whose next one is free."""
-    for _ in range(50):
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-            try:
-                socket.create_server(("127.0.0.1", port + 1)).close()
-            except OSError:
-                continue
-            yield port
-            return
-    raise AssertionError("no two free ports in a row")
+    port = PORTS.reserve(2)
+    with socket.create_server(("127.0.0.1", port)):
+        yield port
 
 
 def test_the_next_free_port_takes_the_place_of_one_that_is_taken(taken: int) -> None:

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.in_browser import edit, hydrated
-from tests.e2e.support import free_port, fx, served, serving, visit
+from tests.e2e.support import fx, served, serving, visit
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -22,6 +21,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_client_st
 
 from fxtrio.app import create_app
 from tests.contract.projects import KEY
+from tests.ports import free_port
 
 PATIENCE = 60.0
 
@@ -143,7 +143,7 @@ class _Workers:
 
 @asynccontextmanager
 async def _serve_tour(tour: Path) -> AsyncIterator[_Workers]:
-    place = f"127.0.0.1:{_free_port()}"
+    place = f"127.0.0.1:{free_port()}"
     options = ("--root", str(tour), "--bind", place, "--workers", "2")
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "fxtrio", "serve", *options],
@@ -203,10 +203,3 @@ async def open_socket(place: str, path: str) -> AsyncIterator[WebSocketConnectio
 async def _connect(place: str) -> trio.SocketStream:
     host, _, port = place.partition(":")
     return await trio.open_tcp_stream(host, int(port))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

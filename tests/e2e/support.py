@@ -18,6 +18,8 @@ from pathlib import Path
 import attrs
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from tests.ports import free_port
+
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = REPOSITORY / "examples"
 
@@ -44,14 +46,6 @@ class Server:
     def output(self) -> str:
         """Return what the process has printed so far."""
         return self.log.read_text("utf-8", "replace")
-
-
-def free_port() -> int:
-    """Return a port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def copy_example(name: str, to: Path) -> Path:

@@ -15,7 +15,8 @@ import psutil
 import pytest
 import trio
 
-from tests.e2e.support import free_port, fx, nodes_of, served, serving
+from tests.e2e.support import fx, nodes_of, served, serving
+from tests.ports import free_port
 from tests.trees import write_tree
 
 LAYOUT = "export default function Layout({ children }) { return <main>{children}</main>; }\n"

@@ -12,7 +12,8 @@ import attrs
 import psutil
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.e2e.support import Server, free_port, serving
+from tests.e2e.support import Server, serving
+from tests.ports import free_port
 
 from .mistakes import Mistake, make
 from .project import Project, path_of, save, start

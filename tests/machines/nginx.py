@@ -14,7 +14,7 @@ from string import Template
 
 import httpx
 
-from tests.e2e.support import free_port
+from tests.ports import free_port
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or "/usr/sbin/nginx"
 LIMIT = 30.0

@@ -18,9 +18,10 @@ import pytest
 import trio
 
 from tests.db.cluster import Cluster
-from tests.e2e.support import Server, free_port, serving
+from tests.e2e.support import Server, serving
 from tests.http1.frames import CLOSE, WebSocket, upgrade
 from tests.machines.nginx import running_nginx
+from tests.ports import free_port
 from tests.realtime.redis_server import running_redis
 from tests.trees import page, write_tree
 
