@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.libraries import LIBRARIES, cancel, missing
+from benchmarks.libraries.cancelled import cancel
+from benchmarks.libraries.known import LIBRARIES, missing
 
 
 @pytest.mark.parametrize("name", ["httpx", "coredis", "aiosqlite"])

@@ -1,0 +1,1 @@
+"""Libraries that applications use, each cancelled in the middle of its work, many times."""
