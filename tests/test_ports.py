@@ -40,9 +40,12 @@ def hold(tmp_path: Path) -> Iterator[Hold]:
 
         def start(among: range) -> subprocess.Popen[str]:
             words = [str(tmp_path / "ports"), str(among.start), str(among.stop)]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             process = subprocess.Popen(
-                [sys.executable, "-c", HOLDER, *words], cwd=ROOT, text=True, **pipes
+                [sys.executable, "-c", HOLDER, *words],
+                cwd=ROOT,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
             stack.enter_context(process)  # which closes its input, and so it ends
             return process
