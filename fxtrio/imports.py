@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from fxtrio import runtime
+from fxtrio.bytecode import put_on_path
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.manifest import MODULE_PREFIX, Manifest, PageModule
@@ -33,8 +34,7 @@ class Imports:
         self._root = root
         self._build = build
         self._prefix = MODULE_PREFIX + hashlib.sha256(str(root).encode()).hexdigest()[:12]
-        if str(root) not in sys.path:
-            sys.path.insert(0, str(root))
+        put_on_path(root)
 
     def pages(self, manifest: Manifest, config: Config) -> dict[str, PageCode]:
         """Return the server half of every compiled file, by its source."""

@@ -20,7 +20,7 @@ from tests.source_tree import (
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"sizes"}),
-    frozenset({"errors", "processes", "tracebacks", "uploads"}),
+    frozenset({"bytecode", "errors", "processes", "tracebacks", "uploads"}),
     frozenset({"config", "manifest", "runtime", "node", "secret"}),
     frozenset(
         {"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats", "identity"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -92,10 +91,11 @@ def plugin_commands(root: Path) -> dict[str, click.Command]:
     config = load_config(root)
     if not config.plugins:
         return {}
+    from fxtrio.bytecode import put_on_path
     from fxtrio.imports import resolve
     from fxtrio.plugins import load_plugins
 
-    sys.path.insert(0, str(root))
+    put_on_path(root)
     plugins = load_plugins(config, root=root, resolve=resolve)
     commands = (command for plugin in plugins for command in plugin.commands())
     return {command.name or "": command for command in commands}

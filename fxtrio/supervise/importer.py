@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 import traceback
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from fxtrio.bytecode import put_on_path
 from fxtrio.errors import FxtrioError
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.tracebacks import trimmed
@@ -33,9 +33,7 @@ def load_application(options: ServeOptions) -> Any:
     module_name, _, path = target.partition(":")
     if not module_name or not path:
         raise AppNotFound(target, "it has no module and name")
-    folder = str(Path(options.app_dir).resolve())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    put_on_path(Path(options.app_dir).resolve())
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
