@@ -101,6 +101,27 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
     expect(overlay).to_have_count(0)
 
 
+def test_an_error_of_a_loader_is_shown_though_the_other_half_is_new_and_right(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+    file = project / "pages/index.fxl"
+    right = file.read_text("utf-8")
+    wrong = right.replace('{"notes": NOTES}', '{"notes": NOTES[99]}')
+
+    for number in range(5):
+        file.write_text(wrong.replace("<h1>Notes</h1>", f"<h1>Notes {number}</h1>"), "utf-8")
+        expect(page.locator("h1")).to_have_text(f"Notes {number}")
+        expect(overlay.locator("p")).to_contain_text("IndexError")
+        wait_for(server, "updated in", 2 * number + 1)
+        expect(overlay.locator("p")).to_contain_text("IndexError")
+        file.write_text(right.replace("<h1>Notes</h1>", f"<h1>Right {number}</h1>"), "utf-8")
+        expect(page.locator("h1")).to_have_text(f"Right {number}")
+        expect(overlay).to_have_count(0)
+
+
 def test_what_server_and_browser_render_differently_is_named(
     browser: Browser, server: Server, project: Path
 ) -> None:

@@ -59,7 +59,7 @@ function makePage() {
     },
   };
   const modules = { load: async () => ({ page: 'the newest' }) };
-  const overlay = { isPassing: false, clear() {}, answered() {}, thrown() {} };
+  const overlay = { isPassing: false, clear() {}, clearThrown() {}, answered() {}, thrown() {} };
   let refreshed = 0;
   const updates = new Updates({
     runtime: /** @type {any} */ ({ screen, router, modules }),

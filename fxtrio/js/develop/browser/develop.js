@@ -27,7 +27,10 @@ export async function develop({ base, start, hot, editor }) {
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
   overlay.setStanding(standing.problems);
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
-  hot.on('vite:beforeUpdate', () => overlay.clear());
+  // Afterwards too: data that has come meanwhile was shown by the code before.
+  for (const event of ['vite:beforeUpdate', 'vite:afterUpdate']) {
+    hot.on(event, () => overlay.clearThrown());
+  }
   hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
   overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
   const requests = new OwnRequests(window, overlay, hot);

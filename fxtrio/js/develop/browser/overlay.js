@@ -12,6 +12,8 @@ export class Overlay {
   #standing = [];
   /** @type {Shown | null} what has gone wrong on this page */
   #passing = null;
+  /** Whether that is its data: only new data puts it right. */
+  #isOfData = false;
   #closed = false;
   #document;
   #editor;
@@ -55,10 +57,15 @@ export class Overlay {
     this.#draw();
   }
 
-  /** Something has changed that may have put right what went wrong on the page. */
+  /** Everything has changed that may have put right what went wrong on the page. */
   clear() {
     this.#passing = null;
     this.#draw();
+  }
+
+  /** Code of the page has changed: what it has thrown may be right. */
+  clearThrown() {
+    if (!this.#isOfData) this.clear();
   }
 
   /**
@@ -107,31 +114,35 @@ export class Overlay {
   }
 
   /**
-   * The server could not make the data of the page.
+   * The server could not make the data of the page, or run an action.
    *
    * @param {any} body
    * @param {Response} response
+   * @param {{ isOfData?: boolean }} [options]
    */
-  answered(body, response) {
+  answered(body, response, { isOfData = false } = {}) {
     const details = String(body.details ?? body.stack ?? body.data?.stack ?? '');
     const request = response.headers.get('x-request-id') ?? '';
     if (request !== '' && this.#passing?.request === request) return; // its place is known already
-    this.failed({
+    const problem = {
       title: `${response.status}: ${body.type ?? 'the action has failed'}`,
       message: String(body.error?.message ?? body.error ?? response.statusText),
       ...{ file: '', line: 0, column: 0 },
       frame: details,
       request,
-    });
+    };
+    this.failed(problem, { isOfData });
   }
 
   /**
    * Something has gone wrong on this page.
    *
    * @param {Shown} problem
+   * @param {{ isOfData?: boolean }} [options]
    */
-  failed(problem) {
+  failed(problem, { isOfData = false } = {}) {
     this.#passing = problem;
+    this.#isOfData = isOfData;
     this.#closed = false;
     this.#draw();
   }

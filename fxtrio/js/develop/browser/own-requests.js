@@ -83,8 +83,10 @@ export class OwnRequests {
     if (text !== '') this.#window.console[level](`[server] ${text}`);
     if (shown === null) return;
     const url = this.#pages.get(request) ?? null;
-    if (url === null || this.#isShown(url) || !this.#navigation) this.#overlay.failed(shown);
-    else this.#later.set(url, shown);
+    if (url === null) this.#overlay.failed(shown);
+    else if (this.#isShown(url) || !this.#navigation) {
+      this.#overlay.failed(shown, { isOfData: true });
+    } else this.#later.set(url, shown);
   }
 
   /** @param {string} url */
@@ -99,7 +101,7 @@ export class OwnRequests {
     for (const [url, shown] of this.#later) {
       if (!this.#isShown(url)) continue;
       this.#later.delete(url);
-      this.#overlay.failed(shown);
+      this.#overlay.failed(shown, { isOfData: true });
     }
   }
 

@@ -108,7 +108,7 @@ export class Updates {
 
   async #apply() {
     const [data, modules] = [this.#data, this.#modules];
-    if (modules.length > 0) this.#overlay.clear(); // what the code before them has thrown
+    if (modules.length > 0) this.#overlay.clearThrown(); // what the code before them has thrown
     this.#data = null;
     this.#modules = [];
     this.#expected.clear();
@@ -144,7 +144,7 @@ export class Updates {
       flushSync(() => {
         // Of new modules everything is taken: slots, MEMO, and components without a name.
         screen.replace(view);
-        if (hasModules) this.#refresh();
+        this.#refresh(); // components elsewhere may be new, too
       });
       performance.mark('fx:shown');
       return;
@@ -181,7 +181,7 @@ export class Updates {
       const type = response.headers.get('content-type') ?? '';
       const body = /json/.test(type) ? await response.json() : {};
       if (response.status >= 500) {
-        this.#overlay.answered(body, response);
+        this.#overlay.answered(body, response, { isOfData: true });
         return null;
       }
       if (body.page?.module) return body;
