@@ -16,7 +16,15 @@ def command(stdio: bool) -> None:
 
     import trio
 
-    from fxtrio.lsp.stdio import serve_stdio
+    from fxtrio.errors import ExtraMissing
 
+    try:
+        from fxtrio.lsp.stdio import serve_stdio
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise ExtraMissing("fx lsp", "lsp", "pygls") from None
     logging.basicConfig(level=logging.WARNING)
+    # It warns of what is in order: notifications that nobody takes, and late cancellations.
+    logging.getLogger("pygls").setLevel(logging.ERROR)
     raise SystemExit(trio.run(serve_stdio))

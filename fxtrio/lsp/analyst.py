@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import attrs
 import trio
+from pygls.exceptions import JsonRpcException
 
 from fxtrio.compile.installation import JS
 from fxtrio.compile.problems import Problem
@@ -15,7 +17,7 @@ from fxtrio.compile.ui import ui_file, ui_problem
 from fxtrio.lsp.kept_process import KeptProcess
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position, Range
-from fxtrio.lsp.rpc import ConnectionLost, RequestRefused
+from fxtrio.lsp.rpc import ConnectionLost
 from fxtrio.node import NodeMissing, find_node
 
 Kind = Literal["key", "variable", "action", "link"]
@@ -98,10 +100,10 @@ class Analyst:
         origin = tuple(found.get("origin") or ())
         return Wanted(found["kind"], found["range"], origin)
 
-    async def changed(self, view: PageView) -> None:
-        """Tell that other files of the project may be new."""
+    def changed(self, root: Path) -> None:
+        """Tell that other files of a project may be new."""
         if self._child is not None:
-            await self._child.notify("changed", {"root": view.root.as_posix()})
+            self._child.notify("changed", {"root": root.as_posix()})
 
     async def _ask(self, method: str, view: PageView, more: dict[str, Any]) -> Any:
         """Return an answer; None without Node, and when it has died over this."""
@@ -111,7 +113,7 @@ class Analyst:
         file = {"root": view.root.as_posix(), "path": view.path, "text": view.checked.ui}
         try:
             return await self._child.request(method, {**file, **more})
-        except (ConnectionLost, RequestRefused) as error:
+        except (ConnectionLost, JsonRpcException) as error:
             self._report(f"{view.path}: its UI code could not be looked at: {error}")
             return None
 

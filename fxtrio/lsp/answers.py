@@ -32,8 +32,8 @@ from fxtrio.lsp.renaming import (
     crosses,
     edits_of,
     merged,
-    refuse_rename,
 )
+from fxtrio.lsp.rpc import request_failed
 from fxtrio.lsp.sites import NamingPlace, ProjectLook, definitions_of, sites_of
 from fxtrio.lsp.things import ActionThing, Setting, Thing, thing_at
 from fxtrio.lsp.views import Views, read_text_of
@@ -119,7 +119,7 @@ class Answers:
         return [*found, *(one for one in others or [] if one not in found)]
 
     async def prepare_rename(self, document: Document, position: Position) -> dict[str, Any]:
-        """Return the name at a position. Raises RequestRefused when it cannot be changed."""
+        """Return the name at a position. Raises JsonRpcException when it cannot be changed."""
         _, thing = await self._thing(document, position)
         if not crosses(thing):
             method = "textDocument/prepareRename"
@@ -133,7 +133,7 @@ class Answers:
     async def rename(self, document: Document, position: Position, new: str) -> dict[str, Edits]:
         """Return the edits that rename what stands at a position, in all files.
 
-        Raises RequestRefused when not every place that has the name is known.
+        Raises JsonRpcException when not every place that has the name is known.
         """
         setting, thing = await self._thing(document, position)
         if not crosses(thing):
@@ -150,7 +150,7 @@ class Answers:
         defined = [site for site in sites if site.is_definition]
         expected = 1 if isinstance(found, ActionThing) else len({key.place for key in found.keys})
         if len(defined) != expected:
-            raise refuse_rename(f"{found.name!r} has moved since the last save: save the file.")
+            raise request_failed(f"{found.name!r} has moved since the last save: save the file.")
         edits = [edits_of((site for site in sites if not site.is_attribute), new)]
         for site in defined:
             if site.is_attribute:
@@ -163,7 +163,7 @@ class Answers:
         view = None if document is None else await self._views.of(document)
         edit = None
         if view is not None and is_typed_dict(view.checked.python, site.range["start"]["line"]):
-            raise refuse_rename(
+            raise request_failed(
                 f"{name!r} is a key of a TypedDict, which Python code names as text: nobody "
                 "knows all places."
             )
@@ -172,7 +172,7 @@ class Answers:
             method = "textDocument/rename"
             edit = await self._elsewhere(method, document, start, edits_back, **more)
         if not edit:
-            raise refuse_rename(
+            raise request_failed(
                 f"{name!r} is an attribute of a class in {site.file.name}, which other Python "
                 "code may use: a language server for Python renames it (option 'python')."
             )

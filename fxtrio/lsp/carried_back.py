@@ -119,8 +119,10 @@ def _line_edits(edits: list[dict[str, Any]], projection: Projection) -> list[dic
     """
     # The last first, so that none moves another.
     ordered = sorted(edits, key=lambda one: tuple(one["range"]["start"].values()), reverse=True)
-    changes = [{"range": one["range"], "text": one["newText"]} for one in ordered]
-    before, after = projection.text.split("\n"), edited(projection.text, changes).split("\n")
+    text = projection.text
+    for one in ordered:
+        text = edited(text, one["range"], one["newText"])
+    before, after = projection.text.split("\n"), text.split("\n")
     if len(before) != len(after):
         return None
     found = []

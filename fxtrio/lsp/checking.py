@@ -13,16 +13,17 @@ from pathlib import Path
 
 import attrs
 import trio
+from lsprotocol.types import Diagnostic
 
 from fxtrio.compile.problems import Problem
 from fxtrio.lsp.analyst import Analyst
-from fxtrio.lsp.diagnostics import Diagnostic, diagnostic_of, moved
+from fxtrio.lsp.diagnostics import diagnostic_of, moved
 from fxtrio.lsp.documents import PAGE_SUFFIX, Documents
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Places, places_of
 from fxtrio.lsp.views import Views, read_text_of
 
-Publish = Callable[[Path, int | None, list[Diagnostic]], Awaitable[None]]
+Publish = Callable[[Path, int | None, list[Diagnostic]], None]
 """Shows the diagnostics of a file, and of which version of it."""
 
 CheckWhole = Callable[[Path], Awaitable[list[Problem] | None]]
@@ -126,7 +127,7 @@ class Checking:
         if saved is not None:
             problems += moved(saved.others, saved.places, view.places)
         if self._documents.get(file) is document:
-            await self._show(file, document.version, problems, view.places)
+            self._show(file, document.version, problems, view.places)
 
     async def _alone(self, view: PageView) -> list[Problem]:
         return [*view.problems, *await self._analyst.problems(view)]
@@ -164,13 +165,13 @@ class Checking:
         found = self._whole.get(self._views.root_of(file), {}).get(file, [])
         self._saved.pop(file, None)
         places = places_of(await read_text_of(file))
-        await self._show(file, None, found, places)
+        self._show(file, None, found, places)
 
-    async def _show(
+    def _show(
         self, file: Path, version: int | None, problems: list[Problem], places: Places
     ) -> None:
         found = [diagnostic_of(problem, places) for problem in sorted(problems)]
-        await self._publish(file, version, found)
+        self._publish(file, version, found)
 
 
 def _each_place_once(kinds: Iterable[Sequence[Problem]]) -> Iterator[Problem]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+
+from lsprotocol import types
 
 from fxtrio.compile.problems import Problem
-from fxtrio.lsp.places import Places, Position, units
+from fxtrio.lsp.places import Places, units
 
-Diagnostic = dict[str, Any]
-
-_ERROR = 1
 # What is underlined: a name or a number, text in quotes, or else one character.
 _WORD = re.compile(r"@?[\w$]+|\"[^\"\n]*\"|'[^'\n]*'|.")
 
 
-def diagnostic_of(problem: Problem, places: Places) -> Diagnostic:
+def diagnostic_of(problem: Problem, places: Places) -> types.Diagnostic:
     """Return a problem of the text with ``places``, underlined from its column to the word's end.
 
     Its message is that of `fx check` without the place.
@@ -26,15 +24,12 @@ def diagnostic_of(problem: Problem, places: Places) -> Diagnostic:
     column = min(max(problem.column - 1, 0), len(content))
     found = _WORD.match(content, column)
     end = found.end() if found else column
-    return {
-        "range": {
-            "start": _position(line, content, column),
-            "end": _position(line, content, end),
-        },
-        "severity": _ERROR,
-        "source": "fx",
-        "message": message_of(problem),
-    }
+    return types.Diagnostic(
+        types.Range(_position(line, content, column), _position(line, content, end)),
+        message_of(problem),
+        severity=types.DiagnosticSeverity.Error,
+        source="fx",
+    )
 
 
 def message_of(problem: Problem) -> str:
@@ -65,5 +60,5 @@ def moved(problems: Iterable[Problem], before: Places, now: Places) -> list[Prob
     return kept
 
 
-def _position(line: int, content: str, column: int) -> Position:
-    return {"line": line, "character": units(content[:column])}
+def _position(line: int, content: str, column: int) -> types.Position:
+    return types.Position(line, units(content[:column]))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import attrs
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.workspace import TextDocument
 
 from fxtrio.config import CONFIG_FILE
-from fxtrio.lsp.places import edited
-from fxtrio.lsp.rpc import INVALID_PARAMS, RequestRefused
 
 PAGE_SUFFIX = ".fxl"
 
@@ -29,7 +28,7 @@ class Document:
 
 
 class Documents:
-    """All open files, by their path. A change of a file that is not open is refused."""
+    """The newest version of each open file, by its path."""
 
     def __init__(self) -> None:
         self._open: dict[Path, Document] = {}
@@ -41,41 +40,34 @@ class Documents:
         """Return an open file; None when it is not open."""
         return self._open.get(file)
 
-    def at(self, params: Any) -> Document:
-        """Return the file that a request is about. Raises RequestRefused."""
-        document = self._open.get(path_of(_uri(params)))
+    def at(self, uri: str) -> Document:
+        """Return the file that a request is about. Raises JsonRpcInvalidParams."""
+        file = file_of(uri)
+        document = None if file is None else self._open.get(file)
         if document is None:
-            raise RequestRefused(INVALID_PARAMS, f"{_uri(params)} is not open")
+            raise JsonRpcInvalidParams(f"{uri} is not open")
         return document
 
-    def opened(self, params: Any) -> Document:
-        """Take a ``textDocument/didOpen``."""
-        uri, item = _uri(params), params["textDocument"]
-        document = Document(uri, path_of(uri), item.get("version"), str(item.get("text", "")))
-        self._open[document.file] = document
+    def take(self, text: TextDocument) -> Document | None:
+        """Keep a file as it is now; None for what is on no disk."""
+        file = file_of(text.uri)
+        if file is None:
+            return None
+        document = self._open[file] = Document(text.uri, file, text.version, text.source)
         return document
 
-    def changed(self, params: Any) -> Document:
-        """Take a ``textDocument/didChange``."""
-        before = self.at(params)
-        text = edited(before.text, params.get("contentChanges") or [])
-        version = params["textDocument"].get("version")
-        after = self._open[before.file] = attrs.evolve(before, text=text, version=version)
-        return after
-
-    def closed(self, params: Any) -> Path:
-        """Take a ``textDocument/didClose``; returns which file it was."""
-        file = path_of(_uri(params))
-        self._open.pop(file, None)
+    def closed(self, uri: str) -> Path | None:
+        """Forget a file; returns which one it was."""
+        file = file_of(uri)
+        if file is not None:
+            self._open.pop(file, None)
         return file
 
 
-def path_of(uri: str) -> Path:
-    """Return the file of a ``file:`` URI. Raises RequestRefused for any other."""
+def file_of(uri: str) -> Path | None:
+    """Return the file of a ``file:`` URI; None for any other."""
     parts = urlsplit(uri)
-    if parts.scheme != "file":
-        raise RequestRefused(INVALID_PARAMS, f"{uri} is no file")
-    return Path(unquote(parts.path))
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
 
 def project_of(file: Path, folders: tuple[Path, ...]) -> Path:
@@ -92,11 +84,3 @@ def project_of(file: Path, folders: tuple[Path, ...]) -> Path:
         if folder.name == "pages":
             return folder.parent
     return next((folder for folder in folders if folder in around), file.parent)
-
-
-def _uri(params: Any) -> str:
-    document = params.get("textDocument") if isinstance(params, dict) else None
-    uri = document.get("uri") if isinstance(document, dict) else None
-    if not isinstance(uri, str):
-        raise RequestRefused(INVALID_PARAMS, "there is no textDocument with a uri")
-    return uri

@@ -6,23 +6,17 @@ The analyst of UI halves is one, and so is each language server that requests ar
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
 import trio
+from pygls.exceptions import JsonRpcException
 
-from fxtrio.lsp.rpc import (
-    METHOD_NOT_FOUND,
-    Answer,
-    ConnectionLost,
-    Handler,
-    RequestRefused,
-    RpcPeer,
-)
-from fxtrio.lsp.wire import FrameInvalid
+from fxtrio.lsp.rpc import ConnectionLost, Peer, TrioProtocol
+from fxtrio.lsp.streams import FrameInvalid
 
 MOST_STARTS = 5
 """How often a process is started before it is given up (count)."""
@@ -36,18 +30,7 @@ START_TIMEOUT = 60.0
 log = logging.getLogger("fx.lsp")
 
 
-class Deaf:
-    """Refuses requests and ignores notifications."""
-
-    def requested(self, method: str, params: Any) -> Answer:
-        """Refuse the request."""
-        raise RequestRefused(METHOD_NOT_FOUND, f"{method} is not answered")
-
-    def notified(self, method: str, params: Any) -> None:
-        """Ignore the notification."""
-
-
-async def _greet_nobody(connection: RpcPeer) -> None:
+async def _greet_nobody(connection: TrioProtocol) -> None:
     await trio.lowlevel.checkpoint()
 
 
@@ -55,7 +38,7 @@ class KeptProcess:
     """One process, over all its lives. Runs while `run` does.
 
     ``greet`` is awaited at the start of each life, before anything is asked. ``report`` gets
-    a line when a life has ended.
+    a line when a life has ended. ``answers`` has what the process may ask, by method.
     """
 
     def __init__(
@@ -65,8 +48,8 @@ class KeptProcess:
         *,
         cwd: Path,
         report: Callable[[str], None],
-        greet: Callable[[RpcPeer], Awaitable[None]] = _greet_nobody,
-        handler: Handler | None = None,
+        greet: Callable[[TrioProtocol], Awaitable[None]] = _greet_nobody,
+        answers: Mapping[str, Callable[[Any], Any]] = {},
     ) -> None:
         self.name = name
         self.starts = 0
@@ -76,8 +59,8 @@ class KeptProcess:
         self._cwd = cwd
         self._report = report
         self._greet = greet
-        self._handler = handler or Deaf()
-        self._connection: RpcPeer | None = None
+        self._answers = answers
+        self._connection: TrioProtocol | None = None
         self._changed = trio.Event()
         self._given_up = False
 
@@ -88,13 +71,13 @@ class KeptProcess:
     async def request(self, method: str, params: Any) -> Any:
         """Return the result of a request, when the process is ready for it.
 
-        Raises RequestRefused, and ConnectionLost when the process dies meanwhile or was given
+        Raises JsonRpcException, and ConnectionLost when the process dies meanwhile or was given
         up.
         """
         connection = await self.wait_ready()
-        return await connection.request(method, params)
+        return await connection.ask(method, params)
 
-    async def wait_ready(self) -> RpcPeer:
+    async def wait_ready(self) -> TrioProtocol:
         """Return the connection when there is one. Raises ConnectionLost when it was given up."""
         while self._connection is None:
             if self._given_up:
@@ -102,13 +85,10 @@ class KeptProcess:
             await self._changed.wait()
         return self._connection
 
-    async def notify(self, method: str, params: Any) -> None:
+    def notify(self, method: str, params: Any) -> None:
         """Send a notification; while the process is not ready it is dropped."""
         if self._connection is not None:
-            try:
-                await self._connection.notify(method, params)
-            except ConnectionLost:
-                return  # `run` sees it too, and starts it again
+            self._connection.notify(method, params)
 
     async def run(self) -> None:
         """Keep the process running; returns when it was given up."""
@@ -125,7 +105,7 @@ class KeptProcess:
             self._given_up = True
             self._set(None)
 
-    def _set(self, connection: RpcPeer | None) -> None:
+    def _set(self, connection: TrioProtocol | None) -> None:
         self._connection = connection
         self._changed.set()
         self._changed = trio.Event()
@@ -160,26 +140,27 @@ class KeptProcess:
     async def _talk(self, process: trio.Process) -> str:
         """Ask and answer until the process ends; returns why, "" when it just has."""
         assert process.stdout is not None and process.stdin is not None  # pipes, as asked for
-        connection = RpcPeer(self.name, process.stdout, process.stdin)
+        receive, send = process.stdout, process.stdin
+        connection = Peer(self.name, self._answers).protocol
         cause = ""
         async with trio.open_nursery() as nursery:
 
-            async def listen() -> None:
+            async def listen(task_status: trio.TaskStatus[None]) -> None:
                 nonlocal cause
                 try:
-                    await connection.run(self._handler)
+                    await connection.serve(receive, send, task_status=task_status)
                 except FrameInvalid:
                     cause = "it has written what is no message"
                 nursery.cancel_scope.cancel("the process has ended")
 
-            nursery.start_soon(listen)
+            await nursery.start(listen)
             try:
                 with trio.fail_after(START_TIMEOUT):
                     await self._greet(connection)
             except trio.TooSlowError:
                 cause = f"it has not answered within {START_TIMEOUT:g} s"
                 nursery.cancel_scope.cancel(cause)
-            except (ConnectionLost, RequestRefused) as error:
+            except (ConnectionLost, JsonRpcException) as error:
                 cause = f"it has not started: {error}"
                 nursery.cancel_scope.cancel(cause)
             else:

@@ -8,12 +8,12 @@ then; nothing is written to the disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
 import trio
+from pygls.exceptions import JsonRpcException
 
 from fxtrio.lsp.carried_back import Answered
 from fxtrio.lsp.kept_process import KeptProcess
@@ -21,13 +21,7 @@ from fxtrio.lsp.knowledge import Knowledge
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position
 from fxtrio.lsp.projection import Language, Projection, language_at, project
-from fxtrio.lsp.rpc import (
-    METHOD_NOT_FOUND,
-    Answer,
-    ConnectionLost,
-    RequestRefused,
-    RpcPeer,
-)
+from fxtrio.lsp.rpc import ConnectionLost, TrioProtocol
 
 MOST_SERVERS = 20
 """Processes at a time, over all projects; further questions stay unanswered (count)."""
@@ -35,26 +29,21 @@ MOST_SERVERS = 20
 _IDS = {".py": "python", ".tsx": "typescriptreact", ".jsx": "javascriptreact"}
 
 
-class _Agreeing:
-    """Answers what servers ask their editor: they get no settings, and may do what they want."""
-
-    def requested(self, method: str, params: Any) -> Answer:
-        """Return what answers a request."""
-        if method == "workspace/configuration":
-            return partial(_give, [None for _ in params.get("items", [])])
-        if method in ("client/registerCapability", "client/unregisterCapability"):
-            return partial(_give, None)
-        if method == "window/workDoneProgress/create":
-            return partial(_give, None)
-        raise RequestRefused(METHOD_NOT_FOUND, f"{method} is not answered")
-
-    def notified(self, method: str, params: Any) -> None:
-        """Ignore a notification: problems are those of `fx check`."""
+def _no_settings(params: dict[str, Any]) -> list[None]:
+    return [None for _ in params.get("items", [])]
 
 
-async def _give(result: Any) -> Any:
-    await trio.lowlevel.checkpoint()
-    return result
+def _agreed(params: Any) -> None:
+    """Let a server do what it wants."""
+
+
+_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "workspace/configuration": _no_settings,
+    "client/registerCapability": _agreed,
+    "client/unregisterCapability": _agreed,
+    "window/workDoneProgress/create": _agreed,
+}
+"""What servers ask their editor."""
 
 
 @attrs.define(eq=False)
@@ -107,7 +96,7 @@ class OtherServers:
             async with server.asking:
                 await self._show(server, view, projection)
             result = await server.process.request(method, params)
-        except (ConnectionLost, RequestRefused):
+        except (ConnectionLost, JsonRpcException):
             return None
         return back(result, projection, server.pages)
 
@@ -119,7 +108,7 @@ class OtherServers:
         plain = {**item, "data": item["data"]["of"]}
         try:
             return await server.process.request("completionItem/resolve", plain)
-        except (ConnectionLost, RequestRefused):
+        except (ConnectionLost, JsonRpcException):
             return None
 
     def _server(self, root: Path, language: Language) -> _Server | None:
@@ -136,7 +125,7 @@ class OtherServers:
                 cwd=root,
                 report=self._report,
                 greet=lambda peer: _greet(peer, root, server),
-                handler=_Agreeing(),
+                answers=_ANSWERS,
             )
         )
         try:
@@ -157,21 +146,19 @@ class OtherServers:
         server.shown[uri] = version + 1, text
         if before is None:
             item = {"uri": uri, "languageId": _IDS[projection.file.suffix], "version": 1}
-            await server.process.notify(
-                "textDocument/didOpen", {"textDocument": {**item, "text": text}}
-            )
+            server.process.notify("textDocument/didOpen", {"textDocument": {**item, "text": text}})
         else:
             document = {"uri": uri, "version": version + 1}
             params = {"textDocument": document, "contentChanges": [{"text": text}]}
-            await server.process.notify("textDocument/didChange", params)
+            server.process.notify("textDocument/didChange", params)
 
 
-async def _greet(peer: RpcPeer, root: Path, server: _Server) -> None:
+async def _greet(peer: TrioProtocol, root: Path, server: _Server) -> None:
     """Tell a server that was just started which project it is for."""
     server.shown.clear()
     uri = root.as_uri()
     markdown = ["markdown", "plaintext"]
-    await peer.request(
+    await peer.ask(
         "initialize",
         {
             "processId": None,
@@ -190,4 +177,4 @@ async def _greet(peer: RpcPeer, root: Path, server: _Server) -> None:
             },
         },
     )
-    await peer.notify("initialized", {})
+    peer.notify("initialized", {})

@@ -1,17 +1,12 @@
-"""Places in a text as editors count them: lines and UTF-16 units, both from 0. Pure.
-
-pygls has the same, and takes a form feed for the end of a line, as no editor does.
-"""
+"""Places in a text as editors count them: lines and UTF-16 units, both from 0. Pure."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import Any
 
 import attrs
-
-from fxtrio.lsp.rpc import INVALID_PARAMS, RequestRefused
+from lsprotocol import types
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -40,11 +35,8 @@ class Places:
         return len(self._starts)
 
     def offset(self, position: Position) -> int:
-        """Return the offset of a position; one behind the end of its line is the line's end.
-
-        Raises RequestRefused for what is no position.
-        """
-        line, character = _two_numbers(position)
+        """Return the offset of a position; one behind the end of its line is the line's end."""
+        line, character = position["line"], position["character"]
         if line >= len(self._starts):
             return len(self.text)
         start = self._starts[line]
@@ -81,34 +73,13 @@ def places_of(text: str) -> Places:
     return Places(text, [0, *(found.end() for found in _LINE_END.finditer(text))])
 
 
-def edited(text: str, changes: list[dict[str, Any]]) -> str:
-    """Return ``text`` after the changes of one ``textDocument/didChange``, made in their order.
-
-    A change without a range is the whole text. Raises RequestRefused for what is no change.
-    """
-    for change in changes:
-        new = change.get("text") if isinstance(change, dict) else None
-        if not isinstance(new, str):
-            raise RequestRefused(INVALID_PARAMS, "a change has no text")
-        place = change.get("range")
-        if place is None:
-            text = new
-            continue
-        places = places_of(text)
-        start, end = places.offset(place.get("start")), places.offset(place.get("end"))
-        text = text[:start] + new + text[max(start, end) :]
-    return text
+def edited(text: str, range_: Range, new: str) -> str:
+    """Return ``text`` with ``new`` in the place of a range."""
+    places = places_of(text)
+    start, end = places.offset(range_["start"]), places.offset(range_["end"])
+    return text[:start] + new + text[max(start, end) :]
 
 
-def position_in(params: Any) -> Position:
-    """Return the position that a request is about. Raises RequestRefused without one."""
-    line, character = _two_numbers(params.get("position") if isinstance(params, dict) else None)
-    return {"line": line, "character": character}
-
-
-def _two_numbers(position: object) -> tuple[int, int]:
-    if isinstance(position, dict):
-        line, character = position.get("line"), position.get("character")
-        if isinstance(line, int) and isinstance(character, int) and line >= 0:
-            return line, character
-    raise RequestRefused(INVALID_PARAMS, f"{position!r} is no position")
+def position_in(given: types.Position) -> Position:
+    """Return a position of the protocol."""
+    return {"line": given.line, "character": given.character}

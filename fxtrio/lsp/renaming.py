@@ -12,17 +12,12 @@ from fxtrio.compile.bindings import names_of
 from fxtrio.compile.statements import Broken, parse_module
 from fxtrio.lsp.origins import keys_below
 from fxtrio.lsp.page import PageView
-from fxtrio.lsp.rpc import REQUEST_FAILED, RequestRefused
+from fxtrio.lsp.rpc import request_failed
 from fxtrio.lsp.sites import NamingPlace
 from fxtrio.lsp.things import ActionThing, KeyThing, Setting, Thing
 
 Edits = dict[str, list[dict[str, Any]]]
 """Changes by URI."""
-
-
-def refuse_rename(cause: str) -> RequestRefused:
-    """Return what an editor is told of a name that cannot be changed."""
-    return RequestRefused(REQUEST_FAILED, cause)
 
 
 def crosses(thing: Thing | None) -> bool:
@@ -31,44 +26,44 @@ def crosses(thing: Thing | None) -> bool:
 
 
 def check_renamable(thing: Thing | None) -> KeyThing | ActionThing:
-    """Return the thing. Raises RequestRefused for what has no name that could be changed here."""
+    """Return the thing. Raises JsonRpcException for what has no name that could be changed here."""
     if isinstance(thing, ActionThing):
         return thing
     if not isinstance(thing, KeyThing) or not crosses(thing):
-        raise refuse_rename("Nothing here has a name in both halves.")
+        raise request_failed("Nothing here has a name in both halves.")
     if thing.origin[:1] == ("params",):
-        raise refuse_rename(f"{thing.name!r} is a part of the page's path: rename the file.")
+        raise request_failed(f"{thing.name!r} is a part of the page's path: rename the file.")
     if not thing.keys:
-        raise refuse_rename(
+        raise request_failed(
             f"Nothing is known of {thing.name!r}: annotate what the loader or action returns, "
             "and save the file."
         )
     for key in thing.keys:
         if key.attribute not in ("", key.name):
-            raise refuse_rename(f"{key.name!r} is an alias of {key.attribute!r}: rename it there.")
+            raise request_failed(f"{key.name!r} is an alias of {key.attribute!r}: rename it there.")
         if key.place is None:
-            raise refuse_rename(f"{key.name!r} is written nowhere in this project.")
+            raise request_failed(f"{key.name!r} is written nowhere in this project.")
     return thing
 
 
 def check_name(thing: KeyThing | ActionThing, new: str, setting: Setting, home: PageView) -> None:
-    """Raise RequestRefused for a name that cannot be, or is taken.
+    """Raise JsonRpcException for a name that cannot be, or is taken.
 
     ``home`` is the file that an action is in.
     """
     if not new.isidentifier() or not new.isascii() or keyword.iskeyword(new):
-        raise refuse_rename(f"{new!r} is no name in both languages.")
+        raise request_failed(f"{new!r} is no name in both languages.")
     if isinstance(thing, KeyThing):
         siblings = keys_below(setting.types, thing.origin[:-1]) if thing.origin else []
         if any(key.name == new for key in siblings):
-            raise refuse_rename(f"There is a key {new!r} beside it.")
+            raise request_failed(f"There is a key {new!r} beside it.")
         return
     module = parse_module(home.checked.python)
     if isinstance(module, Broken):
-        raise refuse_rename(f"{home.path} has a mistake of syntax: correct it first.")
+        raise request_failed(f"{home.path} has a mistake of syntax: correct it first.")
     names = names_of(module.body)
     if new in names.bound | names.used or hasattr(builtins, new):
-        raise refuse_rename(f"{home.path} has a name {new!r} already.")
+        raise request_failed(f"{home.path} has a name {new!r} already.")
 
 
 def edits_of(sites: Iterable[NamingPlace], new: str) -> Edits:

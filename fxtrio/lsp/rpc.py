@@ -1,53 +1,42 @@
-"""JSON-RPC over a pair of streams: to the editor, and to each process that answers for it.
+"""pygls on trio: the protocol to the editor, and to each process that answers for it.
 
-Requests of the other side are answered side by side, each in a task that
-``$/cancelRequest`` ends; its notifications are taken in their order.
+pygls reads, checks, hands out and writes messages, and waits for nothing but its streams.
+Where it would start a task of asyncio, `TrioProtocol` starts one of trio's, in the nursery of
+`serve`; to cancel a request is to cancel that task.
 """
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from itertools import count
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from functools import partial
+from threading import Event
+from typing import Any
+from uuid import uuid4
 
-import attrs
 import trio
+from cattrs import Converter
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+from pygls.client import JsonRPCClient
+from pygls.exceptions import JsonRpcException
+from pygls.io_ import run_async
+from pygls.protocol.json_rpc import (
+    JsonRPCNotification,
+    JsonRPCProtocol,
+    JsonRPCRequestMessage,
+    JsonRPCResponseMessage,
+)
 
 from fxtrio.errors import FxtrioError
-from fxtrio.lsp.wire import Malformed, Message, MessageReader, encode
-
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-REQUEST_CANCELLED = -32800
-SERVER_CANCELLED = -32802
-REQUEST_FAILED = -32803
+from fxtrio.lsp.streams import FrameInvalid, Incoming, Outgoing
 
 MOST_REQUESTS = 100
 """Requests that are answered at a time; more are refused (count)."""
 
-SEND_TIMEOUT = 10.0
-"""How long the other side may read nothing before the connection is given up (seconds)."""
-
-CANCEL_TIMEOUT = 1.0
-"""How long telling the other side takes that an answer is not wanted any more (seconds)."""
-
-_CHUNK = 65536
-
 log = logging.getLogger("fx.lsp")
-
-
-class RequestRefused(FxtrioError):
-    """A request is answered with an error, by either side."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 class ConnectionLost(FxtrioError):
@@ -58,194 +47,192 @@ class ConnectionLost(FxtrioError):
         self.name = name
 
 
-Answer = Callable[[], Awaitable[Any]]
+def request_failed(cause: str) -> JsonRpcException:
+    """Return what the other side is told of a request that is in order and has no answer."""
+    return JsonRpcException(cause, types.LSPErrorCodes.RequestFailed)
 
 
-class Handler(Protocol):
-    """Answers what comes in. Both are called at once, in the order of the messages."""
+class _Answer(Future[Any]):
+    """What a task makes. Cancelling it cancels the task, and it is cancelled when that ends."""
 
-    def requested(self, method: str, params: Any) -> Answer:
-        """Return what makes the result; it runs in a task of its own.
+    def __init__(self) -> None:
+        super().__init__()
+        self.scope = trio.CancelScope()
 
-        Raises RequestRefused, as the answer may.
-        """
+    def cancel(self) -> bool:
+        self.scope.cancel("the other side does not want the answer any more")
+        return True
 
-    def notified(self, method: str, params: Any) -> None:
-        """Take a notification."""
+    async def make(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        """Await ``coroutine``. Raises nothing: an editor goes on after a defect."""
+        try:
+            with self.scope:
+                self.set_result(await coroutine)
+        except Exception as error:
+            self.set_exception(error)
+        finally:
+            if not self.done():
+                super().cancel()
 
 
-@attrs.define
-class _Waiting:
-    """A request that was sent, and its answer when there is one."""
+class TrioProtocol(JsonRPCProtocol):
+    """One connection. What it is sent is answered while `serve` runs.
 
-    done: trio.Event = attrs.field(factory=trio.Event)
-    answer: Message | None = None
+    A handler that returns a coroutine is called with its message, in the order of messages;
+    the coroutine then runs in a task of its own.
+    """
 
+    name = "editor"
 
-class RpcPeer:
-    """The other side of one connection. Valid while `run` runs; ``name`` stands in messages."""
+    def __init__(self, server: Any, converter: Converter) -> None:
+        super().__init__(server, converter)
+        self.leaving = Event()
+        """Set when no message is to be read any more."""
 
-    def __init__(
-        self, name: str, receive: trio.abc.ReceiveStream, send: trio.abc.SendStream
+        self._nursery: trio.Nursery | None = None
+
+    async def serve(
+        self,
+        receive: trio.abc.ReceiveStream,
+        send: trio.abc.SendStream,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        self.name = name
-        self._receive = receive
-        self._send = send
-        self._sending = trio.Lock()
-        self._numbers = count(1)
-        self._waiting: dict[int, _Waiting] = {}
-        self._running: dict[int | str, trio.CancelScope] = {}
-        self._lost = False
-
-    async def run(self, handler: Handler) -> None:
         """Take messages until the other side ends; what is being answered then is cancelled.
 
         Raises FrameInvalid when its bytes are no messages.
         """
-        reader = MessageReader()
+        outgoing = Outgoing(send)
+        self.set_writer(outgoing)
+        invalid: FrameInvalid | None = None
         try:
             async with trio.open_nursery() as nursery:
-                while data := await self._read():
-                    for message in reader.feed(data):
-                        await self._take(message, handler, nursery)
+
+                async def write() -> None:
+                    await outgoing.run()
+                    nursery.cancel_scope.cancel("the other side does not read any more")
+
+                self._nursery = nursery
+                nursery.start_soon(write, name="lsp.write")
+                task_status.started()
+                report = self._server.report_server_error
+                try:
+                    await run_async(self.leaving, Incoming(receive), self, log, report)
+                except FrameInvalid as error:
+                    invalid = error
                 nursery.cancel_scope.cancel("the other side has ended")
         finally:
-            self._give_up()
+            self._nursery = None
+            for future in self._request_futures.values():
+                if not future.done():
+                    future.set_exception(ConnectionLost(self.name))
+        if invalid is not None:
+            raise invalid
 
-    async def request(self, method: str, params: Any) -> Any:
+    async def ask(self, method: str, params: Any) -> Any:
         """Return the result of a request. Cancelling it cancels it there, too.
 
-        Raises RequestRefused and ConnectionLost.
+        Raises JsonRpcException when it is refused, and ConnectionLost.
         """
-        number = next(self._numbers)
-        waiting = self._waiting[number] = _Waiting()
-        try:
-            await self.send({"id": number, "method": method, "params": params})
-            async with self._cancelled_there(number):
-                await waiting.done.wait()
-        finally:
-            del self._waiting[number]
-        if waiting.answer is None:
+        if self._nursery is None:
             raise ConnectionLost(self.name)
-        error = waiting.answer.get("error")
-        if error is not None:
-            raise RequestRefused(error.get("code", REQUEST_FAILED), str(error.get("message", "")))
-        return waiting.answer.get("result")
-
-    async def notify(self, method: str, params: Any) -> None:
-        """Send a notification. Raises ConnectionLost."""
-        await self.send({"method": method, "params": params})
-
-    async def send(self, message: Message) -> None:
-        """Send a message as a whole, even when this is cancelled. Raises ConnectionLost."""
-        data = encode({"jsonrpc": "2.0", **message})
-        async with self._sending:
-            if self._lost:
-                raise ConnectionLost(self.name)
-            with trio.CancelScope(shield=True, deadline=trio.current_time() + SEND_TIMEOUT) as time:
-                try:
-                    await self._send.send_all(data)
-                except (trio.BrokenResourceError, trio.ClosedResourceError):
-                    self._give_up()
-        if time.cancelled_caught:
-            self._give_up()
-        if self._lost:
-            raise ConnectionLost(self.name)
-
-    async def _read(self) -> bytes | bytearray:
+        number = str(uuid4())
+        answered = trio.Event()
+        future = self.send_request(method, params, msg_id=number)
+        future.add_done_callback(lambda _: answered.set())
         try:
-            return await self._receive.receive_some(_CHUNK)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return b""
-
-    def _give_up(self) -> None:
-        self._lost = True
-        for waiting in self._waiting.values():
-            waiting.done.set()
-
-    @asynccontextmanager
-    async def _cancelled_there(self, number: int) -> AsyncIterator[None]:
-        try:
-            yield
+            await answered.wait()
         except trio.Cancelled:
-            with trio.move_on_after(CANCEL_TIMEOUT, shield=True), suppress(ConnectionLost):
-                await self.notify("$/cancelRequest", {"id": number})
+            self._request_futures.pop(number, None)
+            self.notify(types.CANCEL_REQUEST, types.CancelParams(number))
+            raise
+        return future.result()
+
+    def plain(self, value: object) -> Any:
+        """Return a value of the protocol as JSON has it."""
+        return self._converter.unstructure(value)
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return a message; a request that is none is refused."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=error.to_response_error())
             raise
 
-    async def _take(
-        self, message: Message | Malformed, handler: Handler, nursery: trio.Nursery
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
     ) -> None:
-        if isinstance(message, Malformed):
-            await self._refuse(None, RequestRefused(PARSE_ERROR, message.cause))
-        elif "method" not in message:
-            self._wake(message)
-        elif "id" in message:
-            await self._start(message, handler, nursery)
-        elif message["method"] == "$/cancelRequest":
-            self._cancel(message.get("params"))
-        else:
-            try:
-                handler.notified(message["method"], message.get("params"))
-            except Exception:
-                log.exception("%s: %s failed", self.name, message["method"])
-
-    def _wake(self, message: Message) -> None:
-        number = message.get("id")
-        waiting = self._waiting.get(number) if isinstance(number, int) else None
-        if waiting is not None:  # else nobody waits any more
-            waiting.answer = message
-            waiting.done.set()
-
-    def _cancel(self, params: Any) -> None:
-        number = params.get("id") if isinstance(params, dict) else None
-        scope = self._running.get(number) if isinstance(number, int | str) else None
-        if scope is not None:
-            scope.cancel("the other side does not want the answer any more")
-
-    async def _start(self, message: Message, handler: Handler, nursery: trio.Nursery) -> None:
-        number, method = message["id"], message["method"]
+        assert self._nursery is not None  # a message was read
+        if inspect.isgeneratorfunction(handler):  # one of pygls: it never waits
+            super()._execute_handler(msg_id, handler, callback, args, kwargs)
+            self._request_futures.pop(msg_id, None)  # pygls keeps those of notifications
+            return
+        if len(self._nursery.child_tasks) > MOST_REQUESTS:  # one writes
+            code = types.LSPErrorCodes.ServerCancelled
+            raise JsonRpcException("too many requests at a time", code)
+        answer = _Answer()
+        answer.add_done_callback(callback)
         try:
-            if not isinstance(number, int | str) or not isinstance(method, str):
-                raise RequestRefused(INVALID_REQUEST, "the id or the method is none")
-            if len(self._running) >= MOST_REQUESTS:
-                raise RequestRefused(SERVER_CANCELLED, "too many requests at a time")
-            answer = handler.requested(method, message.get("params"))
+            result = handler(*args or (), **kwargs or {})
         except Exception as error:
-            await self._refuse(number, self._refusal(method, error))
-        else:
-            scope = self._running[number] = trio.CancelScope()
-            nursery.start_soon(self._answer, number, method, answer, scope, name=f"lsp.{method}")
+            answer.set_exception(error)
+            return
+        if not inspect.iscoroutine(result):
+            answer.set_result(result)
+            return
+        self._request_futures[msg_id] = answer
+        self._nursery.start_soon(answer.make, result, name=f"lsp.{msg_id}")
 
-    async def _answer(
-        self, number: int | str, method: str, answer: Answer, scope: trio.CancelScope
-    ) -> None:
-        refused: RequestRefused | None = RequestRefused(REQUEST_CANCELLED, "cancelled")
-        result: Any = None
-        try:
-            with scope:
-                try:
-                    result = await answer()
-                    refused = None
-                except Exception as error:
-                    refused = self._refusal(method, error)
-        finally:
-            self._running.pop(number, None)
-        if refused is not None:
-            await self._refuse(number, refused)
-        else:
-            with suppress(ConnectionLost):
-                await self.send({"id": number, "result": result})
-
-    async def _refuse(self, number: int | str | None, refused: RequestRefused) -> None:
-        error = {"code": refused.code, "message": refused.message}
-        with suppress(ConnectionLost):
-            await self.send({"id": number, "error": error})
-
-    def _refusal(self, method: object, error: Exception) -> RequestRefused:
-        """Return the answer for ``error``: an editor goes on after a defect."""
-        if isinstance(error, RequestRefused):
-            return error
+    def _send_handler_result(self, future: Future[Any], *, msg_id: int | str) -> None:
+        error = None if future.cancelled() else future.exception()
         if isinstance(error, FxtrioError):
-            return RequestRefused(REQUEST_FAILED, str(error))
-        log.error("%s: %s failed", self.name, method, exc_info=error)
-        return RequestRefused(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+            error = request_failed(str(error))
+        if isinstance(error, JsonRpcException):  # meant: nothing to log
+            self._request_futures.pop(msg_id, None)
+            self._send_response(msg_id, error=error.to_response_error())
+        else:
+            super()._send_handler_result(future, msg_id=msg_id)
+
+
+class _PeerProtocol(TrioProtocol):
+    """Messages whose parameters and results are JSON as it was sent."""
+
+    def get_message_type(self, method: str) -> type[Any] | None:
+        """Return the type of what pygls reads itself."""
+        return types.CancelNotification if method == types.CANCEL_REQUEST else None
+
+
+class Peer(JsonRPCClient):
+    """The other side of a connection that is no editor. ``name`` stands in messages.
+
+    It may ask what ``answers`` has by method.
+    """
+
+    protocol: TrioProtocol
+
+    def __init__(self, name: str, answers: Mapping[str, Callable[[Any], Any]]) -> None:
+        super().__init__(_PeerProtocol, _plain_converter)
+        self.protocol.name = name
+        for method, answer in answers.items():
+            self.feature(method)(partial(answer))  # which pygls marks
+
+
+def _plain_converter() -> Converter:
+    converter = get_converter()
+    for kind, value in (
+        (JsonRPCRequestMessage, "params"),
+        (JsonRPCNotification, "params"),
+        (JsonRPCResponseMessage, "result"),
+    ):
+        # Either may be left out for null.
+        converter.register_structure_hook(
+            kind, lambda found, kind, v=value: kind(**{v: None, **found})
+        )
+    return converter

@@ -7,7 +7,6 @@ import sys
 
 import trio
 
-from fxtrio.lsp.rpc import RpcPeer
 from fxtrio.lsp.session import EditorSession
 
 
@@ -17,14 +16,12 @@ async def serve_editor(receive: trio.abc.ReceiveStream, send: trio.abc.SendStrea
     That is 0 after ``shutdown``, else 1. Raises FrameInvalid when it does not speak the
     protocol.
     """
-    connection = RpcPeer("editor", receive, send)
-    session = EditorSession(connection)
+    session = EditorSession()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(session.run)
-        with session.ended:
-            await connection.run(session)
+        await session.server.protocol.serve(receive, send)
         nursery.cancel_scope.cancel("the editor has left")
-    return 0 if session.was_shut_down else 1
+    return 0 if session.server.protocol.was_shut_down else 1
 
 
 async def serve_stdio() -> int:

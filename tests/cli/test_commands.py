@@ -131,6 +131,17 @@ def test_settings_are_printed_with_what_differs_from_the_defaults(
     assert "very-secret" not in result.output + json.dumps(values)
 
 
+def test_the_language_server_says_which_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    for name in [name for name in sys.modules if name.startswith("fxtrio.lsp.")]:
+        monkeypatch.delitem(sys.modules, name)
+
+    found = fx("lsp")
+
+    assert found.exit_code == 1
+    assert found.stderr == ("fx lsp: pygls is not installed. Run \"pip install 'fxtrio[lsp]'\".\n")
+
+
 def test_secrets_are_long_and_never_the_same() -> None:
     first, second = fx("secret").output.strip(), fx("secret").output.strip()
 

@@ -12,36 +12,39 @@ from typing import Any
 
 import trio
 
-from fxtrio.lsp.kept_process import Deaf
-from fxtrio.lsp.rpc import Answer, RpcPeer
+from fxtrio.lsp.rpc import Peer, TrioProtocol
 
-DEADLINE = 120.0
+DEADLINE = 40.0
 """For one test: a first one installs the toolchain (seconds)."""
 
 
-class Editor(Deaf):
+class Editor:
     """What an editor keeps of its side."""
 
     def __init__(self) -> None:
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
         self.versions: dict[str, int | None] = {}
         self.lines: list[str] = []
-        self.connection: RpcPeer
+        self.connection: TrioProtocol = Peer(
+            "fx lsp",
+            {
+                "textDocument/publishDiagnostics": self._told,
+                "window/logMessage": lambda params: self._note(params["message"]),
+            },
+        ).protocol
         self.process: trio.Process
         self._changed = trio.Event()
 
-    def requested(self, method: str, params: Any) -> Answer:
-        async def agree() -> None:
-            await trio.lowlevel.checkpoint()
+    def _told(self, params: Any) -> None:
+        self.diagnostics[params["uri"]] = params["diagnostics"]
+        self.versions[params["uri"]] = params.get("version")
+        self._wake()
 
-        return agree
+    def _note(self, line: str) -> None:
+        self.lines.append(line)
+        self._wake()
 
-    def notified(self, method: str, params: Any) -> None:
-        if method == "textDocument/publishDiagnostics":
-            self.diagnostics[params["uri"]] = params["diagnostics"]
-            self.versions[params["uri"]] = params.get("version")
-        elif method == "window/logMessage":
-            self.lines.append(params["message"])
+    def _wake(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
 
@@ -58,24 +61,24 @@ class Editor(Deaf):
             "version": version,
             "text": await trio.Path(file).read_text("utf-8") if text is None else text,
         }
-        await self.connection.notify("textDocument/didOpen", {"textDocument": item})
+        self.connection.notify("textDocument/didOpen", {"textDocument": item})
         return file.as_uri()
 
     async def write(self, uri: str, version: int, *changes: dict[str, Any]) -> None:
         """Edit an open file."""
         document = {"uri": uri, "version": version}
         params = {"textDocument": document, "contentChanges": list(changes)}
-        await self.connection.notify("textDocument/didChange", params)
+        self.connection.notify("textDocument/didChange", params)
 
     async def saved(self, uri: str) -> None:
         """Tell that a file was saved."""
-        await self.connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+        self.connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
 
     async def ask(self, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
         """Ask about a place, both numbers from 0."""
         place = {"line": line, "character": character}
         params = {"textDocument": {"uri": uri}, "position": place, **more}
-        return await self.connection.request(f"textDocument/{method}", params)
+        return await self.connection.ask(f"textDocument/{method}", params)
 
 
 @asynccontextmanager
@@ -92,9 +95,8 @@ async def open_editor(
     with trio.fail_after(deadline):
         async with trio.open_nursery() as nursery:
             process = editor.process = await nursery.start(start)
-            editor.connection = RpcPeer("fx lsp", process.stdout, process.stdin)
-            nursery.start_soon(editor.connection.run, editor)
-            await editor.connection.request(
+            await nursery.start(editor.connection.serve, process.stdout, process.stdin)
+            await editor.connection.ask(
                 "initialize",
                 {
                     "processId": None,
@@ -103,9 +105,9 @@ async def open_editor(
                     "initializationOptions": options,
                 },
             )
-            await editor.connection.notify("initialized", {})
+            editor.connection.notify("initialized", {})
             yield editor
-            await editor.connection.request("shutdown", None)
-            await editor.connection.notify("exit", None)
+            await editor.connection.ask("shutdown", None)
+            editor.connection.notify("exit", None)
             await process.wait()
         assert process.returncode == 0

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import trio
+from pygls.exceptions import JsonRpcException
 
 from fxtrio.lsp.places import edited
-from fxtrio.lsp.rpc import RequestRefused
 from tests.lsp.editor import Editor, open_editor
 
 pytestmark = pytest.mark.node
@@ -275,9 +275,9 @@ def applied(project: Path, edit: dict[str, Any]) -> dict[str, str]:
             key=lambda one: (one["range"]["start"]["line"], one["range"]["start"]["character"]),
             reverse=True,
         )
-        texts[name] = edited(
-            FILES[name], [{"range": one["range"], "text": one["newText"]} for one in ordered]
-        )
+        texts[name] = FILES[name]
+        for one in ordered:
+            texts[name] = edited(texts[name], one["range"], one["newText"])
     return texts
 
 
@@ -289,17 +289,17 @@ async def test_an_action_is_renamed_in_both_halves_and_in_other_pages(project: P
         prepared = await index("prepareRename", "async def si")
         edit = await index("rename", 'useAction("si', newName="write")
         same = await index("rename", "async def si", newName="write")
-        with pytest.raises(RequestRefused, match="has a name 'load' already"):
+        with pytest.raises(JsonRpcException, match="has a name 'load' already"):
             await index("rename", 'useAction("si', newName="load")
-        with pytest.raises(RequestRefused, match="'a-b' is no name in both languages"):
+        with pytest.raises(JsonRpcException, match="'a-b' is no name in both languages"):
             await index("rename", 'useAction("si', newName="a-b")
-        with pytest.raises(RequestRefused, match="an attribute of a class"):
+        with pytest.raises(JsonRpcException, match="an attribute of a class"):
             await index("rename", '<input name="ti', newName="heading")
         entry = Asking(editor, project, "pages/entries/[id].fxl")
         await editor.open(entry.file)
-        with pytest.raises(RequestRefused, match="rename the file"):
+        with pytest.raises(JsonRpcException, match="rename the file"):
             await entry("rename", "params.i", newName="number")
-        with pytest.raises(RequestRefused, match="Nothing here has a name in both halves"):
+        with pytest.raises(JsonRpcException, match="Nothing here has a name in both halves"):
             await index("prepareRename", "clas")
 
         plain = Asking(editor, project, "pages/plain.fxl")

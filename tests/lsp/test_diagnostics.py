@@ -30,7 +30,7 @@ def whole(line: int, character: int, to: tuple[int, int], text: str) -> dict[str
 async def test_a_file_is_looked_at_while_it_is_written(guestbook: Path) -> None:
     async with open_editor(guestbook, imports=False) as editor:
         unsaved = {"uri": "untitled:one.fxl", "languageId": "fxl", "version": 1, "text": "x"}
-        await editor.connection.notify("textDocument/didOpen", {"textDocument": unsaved})
+        editor.connection.notify("textDocument/didOpen", {"textDocument": unsaved})
         uri = await editor.open(guestbook / "pages" / "about.fxl")
         await editor.until(lambda: editor.diagnostics.get(uri) == [])
         await editor.write(

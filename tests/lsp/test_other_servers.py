@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import trio
+from pygls.exceptions import JsonRpcException
 
 from fxtrio.lsp.page import view_of
 from fxtrio.lsp.projection import Projection, language_at, project
-from fxtrio.lsp.rpc import RequestRefused
 from fxtrio.types.virtual import Shift
 from tests.lsp.editor import open_editor
 from tests.lsp.test_across import FILES, Asking, applied, known, place
@@ -73,7 +73,7 @@ async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> No
         await editor.write(uri, 3, {"text": TEXT})
         await editor.saved(uri)
         edit = await index("rename", '<input name="ti', newName="heading")
-        with pytest.raises(RequestRefused, match="a key of a TypedDict"):
+        with pytest.raises(JsonRpcException, match="a key of a TypedDict"):
             await index("rename", "{entry.ti", newName="heading")
     (renamed,) = applied(pages, edit).values()
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fxtrio.lsp.diagnostics import diagnostic_of, moved
 from fxtrio.lsp.page import view_of
-from fxtrio.lsp.places import places_of
+from fxtrio.lsp.places import places_of, position_in
 from fxtrio.lsp.things import Setting, thing_at
 from fxtrio.types.page_types import PageTypes
 from tests.lsp.test_across import FILES
@@ -25,10 +25,10 @@ def test_a_half_written_file_is_looked_at(at: int, cut: int, new: str, ends: boo
 
     thing_at(setting, (), view.places.position(at))
     for problem in view.problems:
-        found = diagnostic_of(problem, view.places)["range"]
-        start, end = (view.places.offset(found[side]) for side in ("start", "end"))
+        found = diagnostic_of(problem, view.places).range
+        start, end = (view.places.offset(position_in(one)) for one in (found.start, found.end))
         assert start <= end
-        assert view.places.position(start) == found["start"]
+        assert view.places.position(start) == position_in(found.start)
 
 
 def test_a_problem_moves_with_its_line() -> None:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lsprotocol import types
 
-from fxtrio.lsp.places import edited, places_of, units
-from fxtrio.lsp.rpc import RequestRefused
+from fxtrio.lsp.places import Position, places_of, units
+from fxtrio.lsp.server import EditedText
 
 CHARACTERS = st.sampled_from("ab \r\n\x0b\x0c\x1c\x85\u2028é😀\ud83d")
 TEXTS = st.text(CHARACTERS, max_size=40)
@@ -49,12 +50,13 @@ def test_an_edit_changes_what_the_editor_has_changed(
     first = data.draw(st.integers(0, len(text)))
     last = data.draw(st.integers(first, len(text)))
     start, end = places.position(first), places.position(last)
-    change = {"range": {"start": start, "end": end}, "text": new}
+    written = EditedText("file:///a", text)
+    written.apply_change(change(start, end, new))
     expected = as_an_editor(
         text, (start["line"], start["character"]), (end["line"], end["character"]), new
     )
 
-    assert edited(text, [change]) == expected
+    assert written.source == expected
 
 
 @pytest.mark.parametrize(
@@ -67,24 +69,16 @@ def test_a_place_behind_an_end_is_the_end(line: int, character: int, offset: int
     assert places.offset({"line": line, "character": character}) == offset
 
 
+def change(start: Position, end: Position, text: str) -> types.TextDocumentContentChangePartial:
+    range_ = types.Range(types.Position(**start), types.Position(**end))
+    return types.TextDocumentContentChangePartial(range_, text)
+
+
 def test_changes_are_made_in_their_order() -> None:
-    def change(line: int, start: int, end: int, text: str) -> dict[str, object]:
-        places = {"line": line, "character": start}, {"line": line, "character": end}
-        return {"range": dict(zip(("start", "end"), places, strict=True)), "text": text}
+    text = EditedText("file:///a", "")
+    text.apply_change(types.TextDocumentContentChangeWholeDocument("abc"))
+    for line, start, end, new in ((0, 1, 2, "XY\n"), (1, 0, 1, "")):
+        first, last = {"line": line, "character": start}, {"line": line, "character": end}
+        text.apply_change(change(first, last, new))
 
-    assert edited("", [{"text": "abc"}, change(0, 1, 2, "XY\n"), change(1, 0, 1, "")]) == "aXY\n"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {},
-        {"text": 1},
-        {"text": "", "range": {}},
-        {"text": "", "range": {"start": 1, "end": None}},
-        3,
-    ],
-)
-def test_what_is_no_change_is_refused(change: dict[str, object]) -> None:
-    with pytest.raises(RequestRefused):
-        edited("abc", [change])
+    assert text.source == "aXY\n"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -9,21 +10,17 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pygls.exceptions import JsonRpcException
 
-from fxtrio.lsp.kept_process import MOST_STARTS, Deaf, KeptProcess
-from fxtrio.lsp.rpc import (
-    INTERNAL_ERROR,
-    METHOD_NOT_FOUND,
-    MOST_REQUESTS,
-    PARSE_ERROR,
-    REQUEST_CANCELLED,
-    SERVER_CANCELLED,
-    Answer,
-    ConnectionLost,
-    RequestRefused,
-    RpcPeer,
-)
-from fxtrio.lsp.wire import MessageReader
+from fxtrio.lsp.kept_process import MOST_STARTS, KeptProcess
+from fxtrio.lsp.rpc import MOST_REQUESTS, ConnectionLost, Peer, TrioProtocol
+from fxtrio.lsp.server import EditorServer
+from fxtrio.lsp.streams import FrameInvalid
+
+INVALID_PARAMS, METHOD_NOT_FOUND, INTERNAL_ERROR = -32602, -32601, -32603
+REQUEST_CANCELLED, SERVER_CANCELLED = -32800, -32802
 
 
 class Answering:
@@ -33,136 +30,186 @@ class Answering:
         self.seen: list[Any] = []
         self.cancelled = 0
 
-    def requested(self, method: str, params: Any) -> Answer:
-        async def double() -> Any:
-            await trio.lowlevel.checkpoint()
-            return params * 2
+    @property
+    def answers(self) -> dict[str, Callable[[Any], Any]]:
+        return {
+            "double": self.double,
+            "fail": self.fail,
+            "wait": self.wait,
+            "hello": self.seen.append,
+            "break": self.fail,
+        }
 
-        async def fail() -> Any:
-            raise ValueError("a defect")
+    async def double(self, params: Any) -> Any:
+        await trio.lowlevel.checkpoint()
+        return params * 2
 
-        async def wait() -> Any:
-            try:
-                await trio.sleep_forever()
-            finally:
-                self.cancelled += 1
+    def fail(self, params: Any) -> Any:
+        raise ValueError("a defect")
 
-        answers = {"double": double, "fail": fail, "wait": wait}
-        if method not in answers:
-            raise RequestRefused(METHOD_NOT_FOUND, method)
-        return answers[method]
-
-    def notified(self, method: str, params: Any) -> None:
-        self.seen.append((method, params))
-        if method == "break":
-            raise ValueError("a defect")
+    async def wait(self, params: Any) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            self.cancelled += 1
 
 
 @asynccontextmanager
-async def open_pair(handler: Answering) -> AsyncIterator[tuple[RpcPeer, trio.StapledStream]]:
-    """Yield one side, and the bare stream that the other, answered by ``handler``, is on."""
+async def open_bare(protocol: TrioProtocol) -> AsyncIterator[trio.abc.Stream]:
+    """Yield the stream whose other end ``protocol`` is on."""
     near, far = trio.testing.memory_stream_pair()
-    peer = RpcPeer("far", near, near)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(RpcPeer("near", far, far).run, handler)
-        yield peer, near
+        await nursery.start(protocol.serve, far, far)
+        yield near
         nursery.cancel_scope.cancel()
 
 
+@asynccontextmanager
+async def open_pair(answering: Answering) -> AsyncIterator[TrioProtocol]:
+    """Yield one side of a connection, whose other side answers."""
+    asking = Peer("far", {}).protocol
+    async with open_bare(Peer("near", answering.answers).protocol) as stream:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(asking.serve, stream, stream)
+            yield asking
+            nursery.cancel_scope.cancel()
+
+
+def framed(message: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+async def read_messages(stream: trio.abc.ReceiveStream, count: int) -> list[Any]:
+    data = b""
+    while data.count(b"Content-Length") < count or not data.endswith(b"}"):
+        data += await stream.receive_some()
+    return [json.loads(one.partition(b"\r\n\r\n")[2]) for one in data.split(b"Content-Length")[1:]]
+
+
 async def test_requests_are_answered_side_by_side() -> None:
-    handler = Answering()
-    async with open_pair(handler) as (peer, _), trio.open_nursery() as nursery:
-        nursery.start_soon(peer.run, Deaf())
+    answering = Answering()
+    async with open_pair(answering) as peer, trio.open_nursery() as nursery:
         waiting = trio.CancelScope()
 
         async def ask() -> None:
             with waiting:
-                await peer.request("wait", None)
+                await peer.ask("wait", None)
 
         nursery.start_soon(ask)
         await trio.testing.wait_all_tasks_blocked()
         waiting.cancel()
         await trio.testing.wait_all_tasks_blocked()
-        await peer.notify("hello", [1])
-        doubled = await peer.request("double", 21)
-        with pytest.raises(RequestRefused) as unknown:
-            await peer.request("nothing", None)
-        nursery.cancel_scope.cancel()
+        peer.notify("hello", [1])
+        doubled = await peer.ask("double", 21)
+        with pytest.raises(JsonRpcException) as unknown:
+            await peer.ask("nothing", None)
 
     assert waiting.cancelled_caught
-    assert (doubled, handler.seen, handler.cancelled) == (42, [("hello", [1])], 1)
+    assert (doubled, answering.seen, answering.cancelled) == (42, [[1]], 1)
     assert unknown.value.code == METHOD_NOT_FOUND
 
 
-async def test_a_defect_is_told_and_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    async with open_pair(Answering()) as (peer, _), trio.open_nursery() as nursery:
-        nursery.start_soon(peer.run, Deaf())
-        with pytest.raises(RequestRefused) as failed:
-            await peer.request("fail", None)
-        await peer.notify("break", None)
-        doubled = await peer.request("double", 1)
-        nursery.cancel_scope.cancel()
+async def test_a_defect_is_told_and_ends_nothing() -> None:
+    async with open_pair(Answering()) as peer:
+        with pytest.raises(JsonRpcException, match="a defect") as failed:
+            await peer.ask("fail", None)
+        peer.notify("break", None)
+        doubled = await peer.ask("double", 1)
 
     assert failed.value.code == INTERNAL_ERROR
     assert doubled == 2
-    assert [record.getMessage() for record in caplog.records] == [
-        "near: fail failed",
-        "near: break failed",
-    ]
-
-
-async def read_messages(stream: trio.abc.ReceiveStream, count: int) -> list[Any]:
-    reader = MessageReader()
-    found: list[Any] = []
-    while len(found) < count:
-        found += reader.feed(await stream.receive_some())
-    return found
 
 
 async def test_what_is_no_request_is_refused_and_the_next_one_answered() -> None:
-    async with open_pair(Answering()) as (peer, near):
-        await near.send_all(b"Content-Length: 1\r\n\r\n{")
-        await peer.send({"id": [], "method": "double", "params": 1})
-        await peer.send({"id": 7, "result": "nobody has asked"})
-        await peer.send({"id": "x", "method": "double", "params": 1})
-        found = await read_messages(near, 3)
+    async with open_bare(EditorServer().protocol) as stream:
+        await stream.send_all(b"Content-Length: 1\r\n\r\n{")
+        await stream.send_all(framed({"id": 7, "result": "nobody has asked"}))
+        await stream.send_all(framed({"id": 8, "method": "textDocument/hover", "params": {}}))
+        await stream.send_all(framed({"id": "x", "method": "shutdown"}))
+        found = await read_messages(stream, 2)
 
-    assert [one.get("error", {}).get("code") or one["result"] for one in found] == [
-        PARSE_ERROR,
-        -32600,
-        2,
+    assert [(one["id"], one.get("error", {}).get("code")) for one in found] == [
+        (8, INVALID_PARAMS),
+        ("x", None),
     ]
 
 
-async def test_requests_without_end_are_refused() -> None:
-    handler = Answering()
-    async with open_pair(handler) as (peer, near):
+async def test_requests_without_end_are_refused_and_those_that_run_can_be_cancelled() -> None:
+    answering = Answering()
+    async with open_bare(Peer("near", answering.answers).protocol) as stream:
         for number in range(MOST_REQUESTS + 1):
-            await peer.send({"id": number, "method": "wait"})
-        (refused,) = await read_messages(near, 1)
-        await peer.notify("$/cancelRequest", {"id": 3})
-        (cancelled,) = await read_messages(near, 1)
+            await stream.send_all(framed({"id": number, "method": "wait"}))
+        (refused,) = await read_messages(stream, 1)
+        await stream.send_all(framed({"method": "$/cancelRequest", "params": {"id": 3}}))
+        (cancelled,) = await read_messages(stream, 1)
+        assert answering.cancelled == 1
 
     assert (refused["id"], refused["error"]["code"]) == (MOST_REQUESTS, SERVER_CANCELLED)
     assert (cancelled["id"], cancelled["error"]["code"]) == (3, REQUEST_CANCELLED)
-    assert handler.cancelled == MOST_REQUESTS
+    assert answering.cancelled == MOST_REQUESTS
 
 
 async def test_who_waits_for_a_side_that_ends_is_told() -> None:
     near, far = trio.testing.memory_stream_pair()
-    peer = RpcPeer("far", near, near)
+    peer = Peer("far", {}).protocol
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(peer.run, Deaf())
+        await nursery.start(peer.serve, near, near)
 
         async def ask() -> None:
             with pytest.raises(ConnectionLost):
-                await peer.request("wait", None)
+                await peer.ask("wait", None)
 
         nursery.start_soon(ask)
         await trio.testing.wait_all_tasks_blocked()
         await far.aclose()
     with pytest.raises(ConnectionLost):
-        await peer.notify("hello", None)
+        await peer.ask("hello", None)
+
+
+async def test_a_side_that_reads_nothing_is_given_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    near, far = trio.testing.lockstep_stream_pair()
+    peer = Peer("far", {}).protocol
+    async with trio.open_nursery() as nursery:
+        await nursery.start(peer.serve, near, near)
+        with pytest.raises(ConnectionLost):
+            await peer.ask("anything", None)
+    await far.aclose()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(JSON, max_size=5), st.lists(st.integers(1, 40), min_size=1))
+async def test_messages_come_out_as_they_went_in_however_their_bytes_are_cut(
+    sent: list[Any], sizes: list[int]
+) -> None:
+    answering = Answering()
+    data = b"".join(framed({"method": "hello", "params": one}) for one in sent)
+    async with open_bare(Peer("near", answering.answers).protocol) as stream:
+        for size in sizes:
+            piece, data = data[:size], data[size:]
+            await stream.send_all(piece)
+            await trio.testing.wait_all_tasks_blocked()
+        await stream.send_all(data)
+        await trio.testing.wait_all_tasks_blocked()
+
+    assert answering.seen == sent
+
+
+@pytest.mark.parametrize("data", [b"x" * 5000, b"Content-Length: 999999999999\r\n\r\n"])
+async def test_what_is_no_message_ends_the_connection(data: bytes) -> None:
+    near, far = trio.testing.memory_stream_pair()
+    await near.send_all(data)
+
+    with pytest.raises(FrameInvalid):
+        await Peer("near", {}).protocol.serve(far, far)
 
 
 DIES = """

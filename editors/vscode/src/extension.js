@@ -35,7 +35,7 @@ async function start() {
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     await vscode.window.showErrorMessage(
-      `fxtrio: '${command} lsp' cannot be started: ${cause} Install fxtrio in .venv, or set fx.command.`,
+      `fxtrio: '${command} lsp' cannot be started: ${cause} Install 'fxtrio[lsp]' in .venv, or set fx.command.`,
     );
   }
 }

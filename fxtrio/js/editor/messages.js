@@ -1,19 +1,19 @@
 /**
  * Messages as the Language Server Protocol frames them: a header with their length, then JSON.
  *
- * The other half is `fxtrio/lsp/wire.py`, which both editors and `analyst.js` are spoken to with.
+ * The other half is pygls, with which `fxtrio/lsp/rpc.py` speaks to editors and to `analyst.js`.
  */
 
 const HEADER_END = Buffer.from('\r\n\r\n');
 
 /**
- * Write a message.
+ * Write a message of JSON-RPC.
  *
  * @param {object} message
  * @returns {Buffer}
  */
 export function encodeMessage(message) {
-  const body = Buffer.from(JSON.stringify(message), 'utf8');
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }), 'utf8');
   return Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
