@@ -169,7 +169,7 @@ def _questions(
         "completion": ask("completion", "].me"),
         "hover": ask("hover", "].me"),
         "definition": ask("definition", "].me"),
-        "references": ask("references", "data.to"),
+        "references": ask("references", "data.to", context={"includeDeclaration": True}),
         "rename": ask("rename", "].na", newName="label"),
     }
 

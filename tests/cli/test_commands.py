@@ -139,7 +139,9 @@ def test_the_language_server_says_which_extra_it_needs(monkeypatch: pytest.Monke
     found = fx("lsp")
 
     assert found.exit_code == 1
-    assert found.stderr == ("fx lsp: pygls is not installed. Run \"pip install 'fxtrio[lsp]'\".\n")
+    assert found.stderr == (
+        "error fx lsp: pygls is not installed. Run \"pip install 'fxtrio[lsp]'\".\n"
+    )
 
 
 def test_secrets_are_long_and_never_the_same() -> None:
