@@ -148,7 +148,7 @@ test('no half-written file is too much', () => {
 });
 
 test('messages come out as they went in, however they are cut', () => {
-  const messages = [{ a: 'ü😀' }, { b: [1, 2] }];
+  const messages = ['ü😀', [1, 2]].map((a) => ({ jsonrpc: '2.0', a }));
   const bytes = Buffer.concat(messages.map(encodeMessage));
   for (let size = 1; size < bytes.length; size += 7) {
     const reader = new MessageReader();
