@@ -15,7 +15,7 @@ from typing import Any
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.lsp.rpc import ConnectionLost, Peer, TrioProtocol
+from fxtrio.lsp.rpc import Answerer, ConnectionLost, TrioProtocol
 from fxtrio.lsp.streams import FrameInvalid
 
 MOST_STARTS = 5
@@ -141,7 +141,7 @@ class KeptProcess:
         """Ask and answer until the process ends; returns why, "" when it just has."""
         assert process.stdout is not None and process.stdin is not None  # pipes, as asked for
         receive, send = process.stdout, process.stdin
-        connection = Peer(self.name, self._answers).protocol
+        connection = Answerer(self.name, self._answers).protocol
         cause = ""
         async with trio.open_nursery() as nursery:
 

@@ -31,7 +31,7 @@ from pygls.protocol.json_rpc import (
 )
 
 from fxtrio.errors import FxtrioError
-from fxtrio.lsp.streams import FrameInvalid, Incoming, Outgoing
+from fxtrio.lsp.streams import FrameInvalid, MessageSink, MessageSource
 
 MOST_REQUESTS = 100
 """Requests that are answered at a time; more are refused (count)."""
@@ -102,7 +102,7 @@ class TrioProtocol(JsonRPCProtocol):
 
         Raises FrameInvalid when its bytes are no messages.
         """
-        outgoing = Outgoing(send)
+        outgoing = MessageSink(send)
         self.set_writer(outgoing)
         invalid: FrameInvalid | None = None
         try:
@@ -117,7 +117,7 @@ class TrioProtocol(JsonRPCProtocol):
                 task_status.started()
                 report = self._server.report_server_error
                 try:
-                    await run_async(self.leaving, Incoming(receive), self, log, report)
+                    await run_async(self.leaving, MessageSource(receive), self, log, report)
                 except FrameInvalid as error:
                     invalid = error
                 nursery.cancel_scope.cancel("the other side has ended")
@@ -201,7 +201,7 @@ class TrioProtocol(JsonRPCProtocol):
             super()._send_handler_result(future, msg_id=msg_id)
 
 
-class _PeerProtocol(TrioProtocol):
+class _PlainProtocol(TrioProtocol):
     """Messages whose parameters and results are JSON as it was sent."""
 
     def get_message_type(self, method: str) -> type[Any] | None:
@@ -209,7 +209,7 @@ class _PeerProtocol(TrioProtocol):
         return types.CancelNotification if method == types.CANCEL_REQUEST else None
 
 
-class Peer(JsonRPCClient):
+class Answerer(JsonRPCClient):
     """The other side of a connection that is no editor. ``name`` stands in messages.
 
     It may ask what ``answers`` has by method.
@@ -218,7 +218,7 @@ class Peer(JsonRPCClient):
     protocol: TrioProtocol
 
     def __init__(self, name: str, answers: Mapping[str, Callable[[Any], Any]]) -> None:
-        super().__init__(_PeerProtocol, _plain_converter)
+        super().__init__(_PlainProtocol, _plain_converter)
         self.protocol.name = name
         for method, answer in answers.items():
             self.feature(method)(partial(answer))  # which pygls marks

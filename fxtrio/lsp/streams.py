@@ -23,7 +23,7 @@ class FrameInvalid(FxtrioError):
         super().__init__(f"language server: {cause}. Start 'fx lsp' from an editor.")
 
 
-class Incoming:
+class MessageSource:
     """A stream as pygls reads one; at its end it reads b""."""
 
     def __init__(self, stream: trio.abc.ReceiveStream) -> None:
@@ -62,7 +62,7 @@ class Incoming:
         return data
 
 
-class Outgoing:
+class MessageSink:
     """A stream as pygls writes to one: at once, while `run` sends what was written.
 
     When the other side reads nothing for SEND_TIMEOUT, or so much waits that it cannot be of

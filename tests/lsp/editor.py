@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.lsp.rpc import Peer, TrioProtocol
+from fxtrio.lsp.rpc import Answerer, TrioProtocol
 
 DEADLINE = 40.0
 """For one test: a first one installs the toolchain (seconds)."""
@@ -25,7 +25,7 @@ class Editor:
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
         self.versions: dict[str, int | None] = {}
         self.lines: list[str] = []
-        self.connection: TrioProtocol = Peer(
+        self.connection: TrioProtocol = Answerer(
             "fx lsp",
             {
                 "textDocument/publishDiagnostics": self._told,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
 from fxtrio.lsp.kept_process import MOST_STARTS, KeptProcess
-from fxtrio.lsp.rpc import MOST_REQUESTS, ConnectionLost, Peer, TrioProtocol
+from fxtrio.lsp.rpc import MOST_REQUESTS, Answerer, ConnectionLost, TrioProtocol
 from fxtrio.lsp.server import EditorServer
 from fxtrio.lsp.streams import FrameInvalid
 
@@ -67,8 +67,8 @@ async def open_bare(protocol: TrioProtocol) -> AsyncIterator[trio.abc.Stream]:
 @asynccontextmanager
 async def open_pair(answering: Answering) -> AsyncIterator[TrioProtocol]:
     """Yield one side of a connection, whose other side answers."""
-    asking = Peer("far", {}).protocol
-    async with open_bare(Peer("near", answering.answers).protocol) as stream:
+    asking = Answerer("far", {}).protocol
+    async with open_bare(Answerer("near", answering.answers).protocol) as stream:
         async with trio.open_nursery() as nursery:
             await nursery.start(asking.serve, stream, stream)
             yield asking
@@ -137,7 +137,7 @@ async def test_what_is_no_request_is_refused_and_the_next_one_answered() -> None
 
 async def test_requests_without_end_are_refused_and_those_that_run_can_be_cancelled() -> None:
     answering = Answering()
-    async with open_bare(Peer("near", answering.answers).protocol) as stream:
+    async with open_bare(Answerer("near", answering.answers).protocol) as stream:
         for number in range(MOST_REQUESTS + 1):
             await stream.send_all(framed({"id": number, "method": "wait"}))
         (refused,) = await read_messages(stream, 1)
@@ -152,7 +152,7 @@ async def test_requests_without_end_are_refused_and_those_that_run_can_be_cancel
 
 async def test_who_waits_for_a_side_that_ends_is_told() -> None:
     near, far = trio.testing.memory_stream_pair()
-    peer = Peer("far", {}).protocol
+    peer = Answerer("far", {}).protocol
     async with trio.open_nursery() as nursery:
         await nursery.start(peer.serve, near, near)
 
@@ -171,7 +171,7 @@ async def test_a_side_that_reads_nothing_is_given_up(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     near, far = trio.testing.lockstep_stream_pair()
-    peer = Peer("far", {}).protocol
+    peer = Answerer("far", {}).protocol
     async with trio.open_nursery() as nursery:
         await nursery.start(peer.serve, near, near)
         with pytest.raises(ConnectionLost):
@@ -192,7 +192,7 @@ async def test_messages_come_out_as_they_went_in_however_their_bytes_are_cut(
 ) -> None:
     answering = Answering()
     data = b"".join(framed({"method": "hello", "params": one}) for one in sent)
-    async with open_bare(Peer("near", answering.answers).protocol) as stream:
+    async with open_bare(Answerer("near", answering.answers).protocol) as stream:
         for size in sizes:
             piece, data = data[:size], data[size:]
             await stream.send_all(piece)
@@ -209,7 +209,7 @@ async def test_what_is_no_message_ends_the_connection(data: bytes) -> None:
     await near.send_all(data)
 
     with pytest.raises(FrameInvalid):
-        await Peer("near", {}).protocol.serve(far, far)
+        await Answerer("near", {}).protocol.serve(far, far)
 
 
 DIES = """
