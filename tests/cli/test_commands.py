@@ -132,9 +132,9 @@ def test_settings_are_printed_with_what_differs_from_the_defaults(
 
 
 def test_the_language_server_says_which_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pygls", None)
-    for name in [name for name in sys.modules if name.startswith("fxtrio.lsp.")]:
+    for name in [name for name in sys.modules if name.startswith(("fxtrio.lsp.", "pygls."))]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pygls", None)
 
     found = fx("lsp")
 
