@@ -20,6 +20,7 @@ import psycopg
 import trio
 from psycopg import AsyncConnection, AsyncTransaction
 from psycopg import errors as e
+from psycopg._conninfo_utils import get_param, is_ip_address, split_attempts
 from psycopg._enums import Ready, Wait
 from psycopg.conninfo import conninfo_attempts, timeout_from_conninfo
 from psycopg.pq import ConnStatus, TransactionStatus
@@ -72,8 +73,7 @@ class TrioConnection(AsyncConnection):
 
     @classmethod
     async def _first(cls, params: dict[str, Any], timeout: float) -> Self:
-        # Names are looked up by getaddrinfo, which blocks.
-        attempts = await trio.to_thread.run_sync(lambda: list(conninfo_attempts(params)))
+        attempts = await _attempts(params)
         failures: list[tuple[Any, str]] = []
         for attempt in attempts:
             text = psycopg.conninfo.make_conninfo("", **attempt)
@@ -210,6 +210,10 @@ class QuickLock:
         """Give it back."""
         self._lock.release()
 
+    def locked(self) -> bool:
+        """Tell whether somebody has it."""
+        return self._lock.locked()
+
 
 class TrioTransaction(AsyncTransaction):
     """A block that ends with all of COMMIT or all of ROLLBACK."""
@@ -246,6 +250,17 @@ class TrioTransaction(AsyncTransaction):
             except trio.TooSlowError:
                 self.pgconn.finish()
                 raise e.OperationalError("the end of a transaction is unknown") from None
+
+
+async def _attempts(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return each server to try. Raises OperationalError when no name is known."""
+    hosts = [
+        (get_param(each, "host"), get_param(each, "hostaddr")) for each in split_attempts(params)
+    ]
+    if all(address or not host or host[0] == "/" or is_ip_address(host) for host, address in hosts):
+        return list(conninfo_attempts(params))
+    # Names are looked up by getaddrinfo, which blocks.
+    return await trio.to_thread.run_sync(lambda: list(conninfo_attempts(params)))
 
 
 async def _wait_connecting(gen: Steps, timeout: float | None = None) -> Any:

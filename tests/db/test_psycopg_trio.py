@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import psycopg
 import pytest
 import trio
@@ -98,3 +100,35 @@ async def test_a_large_answer_and_a_large_question_pass(postgres_url: str) -> No
         async with await TrioConnection.connect(postgres_url, autocommit=True) as connection:
             cursor = await connection.execute("select %s::text", (text,))
             assert await cursor.fetchone() == (text,)
+
+
+async def test_only_names_of_hosts_are_looked_up_in_a_thread(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[object] = []
+    run_sync = trio.to_thread.run_sync
+
+    async def counting(*args: Any, **options: Any) -> Any:
+        looked_up.append(args)
+        return await run_sync(*args, **options)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", counting)
+    with trio.fail_after(30):
+        await (await TrioConnection.connect(postgres_url)).close()
+        for host in ("127.0.0.1", "::1", "/nowhere", "unused hostaddr=127.0.0.1"):
+            with pytest.raises(psycopg.OperationalError):
+                await TrioConnection.connect(f"host={host} port=1")
+        assert looked_up == []
+        with pytest.raises(psycopg.OperationalError):
+            await TrioConnection.connect("host=localhost port=1")
+    assert len(looked_up) == 1
+
+
+async def test_a_connection_that_waits_for_news_says_that_it_is_busy(postgres_url: str) -> None:
+    with trio.fail_after(30):
+        async with await TrioConnection.connect(postgres_url, autocommit=True) as connection:
+            await connection.execute("listen news")
+            await connection.execute("notify news, 'a'")
+            async for _ in connection.notifies(timeout=5, stop_after=1):
+                assert connection.lock.locked()
+            assert not connection.lock.locked()
