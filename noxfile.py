@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nox
@@ -17,8 +18,11 @@ nox.options.sessions = ["lint", "types", "js", "tests"]
 
 ROOT = Path(__file__).parent
 GUESTBOOK = ROOT / "examples" / "guestbook"
-PARALLEL = ("-n", "auto", "--dist", "loadfile")
-"""Tests of one file share servers and builds, so they stay together."""
+PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
+"""Tests of one file share servers and builds, so they stay together.
+
+`tests/conftest.py` says how many run beside each other, and in which order.
+"""
 
 PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "noxfile.py")
 
@@ -90,36 +94,31 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def attack(session: nox.Session) -> None:
     """Attack a real app for ten minutes at most; arguments after -- go to it (--seconds 60)."""
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "tests.attack", *session.posargs)
+    _program(session, "tests.attack")
 
 
 @nox.session
 def outages(session: nox.Session) -> None:
     """Take the store of channels away under load, in full; arguments after -- go to it."""
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "tests.outages", *session.posargs)
+    _program(session, "tests.outages")
 
 
 @nox.session
 def psycopg(session: nox.Session) -> None:
     """Run psycopg's own asynchronous tests on trio: `nox -s psycopg -- CHECKOUT [--quick]`."""
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "tests.db.psycopg_suite", *session.posargs)
+    _program(session, "tests.db.psycopg_suite")
 
 
 @nox.session
 def endurance(session: nox.Session) -> None:
     """Kill processes and servers under durable jobs, for some five minutes."""
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "tests.jobs.endurance", *session.posargs)
+    _program(session, "tests.jobs.endurance")
 
 
 @nox.session
 def edits(session: nox.Session) -> None:
     """Edit a project at random below `fx dev`; arguments after -- go to it (--seed 3)."""
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "tests.edits", *session.posargs)
+    _program(session, "tests.edits")
 
 
 @nox.session
@@ -128,8 +127,7 @@ def bench(session: nox.Session) -> None:
 
     Arguments after -- go to the comparison of frameworks, and the servers are left out then.
     """
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "benchmarks", *session.posargs)
+    _program(session, "benchmarks")
     if not session.posargs:
         session.run("python", "-m", "benchmarks.http")
 
@@ -137,21 +135,28 @@ def bench(session: nox.Session) -> None:
 @nox.session(name="bench-http")
 def bench_http(session: nox.Session) -> None:
     """Measure the HTTP server alone; arguments after -- go to it."""
-    session.install("-e", ".[dev]")
-    session.run("python", "-m", "benchmarks.http", *session.posargs)
+    _program(session, "benchmarks.http")
 
 
 @nox.session
 def ci(session: nox.Session) -> None:
     """Run everything a change must pass, the tests last; one failure hides no other."""
-    session.install("-e", ".[dev]")
-    checks = (_lint, _types, _js, _vscode)
-    failed = [check.__name__ for check in checks if not _passes(check, session)]
+    with ThreadPoolExecutor() as pool:  # what waits for the network or one core, beside the rest
+        found = {"js": pool.submit(_passes, _js, session)}
+        session.install("-e", ".[dev]")
+        for check in (_lint, _types, _vscode):
+            found[check.__name__.strip("_")] = pool.submit(_passes, check, session)
+    failed = [name for name, passed in found.items() if not passed.result()]
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
     session.run("pytest", *PARALLEL, *session.posargs)
     if failed:
         session.error(f"the tests passed, but not {', '.join(failed)}")
+
+
+def _program(session: nox.Session, module: str) -> None:
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", module, *session.posargs)
 
 
 def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
@@ -172,14 +177,15 @@ def _types(session: nox.Session) -> None:
 
 
 def _js(session: nox.Session) -> None:
-    with session.chdir(ROOT / "fxtrio" / "js"):
-        session.run("npm", "ci", "--no-audit", "--no-fund", external=True)
-        for script in ("lint", "format:check", "types", "test"):
-            session.run("npm", "run", "--silent", script, external=True)
+    _npm(session, "fxtrio/js", "lint", "format:check", "types", "test")
 
 
 def _vscode(session: nox.Session) -> None:
-    with session.chdir(ROOT / "editors" / "vscode"):
-        session.run("npm", "ci", "--no-audit", "--no-fund", external=True)
-        for script in ("format:check", "types", "package", "test"):
-            session.run("npm", "run", "--silent", script, external=True)
+    _npm(session, "editors/vscode", "format:check", "types", "package", "test")
+
+
+def _npm(session: nox.Session, folder: str, *scripts: str) -> None:
+    npm = ("npm", "--prefix", str(ROOT / folder))
+    session.run(*npm, "ci", "--no-audit", "--no-fund", external=True)
+    for script in scripts:
+        session.run(*npm, "run", "--silent", script, external=True)

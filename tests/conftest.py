@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from fxtrio.supervise.options import count_cores
+from tests.in_turn import in_turn, kind_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,6 +25,29 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
     ]
     return report
+
+
+# How long something takes is asserted nowhere: the machine may be busy.
+settings.register_profile("fxtrio", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("fxtrio")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run two files for each core: half of the time a test waits, for processes and clocks."""
+    return 2 * count_cores()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let files that run beside each other come in a good order."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    marks: dict[Path, set[str]] = {}
+    for item in items:
+        marks.setdefault(item.path, set()).update(mark.name for mark in item.iter_markers())
+    places = in_turn({file: kind_of(file.parent.name, its) for file, its in marks.items()})
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from fxtrio.compile.bundle import BundleResult
 from tests.bundle.project import Project, stream
 from tests.bundle.sample_site import EXTRAS_ID, FORM_ID, IDS, LATE_ID, make_project
 from tests.bundle.site import Answer, Request, Site, serve
+from tests.e2e.support import PATIENCE
 
 pytestmark = [pytest.mark.node, pytest.mark.browser]
 
@@ -87,7 +88,7 @@ def errors() -> list[str]:
 def page(browser: Browser, origin: str, errors: list[str]) -> Iterator[Page]:
     context = browser.new_context(base_url=origin, viewport={"width": 800, "height": 600})
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
 
     def hear(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
@@ -101,7 +102,7 @@ def page(browser: Browser, origin: str, errors: list[str]) -> Iterator[Page]:
 
 def wait_until(page: Page, expression: str) -> None:
     """Wait until ``expression`` is true in the page; its policy allows no `wait_for_function`."""
-    for _ in range(1000):
+    for _ in range(6000):  # a minute
         if page.evaluate(expression):
             return
         page.wait_for_timeout(10)
@@ -250,10 +251,11 @@ def test_a_hash_scrolls_to_its_element_and_focuses_it(page: Page, site: Site) ->
     wait_until(page, "scrollY > 2000")
     assert page.evaluate("document.activeElement.id") == "far"
     page.evaluate("scrollTo(0, 0)")
-    asked = len(site.requests)
+    asked = [site.asked(navigation=how) for how in (False, True)]
     page.click("text=far")
     wait_until(page, "scrollY > 2000")
-    assert len(site.requests) == asked, "the page is shown already"
+    shown = [site.asked(navigation=how) for how in (False, True)]
+    assert shown == asked, "the page is shown already"
 
 
 def test_a_navigation_is_announced_and_moves_the_focus(page: Page) -> None:

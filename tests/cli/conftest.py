@@ -7,17 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.e2e.support import Server, fx, serving
 from tests.ports import free_port
-
-
-@pytest.fixture
-def patience() -> Iterator[None]:
-    expect.set_options(timeout=60_000)  # the machine may be busy
-    yield
-    expect.set_options(timeout=5_000)  # Playwright's own
 
 
 @pytest.fixture

@@ -33,7 +33,6 @@ def edit(project: Path, old: str, new: str) -> None:
 
 def open_home(browser: Browser, server: Server) -> Page:
     page = visit(browser).page
-    page.set_default_timeout(60_000)
     page.goto(server.url)
     expect(page.locator("h1")).to_have_text("Notes")
     return page

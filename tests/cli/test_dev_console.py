@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.cli.in_browser import edit, hydrated, wait_for
 from tests.e2e.support import Server, fx, served, visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+pytestmark = pytest.mark.browser
 
 LOGGING = """import logging
 

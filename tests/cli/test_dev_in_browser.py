@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Response, expect
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.support import Server, visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_saved_file_is_seen_without_a_reload_by_hand(
@@ -23,7 +23,7 @@ def test_a_saved_file_is_seen_without_a_reload_by_hand(
 
     edit(project, "<h1>Notes</h1>", "<h1>My notes</h1>")
 
-    expect(page.locator("h1")).to_have_text("My notes", timeout=60_000)
+    expect(page.locator("h1")).to_have_text("My notes")
 
 
 def test_the_page_keeps_its_state_while_both_halves_change(

@@ -15,7 +15,7 @@ from tests.cli.in_browser import edit, hydrated, open_home
 from tests.e2e.support import Server
 from tests.trees import write_tree
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+pytestmark = pytest.mark.browser
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="10"></svg>'
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.support import Server, visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_mistake_is_shown_until_it_is_put_right(

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.cli.in_browser import hydrated, wait_for
 from tests.e2e.support import Server, visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+pytestmark = pytest.mark.browser
 
 EDITS = 50
 

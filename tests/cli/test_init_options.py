@@ -14,7 +14,7 @@ from tests.cli.in_browser import edit, hydrated
 from tests.e2e.support import fx, served, serving, visit
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("patience")]
+pytestmark = pytest.mark.browser
 
 
 def made(folder: Path, *options: str) -> Path:

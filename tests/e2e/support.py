@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.ports import free_port
 
@@ -33,6 +33,9 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+PATIENCE = 60_000.0
+"""How long a page may take to show what it shall (ms): the machine may be busy."""
 
 
 @attrs.frozen
@@ -155,9 +158,10 @@ class Visitor:
 @contextmanager
 def open_browser() -> Iterator[Browser]:
     """Run Debian's Chromium for the length of the block."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=list(CHROMIUM_FLAGS), timeout=60_000
+            executable_path=CHROMIUM, args=list(CHROMIUM_FLAGS), timeout=PATIENCE
         )
         try:
             yield browser
@@ -168,7 +172,7 @@ def open_browser() -> Iterator[Browser]:
 def visit(browser: Browser, *, javascript: bool = True) -> Visitor:
     """Return a fresh page in a context of its own."""
     context = browser.new_context(java_script_enabled=javascript)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE)
     visitor = Visitor(context.new_page())
     visitor.watch()
     return visitor

@@ -50,7 +50,7 @@ def slot(visitor: Visitor, name: str):
 def test_what_one_books_the_other_sees_at_once(workshop: Server, browser: Browser) -> None:
     ann, bob = look(browser, workshop, "ann"), look(browser, workshop, "bob")
     slot(ann, "lathe at 10").click()
-    expect(ann.page.get_by_role("timer")).to_have_text("9:59", timeout=10_000)
+    expect(ann.page.get_by_role("timer")).to_have_text("9:59")
     expect(bob.page.get_by_role("cell", name="ann held")).to_be_visible()
     ann.page.get_by_label("What will you make?").fill("a bowl of ash")
     sketch = {"name": "bowl.png", "mimeType": "image/png", "buffer": PIXEL}

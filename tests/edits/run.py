@@ -12,7 +12,7 @@ import attrs
 import psutil
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.e2e.support import Server, serving
+from tests.e2e.support import PATIENCE, Server, serving
 from tests.ports import free_port
 
 from .mistakes import Mistake, make
@@ -177,7 +177,7 @@ def running(folder: Path, browser: Browser, seed: int, say: Callable[[str], None
     command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
     with serving(command, root, port) as server:
         context = browser.new_context()
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(PATIENCE)
         author = Author(Random(seed), project, [*OPEN])
         run = Run(root, server, context, author, say, texts)
         run.open_pages()

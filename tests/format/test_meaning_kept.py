@@ -72,10 +72,9 @@ def test_pages_of_examples_docs_and_starter_keep_their_meaning(tmp_path: Path) -
 
 @settings(
     max_examples=6,
-    deadline=None,
     # Each example starts processes, so they are many pages, and the failure names the one.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(PAGES)
 def test_pages_of_any_statements_keep_their_meaning(tmp_path: Path, pages: list[str]) -> None:

@@ -16,7 +16,7 @@ ROOT = Path("/project")
 TEXT = FILES["pages/index.fxl"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, len(TEXT)), st.integers(0, 300), st.text(max_size=5), st.booleans())
 def test_a_half_written_file_is_looked_at(at: int, cut: int, new: str, ends: bool) -> None:
     text = TEXT[:at] + new + ("" if ends else TEXT[at + cut :])

@@ -108,7 +108,7 @@ def shown_as(markdown: str, block: str) -> list[str] | None:
     return [html.unescape(line).strip() for line in found[1].split("<br />\n")]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.lists(words, min_size=1, max_size=3))
 @example(["a|b", "-|-"])
 @example(["a", "---"])
@@ -125,7 +125,7 @@ def test_any_text_reads_as_on_the_page(lines: list[str]) -> None:
         assert shown_as(_convert(f"<h2>{inside}</h2>"), "<h2>(.*)</h2>") == lines
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(words, words, st.sampled_from(["b", "em", "code", "del"]))
 def test_text_beside_marks_reads_as_on_the_page(before: str, inside: str, tag: str) -> None:
     page = f"<p>{html.escape(before)} <{tag}>{html.escape(inside)}</{tag}> end</p>"

@@ -104,7 +104,7 @@ def act(nursery: trio.Nursery, kind: str, one: Participant) -> None:
             nursery.start_soon(one.client.send, "hello")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(STEPS, min_size=12, max_size=30),
     st.sampled_from(["close", "drop_oldest"]),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import trio
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fx.testing import SocketRefused, open_app
@@ -108,7 +108,7 @@ async def asked_everything(root: Path, paths: list[str], base: str) -> list[tupl
 
 
 @given(trees, st.lists(urls, min_size=1, max_size=8), st.sampled_from(["", "/app"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 def test_hooks_are_given_the_route_whose_code_runs(
     tree: list[tuple[tuple[str, ...], str]], paths: list[str], base: str
 ) -> None:

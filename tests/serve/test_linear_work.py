@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.datastructures import UploadFile
 
@@ -96,7 +96,7 @@ def work(parse: Callable[[bytes], object], body: bytes) -> int:
 
 @pytest.mark.parametrize("name", PARSERS)
 @given(pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 def test_hostile_input_is_parsed_in_linear_work(name: str, pieces: list[bytes]) -> None:
     piece = b"".join(pieces)
     parse = PARSERS[name]

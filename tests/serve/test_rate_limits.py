@@ -290,7 +290,7 @@ async def test_memory_is_bounded_under_many_addresses(autojump_clock: MockClock)
     assert (await counts.hit(item, "address:0")).passed  # forgotten long ago
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.integers(1, 6),
     st.lists(st.tuples(st.floats(0, 25), st.integers(1, 8)), min_size=1, max_size=12),
