@@ -52,9 +52,10 @@ async function begin(settings) {
   const site = new Site(settings);
   const browsers = new Browsers();
   const settled = new EventEmitter();
-  const { vite, runner, server, runtime } = await makeServer(settings, site, browsers, settled);
+  const made = await makeServer(settings, site, browsers, settled);
+  const { vite, server, runtime } = made;
   const access = new Access(settings, site, server, runtime);
-  const views = new Views(settings, site, server, vite, runner, runtime);
+  const views = new Views(settings, site, made);
   void new Places(settings, site, server, browsers);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const web = http.createServer((request, response) => {

@@ -1,7 +1,6 @@
 /** What Vite has to know of page files, of React, and of its own client. */
 
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
@@ -21,12 +20,15 @@ const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
  * @param {import('./site.js').Site} known.site
  * @param {typeof import('vite')} known.vite
  * @param {string} known.home folder whose `node_modules` has React
+ * @param {NodeJS.Require} known.native of that folder
  * @param {string} known.runtime folder of the client runtime, bundled
+ * @param {object} known.serverRuntime what stands for it in renders
  * @param {string} known.cacheDir folder of Vite's cache
  * @param {NodeJS.Require} known.require of the toolchain
  * @returns {Plugin[]}
  */
-export function developmentPlugins({ settings, site, vite, home, runtime, cacheDir, require }) {
+export function developmentPlugins(known) {
+  const { settings, site, vite, home, native, runtime, serverRuntime, cacheDir, require } = known;
   const refresh = path.join(
     path.dirname(require.resolve('@vitejs/plugin-react')),
     'refresh-runtime.js',
@@ -34,7 +36,7 @@ export function developmentPlugins({ settings, site, vite, home, runtime, cacheD
   return [
     entryPlugin(settings, runtime, refresh),
     pagePlugin(site, vite, runtime),
-    reactPlugin(home),
+    nativePlugin(home, native, runtime, serverRuntime),
     unmappedPlugin([runtime, cacheDir]),
   ];
 }
@@ -180,33 +182,36 @@ function refreshing(code, id, url, runtime) {
 }
 
 /**
- * React comes from one place. In renders it is Node's own: Vite would need half a second for it.
+ * React comes from one place. In renders it is Node's own, and so is the client runtime: Vite
+ * would need half a second for them.
  *
  * @param {string} home
+ * @param {NodeJS.Require} native of that place
+ * @param {string} runtime
+ * @param {object} serverRuntime what stands for it in renders
  * @returns {Plugin}
  */
-function reactPlugin(home) {
+function nativePlugin(home, native, runtime, serverRuntime) {
   const importer = path.join(home, 'package.json');
-  const native = createRequire(importer);
-  const key = Symbol.for('fx.native');
-  /** @type {any} */ (globalThis)[key] = native;
+  const client = `${runtime}/index.js`;
+  const load = (/** @type {string} */ id) => (id === client ? serverRuntime : native(id));
+  /** @type {any} */ (globalThis)[Symbol.for('fx.native')] = load;
   return {
-    name: 'fx:react',
+    name: 'fx:native',
     enforce: 'pre',
     resolveId: {
-      filter: { id: OF_LIBRARY },
+      filter: { id: [OF_LIBRARY, /\/index\.js$/] },
       handler(id, _importer, options) {
+        if (id !== client && !OF_LIBRARY.test(id)) return null;
         if (this.environment.config.consumer === 'server') return `${NATIVE}${id}`;
-        return this.resolve(id, importer, { ...options, skipSelf: true });
+        return id === client ? null : this.resolve(id, importer, { ...options, skipSelf: true });
       },
     },
     load: {
       filter: { id: /^\0fx:native:/ },
       handler(id) {
         const name = id.slice(NATIVE.length);
-        const names = Object.keys(native(name)).filter(
-          (one) => NAME.test(one) && one !== 'default',
-        );
+        const names = Object.keys(load(name)).filter((one) => NAME.test(one) && one !== 'default');
         return (
           `const module = globalThis[Symbol.for('fx.native')](${JSON.stringify(name)});` +
           `export default module; export const { ${names.join(', ')} } = module;`

@@ -8,21 +8,26 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
 
 const CLIENT = fileURLToPath(new URL('../client', import.meta.url));
 const RENDER = fileURLToPath(new URL('../render', import.meta.url));
 const BROWSER = fileURLToPath(new URL('./browser', import.meta.url));
 
-/** The files that others name, by their name in the bundle. */
+/** What renders use, in one file. */
+const SERVER = fileURLToPath(new URL('./server-runtime.js', import.meta.url));
+
+/** The files that browsers name, by their name in the bundle. */
 const INPUT = {
   index: `${CLIENT}/index.js`,
   start: `${CLIENT}/start.js`,
-  renderers: `${RENDER}/renderers.js`,
   prepare: `${BROWSER}/prepare.js`,
   develop: `${BROWSER}/develop.js`,
   latest: `${BROWSER}/latest.js`,
   socket: `${BROWSER}/socket.js`,
 };
+
+const RENDERS = 'renders.cjs';
 
 /**
  * Bundle the runtime, unless that has been done: the folder is named after what it is made of.
@@ -38,25 +43,38 @@ export async function bundleRuntime(require, parent) {
       if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
     }
   }
-  digest.update(fs.readFileSync(fileURLToPath(import.meta.url)));
+  for (const file of [SERVER, fileURLToPath(import.meta.url)]) digest.update(fs.readFileSync(file));
   const target = path.join(parent, digest.digest('hex').slice(0, 16));
   if (fs.existsSync(target)) return target;
   const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
   const { build } = await import(pathToFileURL(rolldown).href);
   fs.rmSync(parent, { recursive: true, force: true });
   const part = `${target}.part`;
-  await build({
-    input: INPUT,
+  const shared = {
     external: [/^react/, /^node:/, '/@react-refresh'],
     logLevel: 'silent',
     transform: { define: { 'process.env.NODE_ENV': '"development"' } },
-    output: {
-      dir: part,
-      format: 'esm',
-      entryFileNames: '[name].js',
-      chunkFileNames: 'shared-[hash].js',
-    },
-  });
+  };
+  const names = { entryFileNames: '[name].js', chunkFileNames: 'shared-[hash].js' };
+  await build({ ...shared, input: INPUT, output: { dir: part, format: 'esm', ...names } });
+  await build({ ...shared, input: SERVER, output: { file: `${part}/${RENDERS}`, format: 'cjs' } });
   fs.renameSync(part, target);
   return target;
+}
+
+/**
+ * Return what renders use of the runtime: as Node runs it, without the detour over Vite, which
+ * takes longer than the first render.
+ *
+ * @param {string} runtime folder of the bundle
+ * @param {NodeJS.Require} require finds React
+ * @returns {typeof import('./server-runtime.js')}
+ */
+export function loadServerRuntime(runtime, require) {
+  const filename = path.join(runtime, RENDERS);
+  const names = ['exports', 'require', 'module'];
+  const run = compileFunction(fs.readFileSync(filename, 'utf8'), names, { filename });
+  const module = { exports: {} };
+  run(module.exports, require, module);
+  return /** @type {any} */ (module.exports);
 }

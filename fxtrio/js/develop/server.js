@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { reactHome } from '../vite/packages.js';
 import { developmentPlugins } from './plugins.js';
-import { bundleRuntime } from './runtime.js';
+import { bundleRuntime, loadServerRuntime } from './runtime.js';
 
 /** What no URL gives, on top of `Access`. */
 const DENIED = [
@@ -47,7 +47,9 @@ export async function makeServer(settings, site, browsers, settled) {
   const runtime = await bundleRuntime(require, path.join(folder, 'runtime'));
   const cacheDir = path.join(folder, 'vite');
   const home = reactHome(root, toolchain);
-  const known = { settings, site, vite, home, runtime, cacheDir, require };
+  const native = createRequire(path.join(home, 'package.json'));
+  const serverRuntime = loadServerRuntime(runtime, native);
+  const known = { settings, site, vite, home, native, runtime, serverRuntime, cacheDir, require };
   const server = await vite.createServer({
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },
     cacheDir,
@@ -72,13 +74,12 @@ export async function makeServer(settings, site, browsers, settled) {
     },
     environments: environments(vite, browsers),
   });
-  const native = createRequire(path.join(home, 'package.json'));
   // `include` would look for React below the project only.
   for (const name of REACT) {
     const { depsOptimizer } = server.environments.client;
     depsOptimizer?.registerMissingImport(name, native.resolve(name));
   }
-  return { vite, runner, server, runtime };
+  return { vite, runner, server, runtime, serverRuntime };
 }
 
 /**

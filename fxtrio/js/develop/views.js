@@ -16,8 +16,7 @@ export class Views {
   #parts = [];
   /** @type {string[]} by slot: its stylesheets as elements */
   #styles = [];
-  /** @type {ReturnType<typeof import('../render/renderers.js').createRenderers> | null} */
-  #renderers = null;
+  #renderers;
   #settings;
   #site;
   #server;
@@ -28,17 +27,16 @@ export class Views {
   /**
    * @param {import('./settings.js').Settings} settings
    * @param {import('./site.js').Site} site
-   * @param {import('vite').ViteDevServer} server
-   * @param {typeof import('vite')} vite
-   * @param {typeof import('vite/module-runner')} runner
-   * @param {string} runtime
+   * @param {Awaited<ReturnType<typeof import('./server.js').makeServer>>} made
    */
-  constructor(settings, site, server, vite, runner, runtime) {
+  constructor(settings, site, { vite, runner, server, runtime, serverRuntime }) {
     this.#settings = settings;
     this.#site = site;
     this.#server = server;
     this.#vite = vite;
     this.#runtime = runtime;
+    const base = baseOf(/** @type {any} */ (settings));
+    this.#renderers = serverRuntime.createRenderers({ views: this.#parts, base });
     this.#runner = new runner.ModuleRunner({
       transport: vite.createServerModuleRunnerTransport({ channel: server.environments.ssr.hot }),
       hmr: false, // a module is looked for anew before each render
@@ -67,14 +65,11 @@ export class Views {
     const slot = this.#slots.get(key) ?? this.#slots.size;
     this.#slots.set(key, slot);
     const load = (/** @type {string} */ source) => this.#runner.import(this.#site.idOf(source));
-    const [renderers, page, around, fallback] = await Promise.all([
-      this.#runner.import(`${this.#runtime}/renderers.js`),
+    const [page, around, fallback] = await Promise.all([
       load(module),
       Promise.all(layouts.map(([source]) => load(source))),
       loading === null ? null : load(loading),
     ]);
-    const base = baseOf(/** @type {any} */ (this.#settings));
-    this.#renderers ??= renderers.createRenderers({ views: this.#parts, base });
     this.#styles[slot] = await this.#stylesOf([...layouts.map(([source]) => source), module]);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
     return slot;
@@ -85,7 +80,7 @@ export class Views {
    * @param {any} state
    */
   render(id, state) {
-    const { head, html } = /** @type {any} */ (this.#renderers).render(id, state);
+    const { head, html } = this.#renderers.render(id, state);
     return { head: head + this.#styles[id], html };
   }
 
@@ -96,7 +91,7 @@ export class Views {
    */
   stream(id, state, options) {
     const styles = this.#styles[id];
-    return /** @type {any} */ (this.#renderers).stream(id, state, {
+    return this.#renderers.stream(id, state, {
       ...options,
       onShellReady: (/** @type {string} */ head) => options.onShellReady(head + styles),
     });
