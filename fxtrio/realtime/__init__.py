@@ -22,6 +22,7 @@ from fxtrio.realtime.presence import (
     Roster,
 )
 from fxtrio.realtime.publish import publish
+from fxtrio.realtime.typed_socket import WebSocket
 
 __all__ = [
     "Authenticator",
@@ -42,6 +43,7 @@ __all__ = [
     "Resumed",
     "Roster",
     "Subscriber",
+    "WebSocket",
     "authenticate_websocket",
     "channel",
     "open_broker",

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from typing import Any
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
+from typing import Any, Generic, overload
 
 import attrs
 import trio
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket as PlainWebSocket
+from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable, FxtrioError
 from fxtrio.realtime.broker import Broker, BrokerMissing, PresenceBroker, PresenceUnavailable
-from fxtrio.realtime.frames import Message
 from fxtrio.realtime.inbox import find_inbox
 from fxtrio.realtime.outbox import (
     BROKER_AWAY,
@@ -30,6 +35,7 @@ from fxtrio.realtime.outbox import (
 )
 from fxtrio.realtime.presence import ChannelEvents, Member, PresenceEvents
 from fxtrio.realtime.transport import open_transport
+from fxtrio.realtime.typed_socket import Sent, WebSocket
 
 log = logging.getLogger("fx.realtime")
 
@@ -48,10 +54,22 @@ class WebSocketNotAccepted(FxtrioError):
         self.channel = channel
 
 
+@overload
+def channel(
+    ws: WebSocket[Sent], name: str, *, broker: Broker | None = None, member: Any = None
+) -> AbstractAsyncContextManager[Channel[Sent]]: ...
+
+
+@overload
+def channel(
+    ws: PlainWebSocket, name: str, *, broker: Broker | None = None, member: Any = None
+) -> AbstractAsyncContextManager[Channel[Any]]: ...
+
+
 @asynccontextmanager
 async def channel(
-    ws: WebSocket, name: str, *, broker: Broker | None = None, member: Any = None
-) -> AsyncIterator[Channel]:
+    ws: PlainWebSocket, name: str, *, broker: Broker | None = None, member: Any = None
+) -> AsyncIterator[Channel[Any]]:
     """Subscribe an accepted ``ws`` to the channel ``name`` for the length of the block.
 
     Messages go to the client as they come; the block itself is free to receive.
@@ -105,8 +123,11 @@ async def channel(
 
 
 @attrs.frozen(eq=False)
-class Channel:
-    """A joined channel. Made by `channel`; valid until its block ends."""
+class Channel(Generic[Sent]):
+    """A joined channel. Made by `channel`; valid until its block ends.
+
+    ``Sent`` is what it carries, where the handler's WebSocket says so.
+    """
 
     name: str
 
@@ -116,13 +137,13 @@ class Channel:
     _broker: Broker
     _outbox: Outbox
 
-    async def publish(self, message: Message) -> None:
+    async def publish(self, message: Sent) -> None:
         """Send ``message`` to every subscriber, this one included.
 
         A dict or list goes as JSON, a str as text, bytes as binary. Waits for no
         reader. Messages of one publisher arrive in order. Raises MessageNotEncodable.
         """
-        await self._broker.publish(self.name, message)
+        await self._broker.publish(self.name, message)  # type: ignore[arg-type]  # it refuses others
 
     @property
     def subscribers(self) -> tuple[Member, ...]:
@@ -194,13 +215,13 @@ class _Subscription:
         await self.leave()
 
 
-def _told_of_disconnect(ws: WebSocket, outbox: Outbox) -> AbstractContextManager[None]:
+def _told_of_disconnect(ws: PlainWebSocket, outbox: Outbox) -> AbstractContextManager[None]:
     """Close the outbox when the client is gone, if the WebSocket is served with an inbox."""
     inbox = find_inbox(ws.scope)
     return nullcontext() if inbox is None else inbox.on_disconnect(outbox.close)
 
 
-def _find_broker(ws: WebSocket, name: str) -> Broker:
+def _find_broker(ws: PlainWebSocket, name: str) -> Broker:
     state = getattr(ws.scope.get("app"), "state", None)
     broker: Broker | None = getattr(state, "fx_broker", None)
     if broker is None:
@@ -208,7 +229,7 @@ def _find_broker(ws: WebSocket, name: str) -> Broker:
     return broker
 
 
-def _find_settings(ws: WebSocket) -> RealtimeConfig:
+def _find_settings(ws: PlainWebSocket) -> RealtimeConfig:
     """Return the app's settings; the defaults in an app that is not ours."""
     state = getattr(ws.scope.get("app"), "state", None)
     app = getattr(state, "fx", None)

@@ -19,7 +19,7 @@ from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import Diagnostic, compile_types
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf
 from fxtrio.types.form_fields import form_problems
-from fxtrio.types.loose_rules import TYPED, KnownNames, is_certain, is_told
+from fxtrio.types.loose_rules import KnownNames, is_certain, is_told, typescript_among
 from fxtrio.types.page_types import ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk
 from fxtrio.types.told import problem_of
@@ -64,14 +64,12 @@ class TypeCheck:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(compile_tier, "loose", loose)
             nursery.start_soon(compile_tier, "strict", strict)
-        found = [one for one in seen["loose"] if one.diagnostic.code in TYPED]
-        if found:
-            sources = {one.half.source for one in found}
-            more = [half for half in loose if half.source in sources]
-            strict += more
-            loose = [half for half in loose if half.source not in sources]
+        while more := _typescript_in(seen["loose"]):
+            strict += [half for half in loose if half.source in more]
+            loose = [half for half in loose if half.source not in more]
             await trio.to_thread.run_sync(self.folder.note_typed, strict)
-            async with trio.open_nursery() as nursery:  # the others were not looked at
+            seen["loose"] = []
+            async with trio.open_nursery() as nursery:
                 nursery.start_soon(compile_tier, "loose", loose)
                 nursery.start_soon(compile_tier, "strict", strict)
         told = [*await self._judged(seen["loose"], types), *seen["strict"]]
@@ -113,6 +111,13 @@ class TypeCheck:
             *names,
             *(one for one in rest if (one.half.source, one.place, one.diagnostic.code) not in same),
         ]
+
+
+def _typescript_in(seen: Sequence[_Seen]) -> set[str]:
+    """Return the sources of halves that were taken for JavaScript and are none."""
+    lines = (one.half.page.ui.split("\n")[one.place[0] - 1] for one in seen)
+    told = typescript_among((one.diagnostic, line) for one, line in zip(seen, lines, strict=True))
+    return {one.half.source for one, is_told in zip(seen, told, strict=True) if is_told}
 
 
 def _seen(

@@ -12,6 +12,7 @@ from typing import Literal
 
 from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.types.page_types import ActionTypes, PageTypes
+from fxtrio.types.shapes import ObjectShape, Vague, parts_of, union
 from fxtrio.types.typescript import Printer
 
 Tier = Literal["loose", "strict", "blank"]
@@ -100,6 +101,7 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
     ]
     if page.kind == "page":
         lines += _actions(page.actions, printer, tier)
+        lines += _messages(page, printer)
     return "\n".join(line for line in lines if line) + "\n"
 
 
@@ -114,6 +116,25 @@ export const prefetch: any;
 export type $Props = any;
 export type $Slots = any;
 """
+
+
+def _messages(page: PageTypes, printer: Printer) -> list[str]:
+    """Return `useWebSocket` of the page's own path, where it is known what it sends."""
+    if page.messages is None or isinstance(page.messages, Vague):
+        return []
+    # Written out, so that each object lacks the keys of the others and any key can be asked for.
+    objects = (page.definition(part) for part in parts_of(page.messages))
+    parts = zip(parts_of(page.messages), objects, strict=True)
+    shape = union(one if isinstance(one, ObjectShape) else part for part, one in parts)
+    own = "options?: base.WebSocketOptions<NoInfer<Message>>"
+    other = "options?: base.WebSocketOptions<Message>"
+    return [
+        f"export type $Message = {printer.type(shape)};",
+        f"export function useWebSocket<Message = $Message>(path?: undefined, {own}): "
+        "ReturnType<typeof base.useWebSocket<Message>>;",
+        f"export function useWebSocket<Message = any>(path: string, {other}): "
+        "ReturnType<typeof base.useWebSocket<Message>>;",
+    ]
 
 
 def _params(page: PageTypes) -> str:

@@ -24,6 +24,7 @@ from fxtrio.types.classes import hints_of
 from fxtrio.types.definitions import Definitions
 from fxtrio.types.functions_read import make_reader
 from fxtrio.types.layered import layered
+from fxtrio.types.messages import message_shape
 from fxtrio.types.page_types import (
     ActionTypes,
     EndpointTypes,
@@ -98,6 +99,8 @@ class _Gatherer:
         shapes = [data, layout_data]
         for action in actions:
             shapes += [action.result, *([action.argument] if action.argument else [])]
+        messages, socket = self._messages(page)
+        shapes += [messages] if messages else []
         pattern = self._patterns.get(source, "")
         return PageTypes(
             source=source,
@@ -108,6 +111,8 @@ class _Gatherer:
             layout_data=layout_data,
             params=_parameters(pattern),
             actions=actions,
+            messages=messages,
+            socket=socket,
             definitions=self._definitions.reachable(shapes),
             layouts=self._around.get(source, ()),
         )
@@ -179,6 +184,18 @@ class _Gatherer:
             text=text,
             redirects=_redirects(function),
         )
+
+    def _messages(self, page: CheckedPage) -> tuple[Shape | None, Place | None]:
+        """Return what the WebSocket of a file sends, and where its name is written."""
+        if not page.module.websocket:
+            return None, None
+        function = self._spaces.get(page.module.source, {}).get("websocket")
+        if function is None:
+            return Vague("the Python half cannot be imported"), None
+        function = inspect.unwrap(function)
+        name = next(iter(inspect.signature(function).parameters), "")
+        shape = message_shape(hints_of(function).get(name), self._sent)
+        return shape, self._sources.place_of_function(function)
 
     def _raised(self, function: Any) -> RaisedFields:
         """Return what the errors of a function's page and of the project's modules name."""

@@ -9,6 +9,7 @@ and gives variables new types: none of that is told.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import attrs
 
@@ -17,8 +18,16 @@ from fxtrio.types.compiler import Diagnostic
 NAMES = frozenset({2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460})
 """Undefined names, and imports of what is not there: told whatever they concern."""
 
-TYPED = range(8000, 8100)
+_TYPED = range(8000, 8100)
 """Types in a JavaScript file: so it is none."""
+
+_SYNTAX = range(1000, 2000)
+"""Halves have been parsed before, as TypeScript."""
+
+_MISREAD = frozenset({*_SYNTAX, 2362, 2363, 2365, 2693, 18042})
+"""What ``useState<string>("")`` is as JavaScript: two comparisons."""
+
+_TYPE_ARGUMENTS = re.compile(r"[\w$]<(?![\s=])[^;]*>\(")
 
 _MEMBERS = frozenset({2339, 2551, 2550, 2568})
 _NOTHING = frozenset({18047, 18048, 18049, 2531, 2532, 2533})
@@ -33,6 +42,21 @@ _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
 _ATTRIBUTE = re.compile(r"[\w-]+\s*=\s*[\"'{]")
 _CHILD = re.compile(r"Type '([^'|]+?)(?: \| null)?' is not assignable to type 'ReactNode'")
 _WORD = re.compile(r"[\w$.?\[\]]+")
+
+
+def typescript_among(found: Iterable[tuple[Diagnostic, str]]) -> list[bool]:
+    """Return which complaints about JavaScript files say that the file is TypeScript.
+
+    Each comes with its line. As long as there are some, nobody has looked at anything else.
+    """
+    listed = list(found)
+    only_syntax = all(one.code in _SYNTAX or one.code in _TYPED for one, _ in listed)
+    return [
+        one.code in _TYPED
+        or (only_syntax and one.code in _SYNTAX)
+        or (one.code in _MISREAD and _TYPE_ARGUMENTS.search(line) is not None)
+        for one, line in listed
+    ]
 
 
 def is_certain(found: Diagnostic) -> bool:

@@ -91,6 +91,12 @@ class PageTypes(msgspec.Struct, frozen=True):
 
     params: tuple[Parameter, ...] = ()
     actions: tuple[ActionTypes, ...] = ()
+    messages: Shape | None = None
+    """What its WebSocket sends; None when it serves none."""
+
+    socket: Place | None = None
+    """The name of the function that serves it."""
+
     definitions: tuple[Definition, ...] = ()
     """What `Named` stands for, by name; inputs have names of their own."""
 

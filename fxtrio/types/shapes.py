@@ -46,7 +46,8 @@ class Plain(msgspec.Struct, frozen=True, tag="plain"):
     kind: Basic
     format: str = ""
     """As in JSON Schema: ``integer``, ``date-time``, ``date``, ``time``, ``duration``, ``uuid``,
-    ``decimal``, ``byte`` (base64), ``file``; or what pydantic says; "" for any."""
+    ``decimal``, ``byte`` (base64), ``file``, ``frame`` (bytes as they are); or what pydantic
+    says; "" for any."""
 
     lax: bool = False
     """Whether a number may come as text, too: in bodies only."""

@@ -75,6 +75,8 @@ class Printer:
     def _plain(self, shape: Plain) -> str:
         if shape.format == "file":
             return "Blob"
+        if shape.format == "frame":
+            return "ArrayBuffer"
         if shape.lax and shape.kind == "number":
             return "number | `${number}`"
         return shape.kind

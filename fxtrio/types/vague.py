@@ -27,6 +27,8 @@ def _of_page(page: PageTypes) -> Iterator[Problem]:
         if action.argument is not None:
             what = f"the argument of {action.name}"
             yield from _of_shape(page, action.argument, what, action.place)
+    if page.messages is not None:
+        yield from _of_shape(page, page.messages, "a message of the WebSocket", page.socket)
     for one in page.definitions:
         yield from _of_shape(page, one.shape, one.name, one.place)
 

@@ -14,9 +14,9 @@ from starlette.datastructures import FormData, Headers
 from starlette.exceptions import WebSocketException
 from starlette.requests import Request
 from starlette.types import Scope
-from starlette.websockets import WebSocket
 
 from fxtrio.errors import BadBody
+from fxtrio.realtime.typed_socket import WebSocket
 from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.csrf import FIELD
 from fxtrio.serve.request.forms import (
@@ -62,7 +62,7 @@ class PageRequest(_Cookies, Request):
     """What loaders and hooks of pages get."""
 
 
-class PageSocket(_Cookies, WebSocket):
+class PageSocket(_Cookies, WebSocket[Any]):
     """What WebSocket handlers and their hooks get.
 
     A client's message that is not what was asked for closes the connection, when the
