@@ -49,11 +49,14 @@ def test_problems_have_their_places_and_the_exit_code_says_so(tmp_path: Path) ->
 
 @pytest.mark.node
 def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "title"})
+    socket = "async def websocket(ws):\n    await ws.accept()\n\n\n"
+    write_tree(tmp_path, {"pages/index.fxl": WHO + socket + LOADER + VIEW % "title"})
     code, output = run("typecheck", "--root", str(tmp_path), "--strict")
 
     assert code == 1
     assert "pages/index.fxl:2:12: data.user may be anything" in output
+    assert "pages/index.fxl:5:11: a message of the WebSocket may be anything" in output
+    assert "Write 'ws: WebSocket[Message]'" in output
     assert "Annotate" in output
 
 
