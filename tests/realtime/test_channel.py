@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
 
 import pytest
 import trio
@@ -29,7 +28,6 @@ from fxtrio.realtime import (
     Subscriber,
     channel,
 )
-from fxtrio.realtime import WebSocket as TypedSocket
 from fxtrio.realtime.broker import BrokerMissing, PresenceUnavailable
 from fxtrio.realtime.channels import WebSocketNotAccepted
 from fxtrio.realtime.frames import MissedFrame
@@ -688,15 +686,3 @@ async def test_concurrent_sends_of_the_handler_and_the_channel_both_arrive():
             nursery.start_soon(ws.send_text, "from the handler")
         await wait_all_tasks_blocked()
         assert sorted(client.received) == ["from the channel", "from the handler"]
-
-
-class Line(TypedDict):
-    text: str
-
-
-async def typed(ws: TypedSocket[Line]) -> None:
-    """What type checkers know of a channel: mypy tells of an ignore that nothing needs."""
-    await ws.send_json({"txet": "Hello"})  # type: ignore[typeddict-item, typeddict-unknown-key]
-    async with channel(ws, "room") as room:
-        await room.publish({"text": "Hello"})
-        await room.publish(3)  # type: ignore[arg-type]
