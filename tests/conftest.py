@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -36,6 +37,17 @@ settings.load_profile("fxtrio")
 def pytest_xdist_auto_num_workers() -> int:
     """Run two files for each core: half of the time a test waits, for processes and clocks."""
     return 2 * count_cores()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave the modules and tests, which all stay, to no garbage collection: each would look."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -80,8 +81,13 @@ def imports(file: Path) -> Iterator[Import]:
                 yield Import(name, node.lineno, module)
 
 
-ALL_IMPORTS = [found for file in python_files() for found in imports(file)]
-FRAMEWORK_IMPORTS = [found for found in ALL_IMPORTS if found.file.parts[0] == "fxtrio"]
+@cache
+def all_imports() -> tuple[Import, ...]:
+    return tuple(found for file in python_files() for found in imports(file))
+
+
+def framework_imports() -> list[Import]:
+    return [found for found in all_imports() if found.file.parts[0] == "fxtrio"]
 
 
 def pictures_of_the_map() -> list[list[list[tuple[str, Path]]]]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from tests.source_tree import (
-    ALL_IMPORTS,
-    FRAMEWORK_IMPORTS,
     MODULES,
     PACKAGE,
+    all_imports,
+    framework_imports,
     imports,
     part_of,
     pictures_of_the_map,
@@ -84,7 +84,7 @@ def rank(name: str, floors: tuple[frozenset[str], ...]) -> int:
 def test_imports_point_to_lower_layers_only() -> None:
     upward = [
         str(found)
-        for found in FRAMEWORK_IMPORTS
+        for found in framework_imports()
         if found.part
         and found.part != part_of(found.file)
         and rank(found.part, LAYERS) >= rank(part_of(found.file), LAYERS)
@@ -95,7 +95,7 @@ def test_imports_point_to_lower_layers_only() -> None:
 
 def test_rooms_of_serve_import_from_the_rooms_below_only() -> None:
     upward = []
-    for found in FRAMEWORK_IMPORTS:
+    for found in framework_imports():
         names = found.module.split(".")
         if part_of(found.file) != "serve" or names[1:2] != ["serve"] or len(names) < 3:
             continue
@@ -178,7 +178,7 @@ def questions(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def test_compile_knows_only_what_it_shares() -> None:
     wrong = [
         str(found)
-        for found in FRAMEWORK_IMPORTS
+        for found in framework_imports()
         if part_of(found.file) == "compile"
         and found.part
         and found.part not in SHARED_BY_COMPILE | {"compile"}
@@ -190,7 +190,7 @@ def test_compile_knows_only_what_it_shares() -> None:
 def test_what_serves_never_imports_the_compiler() -> None:
     wrong = [
         str(found)
-        for found in ALL_IMPORTS
+        for found in all_imports()
         if found.part == "compile" and part_of(found.file) not in MAY_COMPILE
     ]
 

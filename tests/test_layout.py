@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import ALL_IMPORTS, MODULES, ROOT, own_files, python_files
+from tests.source_tree import MODULES, ROOT, all_imports, own_files, python_files
 
 IMPORTS_BY_NAME = {
     "fxtrio/imports.py",  # the only place that runs what a project contains
@@ -30,7 +30,7 @@ def test_nothing_runs_on_another_event_loop_or_framework() -> None:
     banned = {"asyncio", "fastapi", "anyio", "uvicorn", "requests"}
     wrong = [
         str(found)
-        for found in ALL_IMPORTS
+        for found in all_imports()
         if found.module.split(".")[0] in banned
         # coredis raises anyio's errors.
         and (found.file.name, found.module) != ("redis_link.py", "anyio")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import time
 
 import pytest
@@ -69,11 +68,10 @@ def test_a_sample_with_a_piece_cut_out_holds_together(data: st.DataObject) -> No
 @pytest.mark.parametrize("piece", LARGE.values(), ids=LARGE)
 def test_the_time_is_linear_in_the_size(piece: str) -> None:
     """The bound is about ten times what this takes; a quadratic walk is far above it."""
-    text = piece * (200_000 // len(piece))
-    gc.collect()
+    text = piece * (100_000 // len(piece))
     start = time.process_time()
     holds_together(text, split(text, "a.fxl"))
-    assert time.process_time() - start < 4
+    assert time.process_time() - start < 2
 
 
 def test_a_megabyte_of_page_takes_less_than_two_seconds() -> None:

@@ -11,6 +11,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +51,7 @@ class Covering:
     ids: tuple[str, ...]
 
 
+@cache
 def read_rules(path: Path = FOLDER / "rules.toml") -> dict[str, str]:
     """Return the text of every rule by its id, in the order of the reference."""
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
