@@ -44,16 +44,15 @@ class Pool(Generic[Kind]):
         self._is_alive = is_alive
         self._size = size
         self._waiters = waiters
-        self._waiting = 0
+        self._lent = 0
+        self._queue = trio.lowlevel.ParkingLot()
         self._idle: deque[Kind] = deque()
-        self._free = trio.Semaphore(size, max_value=size)
         self._closed = False
 
     def statistics(self) -> PoolStatistics:
         """Return the present counts."""
-        lent = self._size - self._free.value
         return PoolStatistics(
-            size=self._size, lent=lent, idle=len(self._idle), waiting=self._waiting
+            size=self._size, lent=self._lent, idle=len(self._idle), waiting=len(self._queue)
         )
 
     async def acquire(self) -> Kind:
@@ -64,9 +63,9 @@ class Pool(Generic[Kind]):
         """
         if self._closed:
             raise DatabaseClosed
-        try:
-            self._free.acquire_nowait()
-        except trio.WouldBlock:
+        if self._lent < self._size:
+            self._lent += 1
+        else:
             await self._wait()
         try:
             while self._idle:
@@ -76,20 +75,21 @@ class Pool(Generic[Kind]):
                 connection.finish()
             return await self._open_one()
         except BaseException:
-            self._free.release()
+            self._pass_on()
             raise
 
     async def _wait(self) -> None:
-        if self._waiting >= self._waiters:
+        """Wait for the right to a connection, which whoever gives it up leaves counted."""
+        if len(self._queue) >= self._waiters:
             raise DatabaseBusy(
-                f"{self._waiting} wait for one of {self._size} connections already "
+                f"{len(self._queue)} wait for one of {self._size} connections already "
                 "('database.pool', 'database.waiters')"
             )
-        self._waiting += 1
-        try:
-            await self._free.acquire()
-        finally:
-            self._waiting -= 1
+        await self._queue.park()
+
+    def _pass_on(self) -> None:
+        if not self._queue.unpark():
+            self._lent -= 1
 
     def release(self, connection: Kind) -> None:
         """Take a connection back; one that is not idle is closed."""
@@ -97,7 +97,7 @@ class Pool(Generic[Kind]):
             self._idle.append(connection)
         else:
             connection.finish()
-        self._free.release()
+        self._pass_on()
 
     def close(self) -> None:
         """Close those that are idle, the others when they come back, and lend no more."""

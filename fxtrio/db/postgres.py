@@ -21,7 +21,7 @@ from fxtrio.db.copying import Copy, open_copy
 from fxtrio.db.engine import Cursor, DatabaseConnection, Result, State
 from fxtrio.db.faults import ArgumentRefused, DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
-from fxtrio.db.psycopg_trio import TrioConnection
+from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
 
 CONNECT_TIMEOUT = 10.0
 """How long a server has to accept a connection (seconds)."""
@@ -159,6 +159,7 @@ class PostgresConnection:
         self.raw = raw
         self._work = work
         self._cursors = count()
+        self._spare: StatementCursor | None = None
         self._encoding = raw.info.encoding
         self._poll = select.poll()
         self._poll.register(raw.pgconn.socket, select.POLLIN | select.POLLRDHUP)
@@ -175,7 +176,7 @@ class PostgresConnection:
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
         """Run one statement."""
-        cursor = AsyncRawCursor(self.raw)
+        cursor, self._spare = self._spare or StatementCursor(self.raw), None
         self._work.statements += 1
         try:
             await cursor.execute(sql, [*map(_adapted, args)] or None)
@@ -185,11 +186,15 @@ class PostgresConnection:
             self._work.statements -= 1
         result = cursor.pgresult
         if result is None or not result.nfields:
-            return Result((), (), max(cursor.rowcount, 0))
-        # Not `description`, whose objects tell far more.
-        names = tuple(result.fname(n).decode(self._encoding) for n in range(result.nfields))
-        rows = await cursor.fetchall()
-        return Result(names, rows, len(rows))
+            found = Result((), (), max(cursor.rowcount, 0))
+        else:
+            # Not `description`, whose objects tell far more.
+            names = tuple(result.fname(n).decode(self._encoding) for n in range(result.nfields))
+            rows = await cursor.fetchall()
+            found = Result(names, rows, len(rows))
+        cursor.forget()
+        self._spare = cursor
+        return found
 
     async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
         """Run one statement for each of ``rows``, in one go."""

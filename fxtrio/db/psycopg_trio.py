@@ -1,10 +1,10 @@
 """psycopg 3.3 on trio: its asynchronous connection, whose waits are trio's.
 
 Everything else is psycopg's own: adaptation, cursors, pipelines, prepared statements. What
-is taken from its inside (``_connect_gen``, ``_cancel_gen``, ``_enter_gen``, ``_exit_gen``) is
-named here and nowhere else, and pinned by the extra ``fxtrio[postgres]``. Beyond psycopg on
-asyncio, a cancelled query is cancelled on the server and leaves its connection usable, and
-COMMIT and ROLLBACK have `LIMIT` and are never cut in two.
+is taken from its inside (``_connect_gen``, ``_cancel_gen``, ``_enter_gen``, ``_exit_gen``,
+``_reset``) is named here and nowhere else, and pinned by the extra ``fxtrio[postgres]``.
+Beyond psycopg on asyncio, a cancelled query is cancelled on the server and leaves its
+connection usable, and COMMIT and ROLLBACK have `LIMIT` and are never cut in two.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import psycopg
 import trio
-from psycopg import AsyncConnection, AsyncTransaction
+from psycopg import AsyncConnection, AsyncRawCursor, AsyncTransaction
 from psycopg import errors as e
 from psycopg._conninfo_utils import get_param, is_ip_address, split_attempts
 from psycopg._enums import Ready, Wait
@@ -127,8 +127,11 @@ class TrioConnection(AsyncConnection):
             if want & Wait.W and deadline == inf:
                 want = gen.send(_WRITE)  # it nearly always is: libpq says when it was not
             while True:
+                if deadline == inf:
+                    want = gen.send(await self._ready(fd, want))
+                    continue
                 # At least one look, also when there is no time.
-                ready = _ready_now(fd, want) if deadline < inf else _NONE
+                ready = _ready_now(fd, want)
                 if not ready:
                     with trio.move_on_at(deadline) as scope:
                         ready = await self._ready(fd, want)
@@ -191,6 +194,15 @@ class TrioConnection(AsyncConnection):
         else:
             async with block:
                 yield block
+
+
+class StatementCursor(AsyncRawCursor[Any]):
+    """A cursor for one statement after the other: most of what it needs is made once."""
+
+    def forget(self) -> None:
+        """Let go of the last result."""
+        self._reset()
+        self._tx.set_pgresult(None)
 
 
 class QuickLock:

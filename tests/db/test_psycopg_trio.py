@@ -9,7 +9,7 @@ import pytest
 import trio
 from psycopg import errors
 
-from fxtrio.db.psycopg_trio import TrioConnection
+from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
 
 
 async def test_each_of_several_hosts_is_tried_and_named(tmp_path: object) -> None:
@@ -132,3 +132,21 @@ async def test_a_connection_that_waits_for_news_says_that_it_is_busy(postgres_ur
             async for _ in connection.notifies(timeout=5, stop_after=1):
                 assert connection.lock.locked()
             assert not connection.lock.locked()
+
+
+async def test_a_cursor_that_is_used_again_keeps_nothing_of_its_last_result(
+    postgres_url: str,
+) -> None:
+    sql = "select $1 as given"
+    with trio.fail_after(30):
+        async with await TrioConnection.connect(postgres_url, autocommit=True) as connection:
+            cursor = StatementCursor(connection)
+            found = []
+            for value in (1, "one", None, 2.5, 10**12, b"x", 1):
+                await cursor.execute(sql, [value])
+                found.append(await cursor.fetchall())
+                cursor.forget()
+                assert cursor.pgresult is None and cursor.rownumber is None
+                assert cursor.rowcount == -1
+            given = [rows[0][0] for rows in found]
+    assert given == [1, "one", None, 2.5, 10**12, b"x", 1]
