@@ -32,11 +32,15 @@ class Import:
         return f"{self.file}:{self.line} imports {self.module}"
 
 
+MADE = {"node_modules", "__pycache__", ".cache"}
+"""Folders of what was installed or compiled."""
+
+
 def own_files(folder: str) -> list[Path]:
     return [
         file
         for file in sorted((ROOT / folder).rglob("*"))
-        if file.is_file() and "node_modules" not in file.parts and "__pycache__" not in file.parts
+        if file.is_file() and not MADE.intersection(file.relative_to(ROOT).parts)
     ]
 
 
