@@ -9,10 +9,9 @@ import pytest
 import trio
 
 from fxtrio.cli.typecheck import check_types
-from tests.docs.pages import ROOT, documents, name
+from tests.docs.pages import documents, name
 from tests.docs.test_examples import PROJECTS, write_all
-
-SHIPPED = [*sorted((ROOT / "examples").iterdir()), ROOT / "fxtrio" / "starter" / "base"]
+from tests.types.everything import SHIPPED
 
 
 async def problems(root: Path) -> list[str]:

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import trio
 
+from fxtrio.lsp.places import Places, places_of
 from tests.lsp.editor import Editor
 
-Told = list[tuple[str, int, str]]
-"""Path, line, and message with remedy, sorted."""
+Told = list[tuple[str, int, int, str]]
+"""Path, line and column (both from 1), and message with remedy, sorted."""
 
 
 async def printed(root: Path) -> Told:
-    """Return what the commands print: path, line, and message with remedy.
-
-    What both say of one place is told once.
-    """
+    """Return what `fx check` and `fx typecheck` print; what both say of one place once."""
     found: dict[tuple[str, int, int], dict[str, Any]] = {}
     for name in ("check", "typecheck"):
         command = [sys.executable, "-m", "fxtrio", name, "--json"]
         done = await trio.run_process(command, cwd=root, capture_stdout=True, check=False)
         for one in json.loads(done.stdout)["problems"]:
-            found.setdefault((one["path"], one["line"], one["column"]), one)
+            found.setdefault((one["path"], max(one["line"], 1), max(one["column"], 1)), one)
     return sorted(
-        (one["path"], one["line"], f"{one['message']}. {one['remedy']}".removesuffix("."))
-        for one in found.values()
+        (*place, f"{one['message']}. {one['remedy']}".removesuffix("."))
+        for place, one in found.items()
     )
 
 
@@ -37,10 +36,23 @@ def shown(editor: Editor, root: Path) -> Told:
     """Return what an editor shows."""
     return sorted(
         (
-            Path(unquote(uri.removeprefix("file://"))).relative_to(root).as_posix(),
+            file.relative_to(root).as_posix(),
             found["range"]["start"]["line"] + 1,
+            _column(file, found["range"]["start"]),
             found["message"].removesuffix("."),
         )
         for uri, all_found in editor.diagnostics.items()
+        for file in (Path(unquote(uri.removeprefix("file://"))),)
         for found in all_found
     )
+
+
+def _column(file: Path, position: dict[str, int]) -> int:
+    """Return a column in characters, from 1."""
+    places = _places(file)
+    return places.offset(position) - places.offset({**position, "character": 0}) + 1
+
+
+@cache
+def _places(file: Path) -> Places:
+    return places_of(file.read_text("utf-8") if file.is_file() else "")
