@@ -12,7 +12,12 @@ from typing import TypeVar
 
 File = TypeVar("File", bound=Hashable)
 
-ENDS = {"browser": Fraction(3, 4), "processes": Fraction(9, 10), "light": Fraction(1)}
+ENDS = {
+    "long": Fraction(1, 8),
+    "browser": Fraction(3, 4),
+    "processes": Fraction(9, 10),
+    "light": Fraction(1),
+}
 """Kinds of files, and after which part of all work the last of a kind begins."""
 
 LIGHT = frozenset(
@@ -26,6 +31,8 @@ LIGHT = frozenset(
 
 def kind_of(folder: str, marks: Iterable[str]) -> str:
     """Return the kind of a file in a folder of tests, some of whose tests have these marks."""
+    if folder == "edits":
+        return "long"
     if "browser" in marks:
         return "browser"
     return "light" if folder in LIGHT else "processes"
