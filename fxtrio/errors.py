@@ -259,3 +259,11 @@ class BrokerUnreachable(FxtrioError):
             f"{place}: the broker could not {what}. Is it running? See 'realtime.broker'."
         )
         self.place = place
+
+
+def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    """Return the exceptions of a group and of the groups in it."""
+    found: list[BaseException] = []
+    for error in group.exceptions:
+        found += leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return found

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from fxtrio.cli.output import leaves, print_errors
+from fxtrio.cli.output import print_errors
 from fxtrio.config import CONFIG_FILE, load_config, load_env_files
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, leaves
 
 COMMANDS = (
     "init",

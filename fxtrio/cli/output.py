@@ -40,14 +40,6 @@ def print_errors(errors: Iterable[BaseException]) -> None:
             out.print(label, Text(line), sep="", soft_wrap=True)
 
 
-def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    """Return the exceptions of a group and of the groups in it."""
-    found: list[BaseException] = []
-    for error in group.exceptions:
-        found += leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
-    return found
-
-
 def print_done(message: str) -> None:
     """Print one line about what has been done."""
     # Heavy: see `console`.

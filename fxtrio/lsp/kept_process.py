@@ -15,6 +15,7 @@ from typing import Any
 import trio
 from pygls.exceptions import JsonRpcException
 
+from fxtrio.errors import leaves
 from fxtrio.lsp.rpc import Answerer, ConnectionLost, TrioProtocol
 from fxtrio.lsp.streams import FrameInvalid
 
@@ -133,7 +134,7 @@ class KeptProcess:
                     code = await process.wait()
                 nursery.cancel_scope.cancel("the process is of no use any more")
         except* OSError as group:
-            cause, may_start = f"it cannot be started: {_first(group)}", False
+            cause, may_start = f"it cannot be started: {leaves(group)[0]}", False
         told = "it has closed its output" if code is None else f"it has ended with {code}"
         return cause or told, may_start
 
@@ -173,13 +174,6 @@ class KeptProcess:
         async for data in process.stderr:
             for line in data.decode("utf-8", "replace").splitlines():
                 log.debug("%s: %s", self.name, line)
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found
 
 
 async def _end(process: trio.Process) -> None:

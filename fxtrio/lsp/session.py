@@ -20,6 +20,7 @@ from fxtrio.lsp.answers import Answers
 from fxtrio.lsp.checking import Checking
 from fxtrio.lsp.completion import TRIGGERS
 from fxtrio.lsp.documents import Document, Documents, file_of
+from fxtrio.lsp.formatting import formatting_edits
 from fxtrio.lsp.knowledge import Knowledge
 from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.places import Position, position_in
@@ -109,6 +110,11 @@ class EditorSession:
         def rename(params: types.RenameParams) -> Any:
             document = self.documents.at(params.text_document.uri)
             return answers.rename(document, position_in(params.position), params.new_name)
+
+        @self.server.feature(types.TEXT_DOCUMENT_FORMATTING)
+        def formatting(params: types.DocumentFormattingParams) -> Any:
+            document = self.documents.at(params.text_document.uri)
+            return formatting_edits(document, self.views.root_of(document.file), self.report)
 
         @self.server.feature(types.COMPLETION_ITEM_RESOLVE)
         def resolve(params: types.CompletionItem) -> Any:

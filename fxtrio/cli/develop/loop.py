@@ -14,9 +14,8 @@ from fxtrio.cli.develop.launch import Ahead, Server
 from fxtrio.cli.develop.serving import Failure, Served, open_child
 from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
 from fxtrio.cli.develop.workshop import Applied, SwapCode
-from fxtrio.cli.output import leaves
 from fxtrio.config import Config, load_config
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, leaves
 
 
 class Reporter(Protocol):

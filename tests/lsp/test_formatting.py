@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pygls.exceptions import JsonRpcException
+
+from fxtrio.format.ruff import RuffMissing
+from fxtrio.lsp import formatting
+from fxtrio.lsp.documents import Document
+from fxtrio.lsp.formatting import edits_between
+from fxtrio.lsp.places import Range, edited, position_in
+from tests.lsp.editor import Editor, open_editor
+
+UNTIDY = """\
+@server
+async def load(request):
+    return {'count':1}
+
+
+import { Link } from "fx/client"
+export default function Page({data}) {
+  return <p>{ data.count }</p>
+}
+"""
+TIDY = """\
+@server
+async def load(request):
+    return {"count": 1}
+
+
+import { Link } from "fx/client";
+export default function Page({ data }) {
+  return <p>{data.count}</p>;
+}
+"""
+LINES = st.text(st.sampled_from("ab\r\n\x0c\u2028😀"), max_size=30)
+
+
+@given(LINES, LINES)
+def test_edits_lead_from_one_text_to_the_other(before: str, after: str) -> None:
+    text = before
+    for edit in reversed(edits_between(before, after)):
+        ends = {"start": position_in(edit.range.start), "end": position_in(edit.range.end)}
+        text = edited(text, ends, edit.new_text)
+
+    assert text == after
+
+
+async def formatted(editor: Editor, uri: str, text: str) -> str:
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 2, "insertSpaces": True}}
+    for edit in reversed(await editor.connection.ask("textDocument/formatting", params)):
+        range_: Range = edit["range"]
+        text = edited(text, range_, edit["newText"])
+    return text
+
+
+@pytest.mark.node
+async def test_a_page_is_formatted_as_it_is_in_the_editor(tmp_path: Path) -> None:
+    page = tmp_path / "pages" / "index.fxl"
+    page.parent.mkdir()
+    page.write_text("export default () => <p />\n")
+    (tmp_path / "fx.config.json").write_text("{}")
+    windows = UNTIDY.replace("\n", "\r\n")
+    broken = UNTIDY.replace("{'count':1}", "{'count':")
+    async with open_editor(tmp_path, imports=False) as editor:
+        uri = await editor.open(page, UNTIDY)
+        tidy = await formatted(editor, uri, UNTIDY)
+        await editor.write(uri, 2, {"text": windows})
+        with_carriage_returns = await formatted(editor, uri, windows)
+        await editor.write(uri, 3, {"text": broken})
+        same = await formatted(editor, uri, broken)
+        await editor.until(lambda: any("not formatted. pages/index" in one for one in editor.lines))
+
+    assert tidy == TIDY
+    assert with_carriage_returns == TIDY.replace("\n", "\r\n")
+    assert same == broken
+
+
+async def test_a_formatter_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def format_files(*_: object, **__: object) -> None:
+        raise ExceptionGroup("formatters", [RuffMissing()])
+
+    monkeypatch.setattr(formatting, "format_files", format_files)
+    document = Document("file:///p/a.fxl", Path("/p/a.fxl"), 1, "")
+    with pytest.raises(JsonRpcException, match="ruff: there is none"):
+        await formatting.formatting_edits(document, Path("/p"), print)
