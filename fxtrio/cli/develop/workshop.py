@@ -15,14 +15,14 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.cli.develop.broken import broken_page
 from fxtrio.cli.develop.described import DescribedLater
 from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.kept_vite import KeptVite
 from fxtrio.cli.develop.late_types import LateTypes
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.likely import LikelyMistakes
-from fxtrio.cli.develop.shown import Shown, shown_failure, shown_problem
+from fxtrio.cli.develop.page_files import PageFiles
+from fxtrio.cli.develop.shown import Shown, shown_failure
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.told import change_order
 from fxtrio.cli.develop.watch import Changes
@@ -35,15 +35,12 @@ from fxtrio.compile.parts import (
     remove_halves,
     write_halves,
 )
-from fxtrio.compile.problems import CompileFailed, Problem, placed
-from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
-from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 
-_HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
 _AT_START = 1.5  # seconds: the first page is shown meanwhile, and takes what the cores give
 _WARM = 3  # pages that are prepared before they are asked for
 
@@ -84,10 +81,9 @@ class Workshop:
 
     config: Config = attrs.field(factory=Config)
     _project: CheckedProject | None = None
-    _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
-    _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
-    """Page files that are wrong; what they were before is in use."""
-
+    _files: PageFiles = attrs.field(
+        default=attrs.Factory(lambda self: PageFiles(self.root), takes_self=True)
+    )
     _result: BundleResult | None = None
     _manifest: Manifest | None = None
     _toolchain: Path = Path()
@@ -132,7 +128,7 @@ class Workshop:
         self._toolchain = await ensure_toolchain(self.report)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._start_vite)
-            project = await self._check_all()
+            project = await self._files.read_all(self.config, self._by_source())
         before = self._by_source()
         await trio.to_thread.run_sync(self._write_all, project)
         await self._take(project, replan=True)
@@ -158,7 +154,9 @@ class Workshop:
             return Applied(restart=f"{settings[0]} has changed", renews=True)
         if found.structure:
             return await self._restructure(found, swap)
-        good, replan = await self._recheck(found.pages)
+        known = self._by_source()
+        good = await self._files.read(found.pages)
+        replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
         return await self._pass_on(found, good, swap, replan=replan)
 
     def miss(self, changes: Changes) -> None:
@@ -178,30 +176,13 @@ class Workshop:
     async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
         """Act on files that came or went."""
         before = self._by_source()
-        project = await self._check_all()
+        project = await self._files.read_all(self.config, self._by_source())
         now = {page.module.source: page for page in project.pages}
         changed = {one: page for one, page in now.items() if before.get(one) != page}
         gone = [one for one in before if one not in now]
         await trio.to_thread.run_sync(self._write, changed.values(), gone)
         await self._take(project, replan=True)
         return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
-
-    async def _recheck(self, sources: Iterable[str]) -> tuple[dict[str, CheckedPage], bool]:
-        """Read page files anew; return those that are right, and whether views are others now."""
-        known = self._by_source()
-        good: dict[str, CheckedPage] = {}
-        for source in sources:
-            page, problems = await trio.to_thread.run_sync(self._check_page, source)
-            if problems:
-                await trio.sleep(_HALF_WRITTEN)
-                page, problems = await trio.to_thread.run_sync(self._check_page, source)
-            if problems or page is None:
-                self._broken[source] = problems
-            else:
-                self._broken.pop(source, None)
-                good[source] = page
-        replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
-        return good, replan
 
     async def _pass_on(
         self,
@@ -246,7 +227,7 @@ class Workshop:
             self._mistakes.look_later(self._project, self._toolchain, found.files)
         if changed or gone or found.files or found.modules:
             self._types.look_later(self._project, self.config, (*found.files, *found.modules))
-        wrong = [str(one) for found_ in self._broken.values() for one in placed(found_, self.root)]
+        wrong = self._files.wrong()
         wrong += [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told]
         return Applied(problems=(*wrong, *failed), modules=swapped.modules)
 
@@ -299,35 +280,6 @@ class Workshop:
             file = self.folder / FILE_NAME
             await trio.to_thread.run_sync(file.write_bytes, dump_manifest(manifest))
 
-    async def _check_all(self) -> CheckedProject:
-        """Check all files; those that are wrong are what they were before, or say what is wrong.
-
-        Raises CompileFailed for what is wrong with more than one page.
-        """
-        project = await trio.to_thread.run_sync(check_project, self.root, self.config, self._texts)
-        pages = {page.module.source: page for page in project.pages}
-        broken: dict[str, list[Problem]] = {}
-        for problem in project.problems:
-            if problem.path in project.tree.sources:
-                broken.setdefault(problem.path, []).append(problem)
-        others = [problem for problem in project.problems if problem.path not in broken]
-        if others:
-            raise CompileFailed(placed(others, self.root))
-        known = self._by_source()
-        for source, problems in broken.items():
-            pages[source] = known.get(source) or broken_page(source, placed(problems, self.root))
-        self._broken = broken
-        return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))
-
-    def _check_page(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:
-        try:
-            text = read_bytes((self.root / source).read_bytes(), source)
-        except OSError as error:
-            text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
-        if not isinstance(text, SourceText):
-            return None, [text]
-        return self._texts.check_page(text, self.root)
-
     def _write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages; nothing of pages that are gone stays."""
         for name in ("ui", "server"):
@@ -340,15 +292,14 @@ class Workshop:
         """Write the halves of ``pages``; those of page files that are ``gone`` go, too."""
         write_halves(pages, self.folder)
         remove_halves(gone, self.folder)
-        self._texts.forget(gone)
+        self._files.forget(gone)
 
     def _by_source(self) -> dict[str, CheckedPage]:
         pages = self._project.pages if self._project is not None else ()
         return {page.module.source: page for page in pages}
 
     async def _tell_problems(self) -> None:
-        shown = [shown_problem(one, self.root) for found in self._broken.values() for one in found]
-        await self._tell_wrong("pages", shown)
+        await self._tell_wrong("pages", self._files.shown())
 
     async def _tell_wrong(self, key: str, problems: list[Shown]) -> None:
         if self._vite.is_news(key, problems):

@@ -1,0 +1,82 @@
+"""Page files as `fx dev` reads them: one that is wrong is what it was before, or says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.cli.develop.broken import broken_page
+from fxtrio.cli.develop.shown import Shown, shown_problem
+from fxtrio.compile.problems import CompileFailed, Problem, placed
+from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
+from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.config import Config
+
+_HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
+
+
+@attrs.define(eq=False)
+class PageFiles:
+    """Those of the project in ``root``."""
+
+    root: Path
+    _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
+    _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
+
+    async def read_all(self, config: Config, known: Mapping[str, CheckedPage]) -> CheckedProject:
+        """Return the project with all page files; ``known`` are those of before, by source.
+
+        Raises CompileFailed for what is wrong with more than one page.
+        """
+        project = await trio.to_thread.run_sync(check_project, self.root, config, self._texts)
+        pages = {page.module.source: page for page in project.pages}
+        broken: dict[str, list[Problem]] = {}
+        for problem in project.problems:
+            if problem.path in project.tree.sources:
+                broken.setdefault(problem.path, []).append(problem)
+        others = [problem for problem in project.problems if problem.path not in broken]
+        if others:
+            raise CompileFailed(placed(others, self.root))
+        for source, problems in broken.items():
+            pages[source] = known.get(source) or broken_page(source, placed(problems, self.root))
+        self._broken = broken
+        return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))
+
+    async def read(self, sources: Iterable[str]) -> dict[str, CheckedPage]:
+        """Return those of ``sources`` that are right, read anew."""
+        good: dict[str, CheckedPage] = {}
+        for source in sources:
+            page, problems = await trio.to_thread.run_sync(self._check, source)
+            if problems:
+                await trio.sleep(_HALF_WRITTEN)
+                page, problems = await trio.to_thread.run_sync(self._check, source)
+            if problems or page is None:
+                self._broken[source] = problems
+            else:
+                self._broken.pop(source, None)
+                good[source] = page
+        return good
+
+    def forget(self, sources: Iterable[str]) -> None:
+        """Let go of files that are gone."""
+        self._texts.forget(sources)
+
+    def wrong(self) -> list[str]:
+        """Return what is wrong now, for the terminal."""
+        return [str(one) for found in self._broken.values() for one in placed(found, self.root)]
+
+    def shown(self) -> list[Shown]:
+        """Return what is wrong now, for browsers."""
+        return [shown_problem(one, self.root) for found in self._broken.values() for one in found]
+
+    def _check(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:
+        try:
+            text = read_bytes((self.root / source).read_bytes(), source)
+        except OSError as error:
+            text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
+        if not isinstance(text, SourceText):
+            return None, [text]
+        return self._texts.check_page(text, self.root)
