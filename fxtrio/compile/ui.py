@@ -63,18 +63,30 @@ def files_to_check(project: CheckedProject) -> list[dict[str, Any]]:
     return [ui_file(page) for page in project.pages if page.whole]
 
 
-async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
-    """Return the problems of the page files that divide into halves; cancelling it kills Node."""
-    order = {
+def ui_order(root: Path, project: CheckedProject, toolchain: Path) -> dict[str, Any]:
+    """Return what Node is to look at (`Order` of look.js)."""
+    return {
         "toolchain": toolchain.as_posix(),
         "root": root.as_posix(),
         "pages": project.pages_dir,
         "files": files_to_check(project),
     }
+
+
+def ui_found(root: Path, answer: dict[str, Any]) -> UiProblems:
+    """Return the problems that Node has found."""
+    return UiProblems(
+        tuple(_problem(found, root) for found in answer["problems"] if found["certain"]),
+        tuple(_problem(found, root) for found in answer["problems"] if not found["certain"]),
+    )
+
+
+async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
+    """Return the problems of the page files that divide into halves; cancelling it kills Node."""
     node = await trio.to_thread.run_sync(find_node)
     done = await trio.run_process(
         [str(node.node), str(JS / "vite" / "check.js")],
-        stdin=json.dumps(order).encode(),
+        stdin=json.dumps(ui_order(root, project, toolchain)).encode(),
         capture_stdout=True,
         capture_stderr=True,
         check=False,
@@ -83,11 +95,7 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
     lines = done.stdout.splitlines()
     if done.returncode != 0 or not lines:
         raise BundlerCrashed(done.returncode, done.stderr.decode("utf-8", "replace")[-_TAIL:])
-    all_found = json.loads(lines[-1])["problems"]
-    return UiProblems(
-        tuple(_problem(found, root) for found in all_found if found["certain"]),
-        tuple(_problem(found, root) for found in all_found if not found["certain"]),
-    )
+    return ui_found(root, json.loads(lines[-1]))
 
 
 def ui_file(page: CheckedPage) -> dict[str, Any]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.cli.develop import likely
 from fxtrio.cli.develop.likely import LikelyMistakes
-from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedProject, check_project
-from fxtrio.compile.ui import UiProblems
+from fxtrio.compile.project import check_project
 from fxtrio.config import Config
 from tests.trees import PAGE, page, write_tree
 
@@ -26,17 +24,17 @@ class Looked:
 
     times: int = 0
 
-    async def ui_problems(self, root: Path, project: CheckedProject, toolchain: Path) -> UiProblems:
+    async def look(self, order: dict[str, Any]) -> dict[str, Any]:
         self.times += 1
-        mistake = Problem("pages/index.fxl", 1, 1, f"mistake in {len(project.pages)}", "Mend it")
-        return UiProblems(likely=(mistake,))
+        place = {"path": "pages/index.fxl", "line": 1, "column": 1}
+        message = f"mistake in {len(order['files'])}"
+        told = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
+        return {"problems": [{**place, **told}]}
 
 
 @pytest.fixture
-def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
-    made = Looked()
-    monkeypatch.setattr(likely, "ui_problems", made.ui_problems)
-    return made
+def looked() -> Looked:
+    return Looked()
 
 
 async def test_only_what_mistakes_can_come_from_is_looked_at_again(
@@ -44,7 +42,7 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
 ) -> None:
     told: list[str] = []
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(tmp_path, nursery, told.append, told.append)
+        mistakes = LikelyMistakes(tmp_path, nursery, told.append, told.append, looked.look)
 
         async def look(text: str, *files: str) -> int:
             write_tree(tmp_path, {"pages/index.fxl": text})
@@ -66,7 +64,7 @@ async def test_changes_in_a_row_are_looked_at_together(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(tmp_path, nursery, print, print)
+        mistakes = LikelyMistakes(tmp_path, nursery, print, print, looked.look)
         for number in range(5):
             write_tree(tmp_path, {"pages/index.fxl": f"// {number}\n{PAGE}"})
             mistakes.look_later(check_project(tmp_path, Config()), tmp_path, ["card.jsx"])

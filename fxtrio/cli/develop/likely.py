@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,7 +12,7 @@ import trio
 from fxtrio.compile.problems import placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.surroundings import package_problems
-from fxtrio.compile.ui import files_to_check, ui_problems
+from fxtrio.compile.ui import ui_found, ui_order
 from fxtrio.errors import FxtrioError
 
 _LATER = 1.0  # seconds after a change: what is on the screen comes first
@@ -27,10 +27,12 @@ class LikelyMistakes:
     nursery: trio.Nursery
     report: Callable[[str], None]
     warn: Callable[[str], None]
+    ask: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+    """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed."""
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _told: frozenset[str] = frozenset()
-    _looked_at: list[dict[str, Any]] | None = None
+    _looked_at: object = None
     """All of the page files that mattered the last time; None when other files have changed."""
 
     def look_later(
@@ -58,11 +60,12 @@ class LikelyMistakes:
     ) -> None:
         with scope:
             await trio.sleep(after)
-            looking_at = files_to_check(project)
+            order = ui_order(self.root, project, toolchain)
+            looking_at = order["files"]
             if looking_at == self._looked_at:
                 return
             try:
-                found = await ui_problems(self.root, project, toolchain)
+                found = ui_found(self.root, await self.ask(order))
             except FxtrioError as error:
                 self.report(str(error))
                 return
@@ -73,6 +76,10 @@ class LikelyMistakes:
             all_found = (*packages, *found.certain, *found.likely)
             texts = [str(one) for one in placed(all_found, self.root)]
             self._tell(texts)
+
+    def stop(self) -> None:
+        """Look at nothing until `look_later` is called: Node may be started anew."""
+        self._checking.cancel("everything is made anew")
 
     def _tell(self, texts: Iterable[str]) -> None:
         for text in texts:

@@ -100,7 +100,9 @@ class Workshop:
     """Files that have changed and of which Node has not been told: everything starts anew."""
     _mistakes: LikelyMistakes = attrs.field(
         default=attrs.Factory(
-            lambda self: LikelyMistakes(self.root, self.nursery, self.report, self.warn),
+            lambda self: LikelyMistakes(
+                self.root, self.nursery, self.report, self.warn, self._look
+            ),
             takes_self=True,
         )
     )
@@ -125,6 +127,7 @@ class Workshop:
         self.variables = await trio.to_thread.run_sync(renew_env_files, self.root, self.variables)
         self.config = await trio.to_thread.run_sync(load_config, self.root)
         self._left = Swap()
+        self._mistakes.stop()
         self._toolchain = await ensure_toolchain(self.report)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._start_vite)
@@ -307,6 +310,10 @@ class Workshop:
 
     async def _show_types(self, problems: list[Shown]) -> None:
         await self._ask_later("problems", {"key": "types", "problems": problems})
+
+    async def _look(self, order: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = await self._ask("look", **order)
+        return found
 
     async def _start_vite(self) -> None:
         """See to it that Node runs with the settings of the project."""

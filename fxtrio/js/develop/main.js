@@ -20,6 +20,7 @@ import { Access } from './access.js';
 import { Browsers } from './browsers.js';
 import { Changes } from './changes.js';
 import { answerFrames } from './frames-socket.js';
+import { Mistakes } from './mistakes.js';
 import { Places } from './places.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
@@ -57,6 +58,7 @@ async function begin(settings) {
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, made);
   void new Places(settings, site, server, browsers);
+  const mistakes = new Mistakes();
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const web = http.createServer((request, response) => {
     const missing = () => {
@@ -88,6 +90,7 @@ async function begin(settings) {
     },
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
+    look: (message) => mistakes.look(message),
     warm: ({ pages }) => views.warm(pages).then(() => ({})),
   };
   return async (message) => operations[message.op](message);

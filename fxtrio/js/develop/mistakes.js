@@ -1,0 +1,55 @@
+/** Looks for mistakes in UI code beside what is served: in a thread, which stays warm. */
+
+import { Worker } from 'node:worker_threads';
+
+/** @typedef {import('../vite/look.js').Order} Order */
+/** @typedef {import('../vite/look.js').Problem} Problem */
+
+const THREAD = new URL('./mistakes-thread.js', import.meta.url);
+
+export class Mistakes {
+  /** @type {Worker | null} */
+  #thread = null;
+  /** @type {Promise<unknown>} settled when the thread has nothing to do */
+  #free = Promise.resolve();
+
+  /**
+   * Return what is wrong with files. One order after the other.
+   *
+   * @param {Order} order
+   * @returns {Promise<{ problems: Problem[] }>}
+   */
+  look(order) {
+    const found = this.#free.then(() => this.#ask(order));
+    this.#free = found.catch(() => {});
+    return found;
+  }
+
+  /** End the thread. */
+  close() {
+    void this.#thread?.terminate();
+  }
+
+  /**
+   * @param {Order} order
+   * @returns {Promise<any>}
+   */
+  #ask(order) {
+    const thread = (this.#thread ??= new Worker(THREAD, { workerData: order.toolchain }));
+    return new Promise((resolve, reject) => {
+      const settle = (/** @type {(value: any) => void} */ act) => (/** @type {any} */ value) => {
+        thread.removeAllListeners();
+        act(value);
+      };
+      thread.once('message', settle(resolve));
+      thread.once(
+        'error',
+        settle((error) => {
+          this.#thread = null; // it has ended
+          reject(error);
+        }),
+      );
+      thread.postMessage(order);
+    });
+  }
+}

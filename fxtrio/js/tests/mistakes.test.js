@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Mistakes } from '../develop/mistakes.js';
+
+const TOOLCHAIN = fileURLToPath(new URL('..', import.meta.url));
+
+/** @param {string} text */
+function orderOf(text) {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-mistakes-'));
+  const file = { path: 'pages/index.fxl', text, python: [], actions: [] };
+  return { toolchain: TOOLCHAIN, root, pages: 'pages', files: [file] };
+}
+
+test('one thread looks at one order after the other, and survives those that fail', async () => {
+  const mistakes = new Mistakes();
+  const wrong = orderOf('export default () => <h1>{absent}</h1>;\n');
+  const right = orderOf('export default () => <h1>Here</h1>;\n');
+  const failing = /** @type {any} */ ({ ...right, files: null });
+  const found = await Promise.allSettled([wrong, failing, right].map((one) => mistakes.look(one)));
+  mistakes.close();
+  assert.deepEqual(
+    found.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  const [first, , last] = /** @type {any[]} */ (found);
+  assert.match(first.value.problems[0].message, /absent/);
+  assert.deepEqual(last.value.problems, []);
+});
