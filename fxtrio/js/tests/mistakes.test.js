@@ -12,6 +12,7 @@ const TOOLCHAIN = fileURLToPath(new URL('..', import.meta.url));
 /** @param {string} text */
 function orderOf(text) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-mistakes-'));
+  fs.mkdirSync(path.join(root, 'pages'));
   const file = { path: 'pages/index.fxl', text, python: [], actions: [] };
   return { toolchain: TOOLCHAIN, root, pages: 'pages', files: [file] };
 }
