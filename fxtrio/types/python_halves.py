@@ -7,6 +7,8 @@ for one of them, nothing is checked.
 from __future__ import annotations
 
 import ast
+import configparser
+import json
 import re
 import shutil
 import subprocess
@@ -23,6 +25,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.errors import FxtrioError
 from fxtrio.types.folder import FOLDER, write_text
+from fxtrio.types.pyright_settings import OWN, pyright_settings
 
 _TAIL = 4000  # characters
 _MYPY = re.compile(r"(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)")
@@ -52,6 +55,9 @@ class Checker:
 
     name: str
     arguments: tuple[str, ...]
+    interpreter: str
+    """The option that names the Python whose packages are imported."""
+
     line: re.Pattern[str]
     """What it writes for each mistake."""
 
@@ -63,21 +69,37 @@ _CHECKERS: Mapping[str, Checker] = {
             *("--show-column-numbers", "--no-error-summary", "--no-color-output", "--no-pretty"),
             *("--hide-error-context", "--explicit-package-bases"),
         ),
+        "--python-executable",
         _MYPY,
     ),
-    "pyright": Checker("pyright", (), _PYRIGHT),
-    "pyrefly": Checker("pyrefly", ("check", "--output-format", "min-text"), _PYREFLY),
+    "pyright": Checker("pyright", (), "--pythonpath", _PYRIGHT),
+    "pyrefly": Checker(
+        "pyrefly",
+        ("check", "--output-format", "min-text"),
+        "--python-interpreter-path",
+        _PYREFLY,
+    ),
 }
 
 
 def configured_checker(root: Path) -> str | None:
     """Return the checker that the project in ``root`` has settings for; None without any."""
-    files = {"mypy": ("mypy.ini", ".mypy.ini"), "pyright": ("pyrightconfig.json",)}
+    files = {"mypy": ("mypy.ini", ".mypy.ini"), "pyright": (OWN,)}
     for name, own in {**files, "pyrefly": ("pyrefly.toml",)}.items():
         if any((root / file).is_file() for file in own):
             return name
     tools = _table(root / "pyproject.toml").get("tool", {})
-    return next((name for name in _CHECKERS if name in tools), None)
+    found = next((name for name in _CHECKERS if name in tools), None)
+    return "mypy" if found is None and _has_section(root / "setup.cfg", "mypy") else found
+
+
+def _has_section(path: Path, name: str) -> bool:
+    sections = configparser.RawConfigParser()
+    try:
+        sections.read(path, "utf-8")
+    except (OSError, ValueError, configparser.Error):
+        return False
+    return sections.has_section(name)
 
 
 def _table(path: Path) -> dict[str, Any]:
@@ -104,8 +126,11 @@ async def check_python_halves(
         report(f"The Python halves have not been checked: {name} is not installed.")
         return []
     modules = await trio.to_thread.run_sync(_write_modules, root, pages)
+    named = list(modules)
+    if name == "pyright":
+        named = ["--project", await trio.to_thread.run_sync(_write_settings, root, named)]
     done = await trio.run_process(
-        [*command, *checker.arguments, *modules],
+        [*command, *checker.arguments, checker.interpreter, sys.executable, *named],
         capture_stdout=True,
         stderr=subprocess.STDOUT,
         check=False,
@@ -135,6 +160,15 @@ def _write_modules(root: Path, pages: Iterable[CheckedPage]) -> dict[str, tuple[
         write_text(root / path, text)
         found[path.as_posix()] = page.module.source, line
     return found
+
+
+def _write_settings(root: Path, modules: Iterable[str]) -> str:
+    """Write settings for pyright; return their path."""
+    table = _table(root / "pyproject.toml").get("tool", {}).get("pyright", {})
+    settings = pyright_settings(root, table, [root / path for path in modules])
+    path = FOLDER / "python" / OWN
+    write_text(root / path, json.dumps(settings, indent=1))
+    return path.as_posix()
 
 
 def _with_injected(page: CheckedPage) -> tuple[str, int]:

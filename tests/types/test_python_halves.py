@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,9 @@ async def told(root: Path) -> tuple[list[str], list[str]]:
         ({"pyproject.toml": "[project]\n"}, None),
         ({"pyproject.toml": "[tool.mypy]\n"}, "mypy"),
         ({"mypy.ini": "[mypy]\n"}, "mypy"),
+        ({"setup.cfg": "[metadata]\n[mypy]\n"}, "mypy"),
+        ({"setup.cfg": "[metadata]\n"}, None),
+        ({"setup.cfg": "["}, None),
         ({"pyrightconfig.json": "{}"}, "pyright"),
         ({"pyproject.toml": "[tool.pyrefly]\n"}, "pyrefly"),
     ],
@@ -60,13 +64,28 @@ def test_a_checker_is_used_that_has_settings(
     assert configured_checker(tmp_path) == expected
 
 
-async def test_mistakes_have_the_lines_of_the_page(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE, "mypy.ini": "[mypy]\n"})
-    write_tree(tmp_path, {"mypy.ini": "[mypy]\ncheck_untyped_defs = True\n"})
-    problems, _ = await told(tmp_path)
+@pytest.mark.parametrize(
+    ("file", "settings", "cause"),
+    [
+        ("mypy.ini", "[mypy]\ncheck_untyped_defs = True\n", "Incompatible types in assignment"),
+        ("pyproject.toml", "[tool.pyrefly]\n", "`int` is not assignable to `str`"),
+        ("pyrightconfig.json", "{} // JSON with comments", '"int" is not assignable to'),
+        (
+            "pyproject.toml",
+            '[tool.pyright]\ninclude = ["nowhere"]\nextraPaths = ["lib"]\n',
+            '"int" is not assignable to',
+        ),
+    ],
+)
+async def test_mistakes_have_the_lines_of_the_page(
+    tmp_path: Path, file: str, settings: str, cause: str
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": PAGE, file: settings})
+    write_tree(tmp_path, {"lib/store.py" if "lib" in settings else "store.py": STORE})
+    problems, lines = await told(tmp_path)
 
-    assert [one.partition(": ")[0] for one in problems] == ["pages/index.fxl:8:19"]
-    assert "Incompatible types in assignment" in problems[0]
+    assert [one.partition(": ")[0] for one in problems] == ["pages/index.fxl:8:19"], lines
+    assert cause in problems[0]
 
 
 async def test_without_settings_nothing_is_checked(tmp_path: Path) -> None:
@@ -79,6 +98,7 @@ async def test_a_checker_that_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE, "pyrefly.toml": ""})
     problems, lines = await told(tmp_path)
 
