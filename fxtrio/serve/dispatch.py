@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from urllib.parse import quote
 
 import msgspec
@@ -45,6 +46,7 @@ from fxtrio.serve.request.entry import enter, is_preflight
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.page_again import PAGES, PageAgain
+from fxtrio.serve.request.proof import TOKEN
 from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.refusal import (
     UNEXPECTED,
@@ -264,13 +266,8 @@ class Dispatcher:
     async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""
         site = self._site
-        name = csrf.cookie_name(event.scope["scheme"])
-        headers = [NO_STORE, *site.proof.cookie(event, event.request)]
-        token = csrf.read_cookie(event.headers.get(b"cookie"), name)
-        for header, value in headers:
-            if header == b"set-cookie":
-                token = value.decode().partition("=")[2].partition(";")[0]
-        return Reply(200, msgspec.json.encode({"token": token}), JSON, headers)
+        token, headers = site.proof.token(event, event.request)
+        return Reply(200, msgspec.json.encode({"token": token or None}), JSON, [NO_STORE, *headers])
 
     async def _answer_csp_report(self, running: Running, event: RequestEvent) -> Answer:
         return await answer_csp_report(self._csp_reports, event, trio.current_time())
@@ -316,18 +313,25 @@ class Dispatcher:
                     return True
             if match is not Match.FULL:
                 continue
-            if event.scope["method"] not in csrf.SAFE_METHODS:
-                verdict = site.proof.refusal(event, form={})
-                if verdict:
-                    await send_answer(event, forgery_reply(verdict))
-                    return True
+            unsafe = event.scope["method"] not in csrf.SAFE_METHODS
+            verdict = site.proof.refusal(event) if unsafe else ""
+            if verdict:
+                await send_answer(event, forgery_reply(verdict))
+                return True
             event.scope.update(child)
             complete = completing(event)
             body = event.open_body(running.bodies, limit=site.config.limits.body)
             try:
                 require_plain(event.scope["headers"])
                 event.scope[PAGES] = True
-                await route.handle(event.scope, body.receive, complete)
+                event.scope[TOKEN] = partial(site.proof.hand_out, event)
+                if verdict is None:
+                    verdict = await site.proof.refusal_of_form(event, body)
+                    if verdict:
+                        await send_answer(event, forgery_reply(verdict))
+                        return True
+                receive = body.again() if body.complete else body.receive
+                await route.handle(event.scope, receive, complete)
             except PageAgain as again:
                 await send_answer(event, await show_again(site, running, event, again))
             except MultiPartException as error:

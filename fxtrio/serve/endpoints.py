@@ -43,12 +43,16 @@ async def answer_api(
     body = event.open_body(running.bodies, limit=site.config.limits.body)
     request = BodyRequest(scope, body)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
-    verdict = site.proof.refusal(event, form={}) if unsafe else ""
+    verdict = site.proof.refusal(event) if unsafe else ""
     if verdict:
         return forgery_reply(verdict)
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
+            if verdict is None:
+                verdict = await site.proof.refusal_of_form(event, body)
+                if verdict:
+                    return forgery_reply(verdict)
             answer: Answer | Redirect | None = await run_hooks(
                 site.hooks.apis, request, event.audience
             )

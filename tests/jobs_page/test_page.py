@@ -182,3 +182,28 @@ async def test_an_app_without_an_answer_to_who_may_see_it_does_not_start(
             raise AssertionError("must not start")
     said = "".join(traceback.format_exception(failed.value))
     assert re.search(f"PluginFailed: plugin 'jobs': could not start: .*{re.escape(cause)}", said)
+
+
+async def test_its_buttons_bring_the_token_that_strict_mode_asks_for(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(write_project(tmp_path), csrf={"mode": "strict"}) as client:
+        await get_auth().add_user(ADA, PASSWORD)
+        token = (await client.get("/api/__csrf")).json()["token"]
+        proof = {"x-csrf-token": token, "origin": "http://testserver"}
+        credentials = {"email": ADA, "password": PASSWORD}
+        answer = await client.post("/api/__auth/login", json=credentials, headers=proof)
+        assert answer.status == 200
+        await sys.modules["mails"].later.enqueue(7, delay=3600)
+        text = await shown(client)
+        field = re.search(r'name="_csrf_token" value="([^"]+)"', text)
+        assert field is not None
+
+        async def discard(*fields: tuple[str, str]) -> int:
+            answer = await client.post("/_jobs/discard", data=[("job", "1"), *fields], headers=FORM)
+            return answer.status
+
+        assert await discard() == await discard(("_csrf_token", "x")) == 403
+        assert await db.value("select count(*) from fx_jobs") == 1
+        assert await discard(("_csrf_token", field[1])) == 303
+        assert await db.value("select count(*) from fx_jobs") == 0

@@ -151,6 +151,19 @@ async def test_an_origin_without_a_host_is_not_that_of_a_request_without_one(
     assert await status_of(client, {"origin": "null", "host": host}) == 403
 
 
+async def test_a_form_for_an_endpoint_brings_the_token_in_a_field(project: Path) -> None:
+    async with open_app(project, csrf={"mode": "strict"}) as client:
+        token = (await client.get("/api/__csrf")).json()["token"]
+        for fields, status in (
+            ({}, 403),
+            ({"_csrf_token": "x"}, 403),
+            ({"_csrf_token": token}, 200),
+        ):
+            answer = await client.post("/api/hook", data={"a": "1", **fields})
+            assert answer.status == status
+        assert answer.json() == {"got": f"a=1&_csrf_token={token}"}
+
+
 async def test_a_trusted_origin_passes(project: Path) -> None:
     trusted = {"trusted_origins": ["https://app.example"]}
     async with open_app(project, csrf=trusted) as client:

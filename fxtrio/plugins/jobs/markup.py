@@ -16,12 +16,15 @@ _LONGEST = 200  # characters of arguments and of the line of an error
 _PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 
 
-def render(overview: Overview, path: str) -> str:
-    """Return the page, whose forms and script are below ``path``."""
+def render(overview: Overview, path: str, proof: str) -> str:
+    """Return the page, whose forms and script are below ``path``.
+
+    ``proof`` is the HTML of a field for each form.
+    """
     sections = (
         _section("Queues", _queues(overview), "No job has been enqueued yet."),
-        _section("Failed", _failures(overview, path), "No job has failed."),
-        _section("Running and waiting", _jobs(overview, path), "Nothing waits."),
+        _section("Failed", _failures(overview, path, proof), "No job has failed."),
+        _section("Running and waiting", _jobs(overview, path, proof), "Nothing waits."),
         _section("Schedules", _schedules(overview), "There are none."),
         _section("Workers", _workers(overview), "No process runs jobs."),
     )
@@ -42,7 +45,7 @@ def _queues(overview: Overview) -> str:
     return _table(("Queue", "Job", *(state.capitalize() for state in STATES), "Next"), rows)
 
 
-def _failures(overview: Overview, path: str) -> str:
+def _failures(overview: Overview, path: str, proof: str) -> str:
     rows = (
         (
             str(row["id"]),
@@ -50,14 +53,14 @@ def _failures(overview: Overview, path: str) -> str:
             _error(row),
             f"{row['attempts']} / {row['crashes']}",
             _moment(row["ended"], overview.now),
-            _button(path, "retry", row["id"]) + _button(path, "discard", row["id"]),
+            "".join(_button(path, act, row["id"], proof) for act in ("retry", "discard")),
         )
         for row in overview.failures
     )
     return _table(("Job", "Call", "Error", "Tries / crashes", "Ended", ""), rows)
 
 
-def _jobs(overview: Overview, path: str) -> str:
+def _jobs(overview: Overview, path: str, proof: str) -> str:
     rows = (
         (
             str(row["id"]),
@@ -66,7 +69,7 @@ def _jobs(overview: Overview, path: str) -> str:
             f'<span class="{row["state"]}">{row["state"]}</span>',
             f"{row['attempts']} / {row['crashes']}",
             _moment(row["due"], overview.now),
-            _button(path, "discard", row["id"]) if row["state"] == "waiting" else "",
+            _button(path, "discard", row["id"], proof) if row["state"] == "waiting" else "",
         )
         for row in overview.jobs
     )
@@ -127,9 +130,9 @@ def _error(row: dict[str, Any]) -> str:
     )
 
 
-def _button(path: str, act: str, number: int) -> str:
+def _button(path: str, act: str, number: int, proof: str) -> str:
     return (
-        f'<form method="post" action="{escape(path)}/{act}">'
+        f'<form method="post" action="{escape(path)}/{act}">{proof}'
         f'<button name="job" value="{number}" aria-label="{act.capitalize()} job {number}">'
         f"{act.capitalize()}</button></form>"
     )

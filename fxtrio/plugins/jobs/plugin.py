@@ -20,6 +20,7 @@ from fxtrio.jobs.store import JobStore
 from fxtrio.plugins.jobs.markup import render
 from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.protocol import Plugin
+from fxtrio.serve.request.proof import token_field
 
 if TYPE_CHECKING:
     from fxtrio.running_app import App
@@ -161,7 +162,7 @@ class JobsPlugin(Plugin[JobsSettings]):
     async def _page(self, shown: _Shown, request: Request) -> Response:
         declared = [] if shown.app.jobs is None else shown.app.jobs.jobs.values()
         overview = await read_overview(shown.store, declared, shown.now())
-        return HTMLResponse(render(overview, self._url), headers=_OF_ONE)
+        return HTMLResponse(render(overview, self._url, token_field(request)), headers=_OF_ONE)
 
     async def _retry(self, shown: _Shown, request: Request) -> Response:
         await retry_jobs(shown.store, await _numbers(request), shown.now())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import attrs
@@ -10,9 +11,14 @@ from starlette.requests import HTTPConnection, Request
 
 from fxtrio.config import CsrfConfig
 from fxtrio.serve.request import csrf
+from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type
 from fxtrio.serve.request.reply import Entropy, Header
+from fxtrio.serve.request.spool import Body
+
+TOKEN = "fx.csrf"
+"""Key of the ASGI scope of a Starlette route: a function that returns the client's token."""
 
 
 @attrs.frozen(eq=False)
@@ -63,17 +69,46 @@ class Proof:
             return f"{origin.reason}, and {wrong}"
         return wrong
 
+    async def refusal_of_form(self, event: RequestEvent, body: Body) -> str:
+        """Return why a request is refused whose form may hold the token; "" when it may pass.
+
+        The body is read. Raises what `BodyRequest.form` does.
+        """
+        fields = await BodyRequest(event.scope, body).sent_token()
+        return self.refusal(event, form=fields) or ""
+
     def cookie(self, event: RequestEvent, request: Request) -> list[Header]:
         """Return the `Set-Cookie` of the token, unless the client has one that holds."""
+        return self.token(event, request)[1]
+
+    def token(self, event: RequestEvent, request: Request) -> tuple[str, list[Header]]:
+        """Return the client's token, and the `Set-Cookie` of a new one; "" where none is asked."""
         if not self.settings.enabled:
-            return []
+            return "", []
         scheme = event.scope["scheme"]
         session = self.session_of(request) or ""
         known = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
         if known is not None and self.tokens.holds(known, session):
-            return []
+            return known, []
         token = self.tokens.make(self.entropy.hex(), session)
-        return [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
+        return token, [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
+
+    def hand_out(self, event: RequestEvent) -> str:
+        """Return the client's token; a new one goes into a cookie of the answer."""
+        token, headers = self.token(event, event.request)
+        event.draft.raw_headers.extend(headers)
+        return token
+
+
+def token_field(request: Request) -> str:
+    """Return a hidden field for the forms of a page of a Starlette route, as HTML.
+
+    The page is the visitor's alone then, and must not be cached by others. "" where no
+    proof is asked, and in another application.
+    """
+    hand_out: Callable[[], str] | None = request.scope.get(TOKEN)
+    token = hand_out() if hand_out is not None else ""
+    return f'<input type="hidden" name="{csrf.FIELD}" value="{escape(token)}">' if token else ""
 
 
 def _sends_form(event: RequestEvent) -> bool:

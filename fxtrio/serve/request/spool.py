@@ -172,6 +172,26 @@ class Body:
             at += len(chunk)
             yield chunk
 
+    def again(self) -> Receive:
+        """Return a ``receive`` of the body that was read, and then of whatever else comes."""
+        at = 0
+        ended = False
+
+        async def receive() -> Message:
+            nonlocal at, ended
+            if ended:
+                return await self._receive()
+            if self._file is not None:
+                chunk = await trio.to_thread.run_sync(self._read_at, at)
+                at += len(chunk)
+            else:
+                chunk = self._kept[at] if at < len(self._kept) else b""
+                at += 1
+            ended = not chunk
+            return {"type": "http.request", "body": chunk, "more_body": not ended}
+
+        return receive
+
     async def form(self, content_type: str, **limits: Any) -> FormData:
         """Return the fields and files of the body that was read; the same each time.
 
