@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -68,10 +69,13 @@ def test_what_one_books_the_other_sees_at_once(workshop: Server, browser: Browse
 
 def test_of_two_who_take_a_slot_at_once_one_gets_it(workshop: Server, browser: Browser) -> None:
     ann, bob = look(browser, workshop, "ann"), look(browser, workshop, "bob")
-    for visitor in (ann, bob):  # neither waits for the other
-        slot(visitor, "laser at 11").evaluate("button => { setTimeout(() => button.click()) }")
+    # Both buttons are looked for before either is pressed: what one takes is gone for the other.
+    buttons = [slot(visitor, "laser at 11").element_handle() for visitor in (ann, bob)]
+    when = time.time() * 1000 + 500
+    for button in buttons:  # neither waits for the other
+        button.evaluate("(it, when) => { setTimeout(() => it.click(), when - Date.now()) }", when)
     pages = (ann.page, bob.page)
-    winner = next(page for page in pages * 500 if _has_timer(page))
+    winner = next(page for page in pages * 1500 if _has_timer(page))  # a minute
     loser = pages[1 - pages.index(winner)]
     expect(loser.get_by_role("cell", name="held")).to_be_visible()
     expect(loser.get_by_role("timer")).to_have_count(0)

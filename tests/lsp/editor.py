@@ -14,7 +14,7 @@ import trio
 
 from fxtrio.lsp.rpc import Answerer, TrioProtocol
 
-DEADLINE = 40.0
+DEADLINE = 120.0
 """For one test: a first one installs the toolchain (seconds)."""
 
 

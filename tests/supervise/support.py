@@ -55,6 +55,16 @@ class Running:
         with trio.fail_after(PATIENCE):
             return Client(await trio.open_tcp_stream("127.0.0.1", self.port))
 
+    async def connect_unix(self, path: Path) -> trio.SocketStream:
+        """Connect to a server whose log cannot be read, as soon as it listens."""
+        with trio.fail_after(PATIENCE):
+            while True:
+                try:
+                    return await trio.open_unix_socket(path)
+                except (FileNotFoundError, ConnectionRefusedError):
+                    assert self.process.returncode is None, "it has ended"
+                    await trio.sleep(0.02)
+
     async def get(self, path: str = "/") -> Reply:
         async with await self.connect() as client:
             await client.send(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())

@@ -62,9 +62,8 @@ async def test_closed_standard_descriptors_harm_nothing(
     options = ("--access-log", "console", "--bind", f"unix:{path}")
     close = f"[os.close(descriptor) for descriptor in {closed}]"
     async with serve(tmp_path, *options, workers=workers, first=close, ready=False) as running:
-        await running.wait_until(path.exists)
         for _ in range(2):
-            async with await trio.open_unix_socket(path) as stream:
+            async with await running.connect_unix(path) as stream:
                 await stream.send_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
                 with trio.fail_after(20):
                     answer = b"".join([data async for data in stream])
