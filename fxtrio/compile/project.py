@@ -64,6 +64,12 @@ class CheckedProject:
     pages_dir: str = "pages"
     """The pages folder, relative to the project folder."""
 
+    @property
+    def python(self) -> tuple[object, ...]:
+        """What stays the same while only UI halves change."""
+        # The lines of the UI half are blank ones in the other.
+        return tuple((page.module, page.python.rstrip()) for page in self.pages)
+
 
 def check_project(root: Path, config: Config, memory: CheckedTexts | None = None) -> CheckedProject:
     """Read and check every file below the pages folder of the project in ``root``.

@@ -7,6 +7,7 @@ being written is never run.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import attrs
 import trio
 
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.config import Config, read_config
 from fxtrio.lsp.type_checks import TypeChecks
 from fxtrio.types.gatherer_process import TypesUnknown, project_types
@@ -56,7 +57,9 @@ class Knowledge:
         self._checks = TypeChecks(report)
         self._checking = trio.CancelScope()
         self._known: dict[Path, KnownProject] = {}
+        self._texts: dict[Path, CheckedTexts] = defaultdict(CheckedTexts)
         self._stale: dict[Path, None] = {}
+        self._imported_anew: set[Path] = set()
         self._wake = trio.Event()
         self._learned = trio.Event()
 
@@ -81,9 +84,15 @@ class Knowledge:
         compiler = self._checks.compiler
         return [] if compiler is None else [str(compiler), "--lsp", "--stdio"]
 
-    def refresh(self, root: Path) -> None:
-        """Find out anew what a project is."""
+    def refresh(self, root: Path, *, pages_only: bool = False) -> None:
+        """Find out anew what a project is.
+
+        With ``pages_only`` nothing else has changed: what its Python code gives stays as it is
+        while that of the pages does.
+        """
         self._stale[root] = None
+        if not pages_only:
+            self._imported_anew.add(root)
         self._wake.set()
         self._checking.cancel("there is something new to know")
 
@@ -103,9 +112,16 @@ class Knowledge:
             await self._wake.wait()
 
     async def _find(self, root: Path, config: Config) -> KnownProject:
-        project = await trio.to_thread.run_sync(check_project, root, config)
+        before = self._known.get(root)
+        texts = self._texts[root]
+        project = await trio.to_thread.run_sync(check_project, root, config, texts)
         types = ProjectTypes()
-        if self.imports:
+        if root in self._imported_anew or before is None or not before.types.pages:
+            before = None
+        self._imported_anew.discard(root)
+        if before is not None and before.project.python == project.python:
+            types = before.types
+        elif self.imports:
             try:
                 types = await project_types(root, project)
             except TypesUnknown as error:

@@ -5,6 +5,7 @@ Started by `stdio`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ from fxtrio.lsp.whole import check_whole
 
 WATCHED = "**/*.{fxl,py,js,jsx,mjs,ts,tsx,json,env}"
 """Files whose changes outside of the editor are worth a new check."""
+
+_PAGES = frozenset({".fxl", ".js", ".jsx", ".mjs", ".ts", ".tsx"})
+"""Kinds of files that no Python code is in, but that of pages."""
 
 Question = Callable[[Document, Position], Coroutine[Any, Any, Any]]
 """Answers about a place."""
@@ -167,15 +171,20 @@ class EditorSession:
         def saved(params: types.DidSaveTextDocumentParams) -> None:
             file = file_of(params.text_document.uri)
             if file is not None:
-                self._refresh(self.views.root_of(file))
+                # Other files are seen only where the editor tells of them.
+                self._refresh(self.views.root_of(file), pages_only=self._watches)
 
         @feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
         def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
             open_files = {document.file for document in self.documents}
             files = {file_of(one.uri) for one in params.changes} - open_files
-            for root in {self.views.root_of(file) for file in files if file is not None}:
+            by_root = defaultdict[Path, list[Path]](list)
+            for file in files:
+                if file is not None:
+                    by_root[self.views.root_of(file)].append(file)
+            for root, found in by_root.items():
                 if self.checking.knows(root):
-                    self._refresh(root)
+                    self._refresh(root, pages_only=all(file.suffix in _PAGES for file in found))
 
     def _initialize(self, params: types.InitializeParams) -> None:
         self._options = _options(params.initialization_options)
@@ -211,11 +220,11 @@ class EditorSession:
             self._refresh(root)
         self.checking.changed(document.file)
 
-    def _refresh(self, root: Path) -> None:
-        """Find out anew all about a project."""
+    def _refresh(self, root: Path, *, pages_only: bool = False) -> None:
+        """Find out anew all about a project; see `Knowledge.refresh`."""
         self.analyst.changed(root)
         self.checking.saved(root)
-        self._knowledge.refresh(root)
+        self._knowledge.refresh(root, pages_only=pages_only)
 
     # What goes out ---------------------------------------------------------------------------
 

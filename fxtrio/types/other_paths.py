@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,11 +50,24 @@ def _modules(root: Path, config: Config) -> Iterator[Path]:
             yield from sorted(Path(folder).rglob("*.py"))[:_MOST]
 
 
-def _named(module: Path) -> Iterator[str]:
+def _named(module: Path) -> frozenset[str]:
+    """Return what looks like a path in a module; it is read again when it has changed."""
     try:
-        tree = ast.parse(module.read_text("utf-8"))
+        state = module.stat()
+    except OSError:
+        return frozenset()
+    return _named_in(module, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=4 * _MOST)
+def _named_in(module: Path, modified: int, size: int) -> frozenset[str]:
+    try:
+        return frozenset(_paths_in(ast.parse(module.read_text("utf-8"))))
     except (OSError, SyntaxError, ValueError):
-        return
+        return frozenset()
+
+
+def _paths_in(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value.partition("{")[0]

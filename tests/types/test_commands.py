@@ -139,8 +139,12 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         save(LOADER + VIEW % "title")
         assert await counted(LOADER + VIEW % "titel") == (1, 1)  # the latest wins
         assert await counted(LOADER + VIEW % "titel" + "\n// more\n") == (1, 2)
-        assert await counted(LOADER + VIEW % "titel", "store.py") == (2, 3)
-        assert await counted(WHO + LOADER + VIEW % "title") == (3, 4)
+        save(LOADER + VIEW % "titel" + "\n// more\n", "styles.css", "pages/logo.svg")
+        await wait_all_tasks_blocked()
+        assert (stand_in.gathered, stand_in.compiled) == (1, 2)  # no type depends on these
+        assert await counted(LOADER + VIEW % "titel" + "\n// more\n", "card.jsx") == (1, 3)
+        assert await counted(LOADER + VIEW % "titel", "store.py") == (2, 4)
+        assert await counted(WHO + LOADER + VIEW % "title") == (3, 5)
 
     assert len(told) == 1
     assert [len(problems) for problems in shown] == [1, 0]

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _LATER = 0.5  # seconds after a change: what is on the screen comes first
 
+_CODE = "js jsx mjs cjs ts tsx mts cts json py"
+_READ = frozenset({"", *(f".{kind}" for kind in _CODE.split())})
+"""Kinds of files that a check reads; one without is a folder."""
+
 Show = Callable[[list[Shown]], Awaitable[None]]
 
 
@@ -41,6 +45,9 @@ class LateTypes:
     """None when the Python code is another one than that they were taken from."""
 
     _python: tuple[object, ...] = ()
+    _seen: tuple[object, ...] = ()
+    """What was looked at last, besides the files that pages import."""
+
     _told: frozenset[str] = frozenset()
     _given_up: str = ""
     """Why nothing is checked: it is told once."""
@@ -55,12 +62,16 @@ class LateTypes:
     ) -> None:
         """Check ``project``, unless there is a newer one meanwhile; tell each mistake once.
 
-        ``files`` have changed, besides page files. Begins ``after`` so many seconds.
+        ``files`` have changed, besides page files. Begins ``after`` so many seconds. When only
+        others than code have changed, such as stylesheets, there is nothing to check.
         """
-        # The lines of the UI half are blank ones in the other.
-        python = tuple((page.module, page.python.rstrip()) for page in project.pages)
-        changed = any(PurePosixPath(file).suffix == ".py" for file in files)
-        if changed or python != self._python:
+        kinds = {PurePosixPath(file).suffix for file in files}
+        seen = project.pages, project.tree, config
+        if seen == self._seen and kinds and not kinds & _READ:
+            return
+        self._seen = seen
+        python = project.python
+        if ".py" in kinds or python != self._python:
             self._python, self._types = python, None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
