@@ -146,6 +146,8 @@ class TrioProtocol(JsonRPCProtocol):
             self._request_futures.pop(number, None)
             self.notify(types.CANCEL_REQUEST, types.CancelParams(number))
             raise
+        if future.cancelled():  # by pygls, when the other side ends the conversation
+            raise ConnectionLost(self.name)
         return future.result()
 
     def plain(self, value: object) -> Any:

@@ -71,7 +71,7 @@ class EditorProtocol(TrioProtocol, LanguageServerProtocol):
         steps = super().lsp_initialize(params)
         step = next(steps)  # the handler of the session; the workspace is there before it
         folders = params.workspace_folders or []
-        self._workspace = EditorWorkspace(params.root_uri, workspace_folders=folders)
+        self._workspace = EditorWorkspace(self.workspace.root_uri, workspace_folders=folders)
         yield step
         result: types.InitializeResult = yield from steps
         return result

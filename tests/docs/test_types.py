@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import trio
+from click.testing import CliRunner
 
+from fxtrio.cli import main
 from fxtrio.cli.typecheck import check_types
 from tests.docs.pages import documents, name
 from tests.docs.test_examples import PROJECTS, write_all
@@ -38,6 +40,17 @@ async def test_nothing_is_told_about_what_is_shipped(project: Path, tmp_path: Pa
     shutil.copytree(project, root, ignore=shutil.ignore_patterns(".fx", "__pycache__"))
 
     assert await problems(root) == []
+
+
+@pytest.mark.node
+async def test_nothing_is_told_about_a_new_project_in_typescript(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(main, ["init", "new", "--typescript", "--tailwind"])
+
+    assert made.exit_code == 0, made.output
+    assert await problems(tmp_path / "new") == []
 
 
 def test_there_are_projects_in_the_documentation() -> None:

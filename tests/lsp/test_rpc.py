@@ -167,6 +167,22 @@ async def test_who_waits_for_a_side_that_ends_is_told() -> None:
         await peer.ask("hello", None)
 
 
+async def test_who_waits_for_an_editor_that_leaves_is_told() -> None:
+    protocol = EditorServer().protocol
+    async with open_bare(protocol) as stream, trio.open_nursery() as nursery:
+
+        async def ask() -> None:
+            with pytest.raises(ConnectionLost):
+                await protocol.ask("workspace/codeLens/refresh", None)
+
+        nursery.start_soon(ask)
+        await read_messages(stream, 1)
+        await stream.send_all(framed({"id": 1, "method": "shutdown"}))
+        (answer,) = await read_messages(stream, 1)
+
+    assert answer == {"id": 1, "jsonrpc": "2.0", "result": None}
+
+
 async def test_a_side_that_reads_nothing_is_given_up(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
