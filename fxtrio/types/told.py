@@ -22,6 +22,7 @@ _OWNERS = (
     (re.compile(r"\$Data$"), "data"),
     (re.compile(r"\$LayoutData$"), "layoutData"),
     (re.compile(r"\$Params$"), "params"),
+    (re.compile(r"\$Message$"), "a message of the WebSocket"),
     (re.compile(r"\$Props$"), "the properties of the page"),
     (re.compile(r"(?:Loose)?Result<"), "what the action answers"),
     (re.compile(r"\(\(payload|.*& State<"), "what useAction() returns"),
@@ -69,9 +70,13 @@ def _no_member(
     keys = _keys(shape)
     if owner == "$Data" or (owner == "{}" and not half.types.loader):
         keys = _keys(half.types.definition(half.types.data))
+    if owner == "$Message":
+        parts = parts_of(half.types.messages) if half.types.messages is not None else ()
+        keys = [key for part in parts for key in _keys(half.types.definition(part))]
     short = owner if len(owner) <= _LONGEST else f"{owner[: _LONGEST - 1]}…"
     message = f"there is no '{name}' in {called or repr(short)}"
-    where = _written(definition.place if definition is not None else half.types.loader, half)
+    around = half.types.socket if owner == "$Message" else half.types.loader
+    where = _written(definition.place if definition is not None else around, half)
     known = f"It has {', '.join(keys)}{where}" if keys else ""
     return message, _remedy(suggested) or known or "Correct the name"
 

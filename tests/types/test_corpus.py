@@ -42,3 +42,5 @@ async def test_each_planted_mistake_is_found_where_it_is(tmp_path: Path) -> None
     assert missed == {}
     assert {source: all_ for source, all_ in found.items() if len(all_) > 1} == {}
     assert found.keys() <= project.marks.keys()
+    (message,) = found["pages/message-kind.fxl"]
+    assert "no 'member' in a message of the WebSocket. Did you mean 'members'?" in message
