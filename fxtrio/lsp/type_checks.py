@@ -39,6 +39,7 @@ class TypeChecks:
                 compiler = await ensure_compiler(self._report)
                 self.compiler = compiler_program(compiler)
                 check = self._checks[root] = TypeCheck(TypesFolder(root, compiler))
+            check.forget()
             check.others = await trio.to_thread.run_sync(other_paths, root, config)
             return list(await check.run(project, types))
         except (NodeMissing, ToolchainFailed, CompilerFailed) as error:

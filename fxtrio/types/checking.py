@@ -47,6 +47,13 @@ class TypeCheck:
     others: Sequence[str] = ()
     """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
 
+    _compiled: dict[Tier, tuple[str, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
+    """What the compiler has said last, and the digest of what it was given."""
+
+    def forget(self) -> None:
+        """Compile anew what stays the same: files that UI halves import may have changed."""
+        self._compiled = {}
+
     async def run(self, project: CheckedProject, types: ProjectTypes) -> tuple[Problem, ...]:
         """Write `.fx/types`, and return what is wrong with the UI halves, by place.
 
@@ -86,10 +93,14 @@ class TypeCheck:
     async def _compile(self, tier: Tier, halves: list[UiHalf], types: ProjectTypes) -> list[_Seen]:
         if not halves:
             return []
-        virtual = await trio.to_thread.run_sync(
+        virtual, digest = await trio.to_thread.run_sync(
             self.folder.write_tier, tier, halves, types, self.others
         )
-        found = await compile_types(self._path / tier, self.folder.compiler)
+        compiled = self._compiled
+        known, found = compiled.get(tier, ("", ()))
+        if known != digest:
+            found = await compile_types(self._path / tier, self.folder.compiler)
+            compiled[tier] = digest, found
         return list(_seen(found, virtual, {half.source: half for half in halves}))
 
     async def _judged(self, seen: list[_Seen], types: ProjectTypes) -> list[_Seen]:

@@ -96,30 +96,32 @@ class TypesFolder:
 
     def write_tier(
         self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str] = ()
-    ) -> dict[str, VirtualUi]:
-        """Write the virtual files of ``halves``; return them by their path in the tier's folder.
+    ) -> tuple[dict[str, VirtualUi], str]:
+        """Write the virtual files of ``halves``.
 
+        Return them by their path in the tier's folder, and a digest of all that was written.
         ``others`` are paths that the app answers besides its pages, for example ``/admin/*``.
         """
         folder = self.root / FOLDER / tier
         patterns = [*types.routes, *others]
         paths = [one for pattern in patterns for one in path_types(pattern)]
-        write_text(folder / "client.d.ts", app_module(paths, tier))
+        texts = {"client.d.ts": app_module(paths, tier)}
         virtual: dict[str, VirtualUi] = {}
         ending = "tsx" if tier == "strict" else "jsx"
         listed = list(halves)
         slots = slot_names({half.source: half.page.ui for half in listed})
         for half in listed:
             around = None if slots is None else slots_around(half.types, slots)
-            text = page_module(half.types, around, tier)
-            write_text(folder / f"{half.module.removeprefix('fx/')}.d.ts", text)
+            declared = f"{half.module.removeprefix('fx/')}.d.ts"
+            texts[declared] = page_module(half.types, around, tier)
             typed = tier == "strict"
-            made = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
             name = f"{half.source}.{ending}"
-            write_text(folder / name, made.text)
-            virtual[name] = made
-        write_text(folder / "tsconfig.json", self._settings(tier, virtual))
-        return virtual
+            virtual[name] = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
+            texts[name] = virtual[name].text
+        texts["tsconfig.json"] = self._settings(tier, virtual)
+        for name, text in texts.items():
+            write_text(folder / name, text)
+        return virtual, digest_of("\0".join((*texts, *texts.values())))
 
     def _settings(self, tier: Tier, files: Iterable[str]) -> str:
         folder = self.root / FOLDER / tier

@@ -21,7 +21,8 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
 from fxtrio.types import checking, compiler, gatherer_process
-from fxtrio.types.page_types import ProjectTypes, load_types
+from fxtrio.types.folder import TypesFolder
+from fxtrio.types.page_types import PageTypes, ProjectTypes, load_types
 from tests.trees import write_tree
 
 LOADER = '@server\nasync def load(request):\n    return {"title": "x", "user": who(request)}\n\n\n'
@@ -71,6 +72,36 @@ async def test_fx_check_tells_each_mistake_once(tmp_path: Path) -> None:
 
     assert [(one.line, one.column) for one in before] == [(10, 10)]
     assert [(one.line, one.column) for one in after] == [(10, 10), (13, 19)]
+
+
+async def test_what_stays_the_same_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+
+    async def compile_types(folder: Path, program: Path) -> tuple[compiler.Diagnostic, ...]:
+        compiled.append(folder.name)
+        return ()
+
+    monkeypatch.setattr(checking, "compile_types", compile_types)
+    typed = "export default function Page({ data }: { data: any }) {\n  return <p />;\n}\n"
+    folder = TypesFolder(tmp_path, tmp_path)
+    types = ProjectTypes((PageTypes("pages/index.fxl", "page"), PageTypes("pages/t.fxl", "page")))
+    check = checking.TypeCheck(folder)
+
+    async def run(ui: str) -> list[str]:
+        write_tree(tmp_path, {"pages/index.fxl": ui, "pages/t.fxl": typed})
+        project = check_project(tmp_path, Config())
+        folder.note_typed(half for half in folder.halves(project, types) if "t.fxl" in half.source)
+        compiled.clear()
+        await check.run(project, types)
+        return sorted(compiled)
+
+    found = [await run(VIEW % "a"), await run(VIEW % "b"), await run(VIEW % "b")]
+    check.forget()
+
+    assert found == [["loose", "strict"], ["loose"], []]
+    assert await run(VIEW % "b") == ["loose", "strict"]
 
 
 @pytest.mark.node

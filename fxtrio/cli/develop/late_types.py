@@ -56,20 +56,22 @@ class LateTypes:
         self,
         project: CheckedProject,
         config: Config,
-        files: Iterable[str] = (),
+        files: Iterable[str] | None = None,
         *,
         after: float = _LATER,
     ) -> None:
         """Check ``project``, unless there is a newer one meanwhile; tell each mistake once.
 
-        ``files`` have changed, besides page files. Begins ``after`` so many seconds. When only
-        others than code have changed, such as stylesheets, there is nothing to check.
+        ``files`` have changed, besides page files; None for any. When these are no code, such as
+        stylesheets, there is nothing to check. Begins ``after`` so many seconds.
         """
-        kinds = {PurePosixPath(file).suffix for file in files}
+        kinds = {PurePosixPath(file).suffix for file in files or ()}
         seen = project.pages, project.tree, config
         if seen == self._seen and kinds and not kinds & _READ:
             return
         self._seen = seen
+        if (kinds or files is None) and self._check is not None:
+            self._check.forget()
         python = project.python
         if ".py" in kinds or python != self._python:
             self._python, self._types = python, None
