@@ -169,6 +169,40 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
     expect(overlay).to_have_count(0)
 
 
+def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    part = project / "components/note.jsx"
+    part.write_text("export const Note = () => <b>first</b>;\n", "utf-8")
+    page = open_home(browser, server)
+    hydrated(page)
+    overlay = page.locator("fx-overlay")
+    edit(
+        project,
+        "import { Form }",
+        'import { Note } from "../components/note.jsx";\nimport { Form }',
+    )
+    edit(project, "<h1>Notes</h1>", "<h1>Notes <Note /></h1>")
+    expect(page.locator("h1")).to_have_text("Notes first")
+
+    for number in range(2):
+        part.write_text("null.x;\nexport const Note = () => <b>wrong</b>;\n", "utf-8")
+        expect(overlay.locator("p")).to_contain_text("Cannot read properties of null")
+        expect(overlay.get_by_role("link")).to_have_text(f"{part}:1:6")
+        part.write_text(f"export const Note = () => <b>part {number}</b>;\n", "utf-8")
+        expect(page.locator("h1")).to_have_text(f"Notes part {number}")
+        expect(overlay).to_have_count(0)
+
+        right = f"<h1>Page {number} "
+        edit(project, "export default", "null.x;\nexport default")
+        expect(overlay.locator("p")).to_contain_text("Cannot read properties of null")
+        edit(project, "null.x;\nexport default", "export default")
+        expect(overlay).to_have_count(0)
+        edit(project, "<h1>Notes ", right)
+        expect(page.locator("h1")).to_have_text(f"Page {number} part {number}")
+        edit(project, right, "<h1>Notes ")
+
+
 def test_what_is_wrong_already_covers_a_page_that_is_loaded_then(
     browser: Browser, server: Server, project: Path
 ) -> None:

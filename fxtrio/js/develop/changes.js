@@ -21,6 +21,8 @@ const CODE = /\.(m?[jt]sx?|fxl)$/;
 export class Changes {
   /** @type {Map<string, Shown>} what is wrong with files, by file */
   #broken = new Map();
+  /** @type {Set<string>} files whose modules browsers could not load when they were new */
+  #unloaded = new Set();
   /** @type {Set<string>} files, and sources of page files, that have been deleted */
   #gone = new Set();
   #root;
@@ -45,6 +47,11 @@ export class Changes {
     this.#browsers = browsers;
     this.#vite = vite;
     this.#settled = settled;
+    const { moduleGraph } = server.environments.client;
+    browsers.on('fx:unloaded', (/** @type {any} */ told) => {
+      const module = moduleGraph.urlToModuleMap.get(String(told?.url));
+      if (module?.file) this.#unloaded.add(module.file);
+    });
   }
 
   /**
@@ -60,6 +67,8 @@ export class Changes {
    * @returns {Promise<{ problems: Shown[] }>} what is wrong, in all files
    */
   async apply(changes) {
+    const unloaded = [...this.#unloaded];
+    this.#unloaded.clear();
     const { ui, files } = this.#withOthers(changes);
     const { data, texts } = changes;
     const good = await this.#parsed(ui);
@@ -79,6 +88,11 @@ export class Changes {
       if (type !== 'change' && this.#isForgotten(file)) this.#invalidate(file);
       else await this.#emit(type, file, few);
     }
+    // What they import may be right now.
+    const idOf = (/** @type {string} */ file) =>
+      path.isAbsolute(file) ? file : this.#site.idOf(file);
+    const done = new Set([...ui, ...files].map(({ file }) => idOf(file)));
+    for (const file of unloaded) if (!done.has(file)) await this.#emit('change', file, few);
     const problems = [...this.#broken.values()];
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});

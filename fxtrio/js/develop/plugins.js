@@ -58,7 +58,7 @@ function entryPlugin(settings, runtime, refresh) {
     `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
     `await develop({ base: ${base}, start, hot: import.meta.hot, editor: ${JSON.stringify(settings.editor)} });`,
   ].join('\n');
-  const socket = `import { hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
+  const socket = `import { hotConsole, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {
     name: 'fx:entry',
     enforce: 'pre',
@@ -77,7 +77,9 @@ function entryPlugin(settings, runtime, refresh) {
       filter: { id: /\/vite\/dist\/client\/client\.mjs$/ },
       // A server process that is started anew must not make pages reload.
       handler: (code) => ({
-        code: `${socket}\nconst WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}`,
+        code:
+          `${socket}\nconst console = hotConsole(globalThis.console);\n` +
+          `const WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}`,
         map: null,
       }),
     },
@@ -173,11 +175,12 @@ function refreshing(code, id, url, runtime) {
     `import { accept as __accept } from ${JSON.stringify(`${runtime}/latest.js`)};` +
     `const $RefreshReg$ = (type, name) => __refresh.register(type, ${name} + " " + name);` +
     `const $RefreshSig$ = () => __refresh.createSignatureFunctionForTransform();` +
+    // First, so that code that throws takes the update that puts it right.
+    `import.meta.hot.accept((next) => { if (!next) return; ` +
+    `__refresh.registerExportsForReactRefresh(${name}, next); __accept(${JSON.stringify(url)}, next); });` +
     code +
     `\n;__refresh.__hmr_import(import.meta.url).then((own) => ` +
-    `__refresh.registerExportsForReactRefresh(${name}, own));` +
-    `import.meta.hot.accept((next) => { if (!next) return; ` +
-    `__refresh.registerExportsForReactRefresh(${name}, next); __accept(${JSON.stringify(url)}, next); });`
+    `__refresh.registerExportsForReactRefresh(${name}, own));`
   );
 }
 

@@ -5,7 +5,7 @@ import { performReactRefresh } from '/@react-refresh';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
 import { OwnRequests } from './own-requests.js';
-import { standing } from './socket.js';
+import { failedUpdate, standing } from './socket.js';
 import { Updates } from './updates.js';
 
 /** When hydration is over (ms); until then what is printed is looked at. */
@@ -22,17 +22,7 @@ const HYDRATED_MS = 5000;
  */
 export async function develop({ base, start, hot, editor }) {
   const overlay = new Overlay(document, editor);
-  window.addEventListener('error', ({ error, message }) => overlay.thrown(error ?? message));
-  window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
-  hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
-  overlay.setStanding(standing.problems);
-  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
-  // Afterwards too: data that has come meanwhile was shown by the code before.
-  for (const event of ['vite:beforeUpdate', 'vite:afterUpdate']) {
-    hot.on(event, () => overlay.clearThrown());
-  }
-  hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
-  overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
+  showMistakes(overlay, hot);
   const requests = new OwnRequests(window, overlay, hot);
   const importModule = async (/** @type {string} */ url) =>
     latest.get(url) ?? import(/* @vite-ignore */ url);
@@ -64,12 +54,36 @@ export async function develop({ base, start, hot, editor }) {
     updates.addData(data);
   });
   hot.on('vite:error', () => updates.addFailure());
+  hot.on('vite:afterUpdate', () => updates.addComponents());
   hot.on('fx:settled', () => updates.retry());
   window.addEventListener('fx:reconnected', () => {
     updates.addData({ sources: null, expected: [] });
   });
   tellAge(hot);
   performance.mark('fx:ready');
+}
+
+/**
+ * Show what is thrown, and what is said to be wrong.
+ *
+ * @param {Overlay} overlay
+ * @param {any} hot
+ */
+function showMistakes(overlay, hot) {
+  window.addEventListener('error', ({ error, message }) => overlay.thrown(error ?? message));
+  window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
+  hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
+  overlay.setStanding(standing.problems);
+  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
+  hot.on('vite:beforeUpdate', () => overlay.clearThrown());
+  hot.on('vite:afterUpdate', () => {
+    overlay.clearThrown(); // data that has come meanwhile was shown by the code before
+    overlay.thrown(failedUpdate.error);
+    failedUpdate.error = null;
+    for (const url of failedUpdate.urls.splice(0)) hot.send('fx:unloaded', { url });
+  });
+  hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
+  overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
 }
 
 /**

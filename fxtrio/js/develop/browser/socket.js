@@ -17,6 +17,30 @@ const MOST_UNSENT = 100;
  */
 export const standing = { problems: [] };
 
+/**
+ * What has become of an update: Vite's client prints what modules have thrown when they were
+ * loaded, and the URL of each.
+ *
+ * @type {{ error: Error | null, urls: string[] }}
+ */
+export const failedUpdate = { error: null, urls: [] };
+
+/**
+ * Return a console that Vite's client uses in the place of ``plain``.
+ *
+ * @param {Console} plain
+ */
+export function hotConsole(plain) {
+  const error = (/** @type {unknown[]} */ ...said) => {
+    plain.error(...said);
+    const [, told] = said;
+    if (told instanceof Error) failedUpdate.error = told;
+    const [, url] = /^Failed to reload (.+?)\. This could/.exec(String(told)) ?? [];
+    if (url !== undefined) failedUpdate.urls.push(url);
+  };
+  return { ...plain, error };
+}
+
 /** As much of a WebSocket as Vite's client uses. It never closes. */
 class HotSocket extends EventTarget {
   static OPEN = 1;

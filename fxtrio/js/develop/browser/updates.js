@@ -81,6 +81,12 @@ export class Updates {
     this.#schedule();
   }
 
+  /** Modules of components have been updated; those of pages say so themselves. */
+  addComponents() {
+    const isQuiet = this.#data === null && this.#modules.length === 0 && this.#applying === 0;
+    if (isQuiet) flushSync(this.#refresh); // else they are shown with what is on its way
+  }
+
   /** A module cannot be loaded: nothing waits for it any more. */
   addFailure() {
     if (this.#expected.size === 0) return;
