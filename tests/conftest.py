@@ -35,8 +35,8 @@ settings.load_profile("fxtrio")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two files for each core: half of the time a test waits, for processes and clocks."""
-    return 2 * count_cores()
+    """Run two files more than there are cores: tests wait a lot, for processes and clocks."""
+    return count_cores() + 2
 
 
 @pytest.hookimpl(wrapper=True)
