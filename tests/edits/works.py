@@ -155,11 +155,7 @@ def no_module(author: Author) -> str:
     name = author.pick(list(author.project.modules))
     if len(author.project.modules) < 3:
         return ""
-    del author.project.modules[name]
-    for other in (*author.project.modules.values(),):
-        other.uses = [one for one in other.uses if one != name]
-    for view in author.project.views.values():
-        view.modules = [one for one in view.modules if one != name]
+    _delete(author.project.modules, name, [one.modules for one in author.project.views.values()])
     return f"no module {name}"
 
 
@@ -208,11 +204,7 @@ def no_part(author: Author) -> str:
     name = author.pick(list(author.project.parts))
     if len(author.project.parts) < 3:
         return ""
-    del author.project.parts[name]
-    for owner in (*author.project.parts.values(),):
-        owner.uses = [one for one in owner.uses if one != name]
-    for view in author.project.views.values():
-        view.parts = [one for one in view.parts if one != name]
+    _delete(author.project.parts, name, [one.parts for one in author.project.views.values()])
     return f"no component {name}"
 
 
@@ -295,6 +287,15 @@ def settings(author: Author) -> str:
     """Edit the settings: everything is started anew."""
     author.project.lang = author.number()
     return "fx.config.json"
+
+
+def _delete(
+    files: dict[str, Module] | dict[str, Component], name: str, used: list[list[str]]
+) -> None:
+    """Delete a file that others of its kind use, and the lists of names in ``used``."""
+    del files[name]
+    for names in [*(file.uses for file in files.values()), *used]:
+        names[:] = [one for one in names if one != name]
 
 
 def _toggle(author: Author, used: list[str], names: list[str]) -> None:
