@@ -98,5 +98,12 @@ async def test_a_save_shows_what_it_means_for_other_files(guestbook: Path) -> No
         other.unlink()
         await editor.saved(uri)
         await editor.until(lambda: editor.diagnostics.get(other.as_uri()) == [])
+        page = await editor.open(guestbook / "pages" / "about.fxl", "export default () => gtag;\n")
+        await editor.until(lambda: bool(editor.diagnostics.get(page)))
+        (unknown,) = editor.diagnostics[page]
+        (guestbook / "globals.d.ts").write_text("declare const gtag: string;\n", "utf-8")
+        await editor.saved(uri)
+        await editor.until(lambda: editor.diagnostics.get(page) == [])
 
     assert found["message"].startswith("nothing imports it, and it is no page")
+    assert unknown["message"].startswith("undefined name 'gtag'")
