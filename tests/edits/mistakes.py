@@ -39,6 +39,14 @@ def make(author: Author) -> Mistake | None:
             page,
             500,
         ),
+        Mistake(
+            "a UI half that throws when it is loaded",
+            file,
+            "export default function",
+            "undefined.boom;\nexport default function",
+            page,
+            500,
+        ),
         Mistake("no default export", file, "export default function", "function", ""),
         Mistake(
             "an import of nothing",
@@ -69,6 +77,14 @@ def make(author: Author) -> Mistake | None:
         found += [
             Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", ""),
             Mistake("a component that is gone", part, "", "", ""),
+            Mistake(
+                "a component's module that throws",
+                part,
+                "export const",
+                "undefined.boom;\nexport const",
+                page,
+                500,
+            ),
             Mistake("a component that throws", part, "=> <>", "=> undefined.boom ?? <>", page, 500),
         ]
     return author.random.choice(found)

@@ -158,3 +158,12 @@ test('an error view asks once while its answer is on the way', async () => {
   await settle();
   assert.equal(requests.length, 1);
 });
+
+test('what was thrown is thrown again when the page is shown once more', async () => {
+  const { updates, screen, shown } = makePage();
+  const before = screen.view.state;
+  updates.again();
+  await settle();
+  assert.equal(shown(), 'at first');
+  assert.notEqual(screen.view.state, before); // boundaries begin anew with another state
+});

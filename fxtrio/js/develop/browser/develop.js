@@ -55,7 +55,10 @@ export async function develop({ base, start, hot, editor }) {
   });
   hot.on('vite:error', () => updates.addFailure());
   hot.on('vite:afterUpdate', () => updates.addComponents());
-  hot.on('fx:settled', () => updates.retry());
+  hot.on('fx:settled', () => {
+    updates.retry();
+    if (overlay.takeUnsure()) updates.again();
+  });
   window.addEventListener('fx:reconnected', () => {
     updates.addData({ sources: null, expected: [] });
   });

@@ -12,6 +12,7 @@ export class Overlay {
   #standing = [];
   /** @type {Shown | null} what has gone wrong on this page */
   #passing = null;
+  #isUnsure = false;
   /** Whether that is its data: only new data puts it right. */
   #isOfData = false;
   #closed = false;
@@ -63,9 +64,18 @@ export class Overlay {
     this.#draw();
   }
 
-  /** Code of the page has changed: what it has thrown may be right. */
+  /** Code has changed: what it has thrown may be right. */
   clearThrown() {
-    if (!this.#isOfData) this.clear();
+    if (this.#isOfData || this.#passing === null) return;
+    this.#isUnsure = true;
+    this.clear();
+  }
+
+  /** Whether something was cleared since the last call that may be wrong still. */
+  takeUnsure() {
+    const isUnsure = this.#isUnsure;
+    this.#isUnsure = false;
+    return isUnsure;
   }
 
   /**

@@ -28,6 +28,8 @@ export class Updates {
   #asked = 0;
   /** Which answer is on the screen, or a later one. */
   #shown = 0;
+  /** Whether the page is to be shown once more as it is. */
+  #isAgain = false;
   /** How many changes are about to be shown. */
   #applying = 0;
   /** @type {View | null} what was last shown from here */
@@ -94,6 +96,12 @@ export class Updates {
     this.#schedule();
   }
 
+  /** What was thrown may be right now: show the page once more, and learn of it. */
+  again() {
+    this.#isAgain = true;
+    this.#schedule();
+  }
+
   /** Something has changed: an error view asks whether its page can be shown now. */
   retry() {
     if (!this.#isWrong || this.#data !== null || this.#applying > 0) return;
@@ -115,6 +123,8 @@ export class Updates {
   async #apply() {
     const [data, modules] = [this.#data, this.#modules];
     if (modules.length > 0) this.#overlay.clearThrown(); // what the code before them has thrown
+    const isAgain = this.#isAgain;
+    this.#isAgain = false;
     this.#data = null;
     this.#modules = [];
     this.#expected.clear();
@@ -123,7 +133,7 @@ export class Updates {
       const answer = data === null ? null : await data;
       // What was asked for later may have come earlier.
       if (answer !== null) this.#shown = Math.max(this.#shown, answer.number);
-      await this.#show(answer, modules.length > 0);
+      await this.#show(answer, { isNew: modules.length > 0 || isAgain });
     } finally {
       this.#applying -= 1;
     }
@@ -131,16 +141,16 @@ export class Updates {
 
   /**
    * @param {Answer | null} answer
-   * @param {boolean} hasModules whether there are new modules
+   * @param {{ isNew: boolean }} options `isNew`: whether there is more to show than new data
    */
-  async #show(answer, hasModules) {
+  async #show(answer, { isNew }) {
     const { screen, modules } = this.#runtime;
     for (;;) {
       const before = screen.view;
       const isMeant = answer !== null && answer.number === this.#shown && answer.url === here();
-      const state = (isMeant && answer.state) || (hasModules ? before?.state : null);
+      const state = (isMeant && answer.state) || (isNew && before ? { ...before.state } : null);
       if (!state) {
-        if (hasModules) flushSync(this.#refresh);
+        if (isNew) flushSync(this.#refresh);
         return;
       }
       const parts = await modules.load(state.page);
