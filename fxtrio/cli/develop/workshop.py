@@ -209,7 +209,8 @@ class Workshop:
             one
             for one, page in changed.items()
             if one not in known
-            or (page.python, page.module) != (known[one].python, known[one].module)
+            or (page.python.rstrip(), page.module)  # a longer UI half is lines more
+            != (known[one].python.rstrip(), known[one].module)
         ]
         structure = before is not None
         swapped = Swapped()
