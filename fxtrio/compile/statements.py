@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 import warnings
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -15,6 +16,9 @@ from typing import NamedTuple, TypeVar
 import attrs
 
 Result = TypeVar("Result")
+
+_PARSING = threading.RLock()
+"""Held by whoever parses: see `parse_source`. Which warnings are told is the process's, too."""
 
 MARKER = re.compile(r"(?m)^# --- ui ---[ \t]*$")
 
@@ -137,25 +141,35 @@ def skip_blank(text: str, offset: int) -> int:
     return found.end() if found else offset
 
 
+def parse_source(code: str) -> ast.Module:
+    """Return a module as `ast.parse` does, one thread after the other.
+
+    Python 3.11 and 3.12 count the depth of all trees that are made at the same time together,
+    and fail when another thread comes in between.
+    """
+    with _PARSING:
+        return ast.parse(code)
+
+
 def parse(code: str) -> list[ast.stmt] | Broken:
     """Return the statements of ``code``, or why it does not parse.
 
     Python may warn of what it reads; callers decide where that goes.
     """
-    result = _attempt(lambda: ast.parse(code))
+    result = _attempt(lambda: parse_source(code))
     return result if isinstance(result, Broken) else result.body
 
 
 def parse_module(code: str) -> ast.Module | Broken:
     """Return a whole module, or why it does not parse; without its warnings."""
-    with warnings.catch_warnings():
+    with _PARSING, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come when the code is imported
-        return _attempt(lambda: ast.parse(code))
+        return _attempt(lambda: parse_source(code))
 
 
 def compile_error(code: str) -> Broken | None:
     """Return why code that parses cannot be compiled, such as an ``await`` outside a function."""
-    with warnings.catch_warnings():
+    with _PARSING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = _attempt(lambda: compile(code, "<page>", "exec", dont_inherit=True))
     return result if isinstance(result, Broken) else None

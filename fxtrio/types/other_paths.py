@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from fxtrio.compile.statements import parse_source
 from fxtrio.config import Config
 from fxtrio.types.client_types import is_pattern
 
@@ -62,7 +63,7 @@ def _named(module: Path) -> frozenset[str]:
 @lru_cache(maxsize=4 * _MOST)
 def _named_in(module: Path, modified: int, size: int) -> frozenset[str]:
     try:
-        return frozenset(_paths_in(ast.parse(module.read_text("utf-8"))))
+        return frozenset(_paths_in(parse_source(module.read_text("utf-8"))))
     except (OSError, SyntaxError, ValueError):
         return frozenset()
 

@@ -23,6 +23,7 @@ import trio
 
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.statements import parse_source
 from fxtrio.errors import FxtrioError
 from fxtrio.types.folder import FOLDER, write_text
 from fxtrio.types.pyright_settings import OWN, pyright_settings
@@ -178,7 +179,7 @@ def _with_injected(page: CheckedPage) -> tuple[str, int]:
         return page.python, 0
     lines = page.python.split("\n")
     line = 1
-    for node in ast.parse(page.python).body:
+    for node in parse_source(page.python).body:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         if not (is_text or is_future):

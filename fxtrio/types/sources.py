@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from fxtrio.compile.statements import parse_source
 from fxtrio.types.shapes import Place
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -118,7 +119,7 @@ class Sources:
         path = Path(file)
         try:
             text = path.read_text("utf-8") if text is None else text
-            tree = ast.parse(text)
+            tree = parse_source(text)
         except (OSError, SyntaxError, ValueError):
             return None
         inside = path.is_relative_to(self._root)

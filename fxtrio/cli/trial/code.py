@@ -16,6 +16,7 @@ from fxtrio.cli.trial.attempts import Attempts, explain
 from fxtrio.cli.trial.order import Order, Page
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
+from fxtrio.compile.statements import parse_source
 from fxtrio.imports import Imports
 from fxtrio.serve.pages.code import PageCodeInvalid, page_code
 from fxtrio.serve.pages.endpoint_code import METHODS, endpoint_code
@@ -63,7 +64,7 @@ def _at_body(page: Page, action: str, message: str, remedy: str) -> Problem:
     """Return a problem at the parameter after the request."""
     source = read_text(page.python, page.module.source)
     message = f"{action}(): {message}"
-    for node in ast.parse(page.python).body:
+    for node in parse_source(page.python).body:
         if isinstance(node, ast.AsyncFunctionDef) and node.name == action:
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             at = parameters[1] if len(parameters) > 1 else node
