@@ -40,7 +40,6 @@ def test_no_two_threads_parse_at_the_same_time(monkeypatch: pytest.MonkeyPatch) 
         inside.pop()
         return plain(code)
 
-    monkeypatch.setattr(statements.ast, "parse", watched)
     found: list[object] = []
 
     def work(number: int) -> None:
@@ -49,10 +48,12 @@ def test_no_two_threads_parse_at_the_same_time(monkeypatch: pytest.MonkeyPatch) 
         found.append(read(f"number = {number}"))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with monkeypatch.context() as patched:
+        patched.setattr(statements.ast, "parse", watched)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     assert len(found) == THREADS
     assert not any(isinstance(one, Broken) for one in found)
