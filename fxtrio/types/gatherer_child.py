@@ -1,6 +1,6 @@
-"""The process that imports a project for its types: ``python -m fxtrio.types.gatherer_child``.
+"""What the process does that imports a project for its types (`gatherer_main`).
 
-It takes a pickled `Order` on standard input and writes what `dump_types` gives to standard
+It takes a pickled `TypesOrder` on standard input and writes what `dump_types` gives to standard
 output. What the project prints goes to standard error. Nothing is opened or served.
 """
 
@@ -27,7 +27,7 @@ class TypesOrder:
     project: CheckedProject
 
 
-def main() -> None:
+def answer_order() -> None:
     """Import what the order says, and write its types."""
     order: TypesOrder = pickle.loads(sys.stdin.buffer.read())
     told = os.dup(1)
@@ -53,7 +53,3 @@ def import_pages(root: Path, project: CheckedProject) -> Namespaces:
         except (Exception, SystemExit) as error:  # application code
             print(f"{page.module.source}: {error}", file=sys.stderr)
     return found
-
-
-if __name__ == "__main__":
-    main()

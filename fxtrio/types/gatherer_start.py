@@ -16,14 +16,14 @@ from pathlib import Path
 
 @contextmanager
 def open_gatherer(root: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Have a `gatherer_child` for the length of the block; it is killed at its end."""
+    """Have a `gatherer_main` for the length of the block; it is killed at its end."""
     environment = {
         "FX_SECRET_KEY": secrets.token_urlsafe(32),  # unless there is one
         **os.environ,
         "FX_MODE": "check",
     }
     with subprocess.Popen(
-        [sys.executable, "-m", "fxtrio.types.gatherer_child"],
+        [sys.executable, "-m", "fxtrio.types.gatherer_main"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
