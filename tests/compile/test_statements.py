@@ -10,7 +10,6 @@ from itertools import repeat
 
 import pytest
 
-from fxtrio.compile import statements
 from fxtrio.compile.statements import Broken, parse, parse_module
 
 THREADS = 8
@@ -49,7 +48,7 @@ def test_no_two_threads_parse_at_the_same_time(monkeypatch: pytest.MonkeyPatch) 
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
     with monkeypatch.context() as patched:
-        patched.setattr(statements.ast, "parse", watched)
+        patched.setattr(ast, "parse", watched)
         for thread in threads:
             thread.start()
         for thread in threads:
