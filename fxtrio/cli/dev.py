@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fxtrio.cli.output import app_option, console, find_app, root_option
+from fxtrio.cli.output import app_option, find_app, root_option
 
 if TYPE_CHECKING:
     from fxtrio.cli.develop.launch import Ahead, Server
@@ -53,11 +53,13 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
         with starting_ahead(server, config) as ahead:
             url = f"http://{named}:{bound}{config.base_url}/"
-            _develop(server, ahead, url, taken, variables)
+            # At once: whoever asks now is answered when there is an answer.
+            click.echo("\n".join(filter(None, (taken, f"fx dev: {url}"))))
+            _develop(server, ahead, url, variables)
 
 
-def _develop(server: Server, ahead: Ahead, url: str, taken: str, variables: dict[str, str]) -> None:
-    """Follow the project until it is interrupted; ``taken`` is told if it is not empty."""
+def _develop(server: Server, ahead: Ahead, url: str, variables: dict[str, str]) -> None:
+    """Follow the project until it is interrupted."""
     gc.disable()  # what imports make stays
     # Heavy, and other processes have been started meanwhile.
     import trio
@@ -69,10 +71,7 @@ def _develop(server: Server, ahead: Ahead, url: str, taken: str, variables: dict
 
     gc.enable()
     gc.freeze()
-    terminal = Terminal(console())
-    if taken:
-        terminal.line(taken)
-    terminal.line(f"fx dev: {url}")
+    terminal = Terminal()
     typing = has_keyboard()
     if typing:
         terminal.line(HINT)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 import attrs
-from rich.console import Console
-from rich.text import Text
+import click
 
 from fxtrio.cli.develop.serving import Failure
 from fxtrio.cli.develop.workshop import Applied
@@ -14,9 +15,13 @@ _FILES_NAMED = 3
 
 @attrs.frozen
 class Terminal:
-    """Prints to one console. A `Reporter` of the loop."""
+    """Prints to standard output, in colours where somebody sees them. A `Reporter` of the loop."""
 
-    out: Console
+    # rich would take longer to import than all of trio's loop.
+    colours: bool | None = attrs.field(
+        factory=lambda: False if os.environ.get("NO_COLOR") else None
+    )
+    """None for what the output is: a terminal or not."""
 
     def built(self, seconds: float) -> None:
         """Say that the project has been compiled."""
@@ -55,7 +60,7 @@ class Terminal:
 
     def line(self, text: str) -> None:
         """Print a line as it is."""
-        self.out.print(Text.from_ansi(text), soft_wrap=True)
+        click.echo(text, color=self.colours)
 
     def _say(self, sign: str, colour: str, text: str) -> None:
-        self.out.print(Text(f"{sign} ", style=f"bold {colour}"), Text(text), sep="", soft_wrap=True)
+        self.line(click.style(sign, fg=colour, bold=True) + f" {text}")
