@@ -28,8 +28,7 @@ from benchmarks.dev.kept import check_burst, check_state, memory
 from benchmarks.dev.model import DevServer
 from benchmarks.dev.peers import PEERS
 from benchmarks.dev.saving import Saving
-from benchmarks.dev.server import first_page, running
-from benchmarks.dev.server import shown as show
+from benchmarks.dev.server import first_page, running, show, window
 from tests.e2e.support import open_browser
 
 _SAVES = 5  # whose CPU time is counted: each needs some seconds
@@ -53,7 +52,8 @@ def _run(make: Callable[[], DevServer], options: argparse.Namespace, *, ours: bo
         if options.starts:
             _time_starts(browser, server, options.starts)
         kinds = [kind for kind in server.edits if not options.only or kind in options.only]
-        with running(server) as run, show(browser, server, run) as page:
+        with window(browser) as page, running(server) as run:
+            show(page, server, run)
             saving = Saving(server, run, page)
             before = memory(run)
             for kind in kinds:

@@ -94,22 +94,26 @@ def _read(
 
 
 @contextmanager
-def shown(browser: Browser, server: DevServer, run: Running) -> Iterator[Page]:
-    """Show the page that is edited, in a window that knows nothing yet, until it reacts."""
+def window(browser: Browser) -> Iterator[Page]:
+    """Open a window that knows nothing yet. People have one before they start a server."""
     context = browser.new_context()
     context.set_default_timeout(LONGEST * 1000)
     try:
-        page = context.new_page()
-        page.goto(f"{run.url}{server.path}", wait_until="commit")
-        page.wait_for_function(LIVE)
-        yield page
+        yield context.new_page()
     finally:
         context.close()
 
 
+def show(page: Page, server: DevServer, run: Running) -> None:
+    """Show the page that is edited, until it reacts."""
+    page.goto(f"{run.url}{server.path}", wait_until="commit")
+    page.wait_for_function(LIVE)
+
+
 def first_page(browser: Browser, server: DevServer) -> tuple[float, float]:
     """Start a server; return the time until its page is painted, and until it reacts (ms)."""
-    with running(server) as run, shown(browser, server, run) as page:
+    with window(browser) as page, running(server) as run:
+        show(page, server, run)
         painted, live = page.wait_for_function(_PAINTED).json_value()
         began = run.began * 1000
         return painted - began, live - began
