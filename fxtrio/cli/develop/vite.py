@@ -47,9 +47,9 @@ class Vite:
             if self.ended.is_set():
                 raise self._crashed()
             await self._say({"id": number, "op": op, **fields})
-            async with receive:
+            with receive:  # without a checkpoint: nobody answers who has gone
                 answer = await receive.receive()
-        except (trio.EndOfChannel, trio.BrokenResourceError):
+        except (trio.EndOfChannel, trio.BrokenResourceError, trio.ClosedResourceError):
             raise self._crashed() from None
         finally:
             self._waiting.pop(number, None)
@@ -62,7 +62,9 @@ class Vite:
 
     async def _say(self, message: Any) -> None:
         async with self._saying:  # orders come from several tasks
-            await self._process.stdin.send_all(msgspec.json.encode(message) + b"\n")
+            # Half a line would be the beginning of the next. Who ends the process closes this.
+            with trio.CancelScope(shield=True):
+                await self._process.stdin.send_all(msgspec.json.encode(message) + b"\n")
 
     async def begin(self, ready: trio.MemorySendChannel[Any]) -> None:
         """Deliver answers until the process ends."""
