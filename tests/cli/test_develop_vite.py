@@ -1,0 +1,80 @@
+"""Orders to Node: who gives one up hurts neither whoever answers nor the next one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import trio
+import trio.testing
+
+from fxtrio.cli.develop.launch import ViteSettings
+from fxtrio.cli.develop.vite import Vite
+
+TIMES = 40
+"""Which of two tasks comes first is left to chance."""
+
+SETTINGS = ViteSettings(root="", folder="", base="", toolchain="", sockets="")
+
+
+@attrs.frozen(eq=False)
+class FakeProcess:
+    """Node, as far as `Vite` asks for it."""
+
+    stdin: Any
+    stdout: Any
+    stderr: Any = None
+    returncode: int | None = None
+
+    async def wait(self) -> None:
+        await trio.sleep_forever()
+
+
+async def test_an_answer_to_an_order_that_was_given_up_is_dropped() -> None:
+    for _ in range(TIMES):
+        orders, _ = trio.testing.memory_stream_one_way_pair()
+        answers, told = trio.testing.memory_stream_one_way_pair()
+        vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+        ready, _ = trio.open_memory_channel[Any](1)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(vite.begin, ready)
+            given_up = trio.CancelScope()
+
+            async def ask(scope: trio.CancelScope = given_up, vite: Vite = vite) -> None:
+                with scope:
+                    await vite.ask("look")
+
+            nursery.start_soon(ask)
+            await trio.testing.wait_all_tasks_blocked()
+            given_up.cancel()
+            await answers.send_all(b'{"id": 1, "done": {}}\n')
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.start_soon(answers.send_all, b'{"id": 2, "done": 3}\n')
+            assert await vite.ask("site") == 3
+            nursery.cancel_scope.cancel()
+
+
+async def test_an_order_that_is_given_up_while_it_is_sent_is_sent_whole() -> None:
+    orders, heard = trio.testing.lockstep_stream_one_way_pair()
+    answers, told = trio.testing.memory_stream_one_way_pair()
+    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+    lines = b""
+    async with trio.open_nursery() as nursery:
+        given_up = trio.CancelScope()
+
+        async def ask() -> None:
+            with given_up:
+                await vite.ask("look", files=["one", "two"])
+            await vite.ask("site")
+
+        nursery.start_soon(ask)
+        lines += bytes(await heard.receive_some(5))
+        given_up.cancel()
+        with trio.fail_after(5):
+            while lines.count(b"\n") < 2:
+                lines += bytes(await heard.receive_some(5))
+        nursery.cancel_scope.cancel()
+    first, second = map(json.loads, lines.splitlines())
+    assert (first["files"], second["op"]) == (["one", "two"], "site")
+    await answers.aclose()
