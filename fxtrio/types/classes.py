@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import inspect
 import typing
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -106,7 +107,10 @@ def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
         if not one.name.startswith("_")
     ]
     names = {key.name for key in keys}
-    for name, value in inspect.getmembers_static(kind):
+    members: dict[str, Any] = {}
+    for one in reversed(kind.__mro__):
+        members.update(vars(one))
+    for name, value in sorted(members.items(), key=itemgetter(0)):
         if isinstance(value, functools.cached_property) and name not in names:
             keys.append(ClassKey(name, name, hints_of(value.func).get("return", Any), True))
     return tuple(keys)
