@@ -32,7 +32,11 @@ class _Loader(SourceFileLoader):
 
     def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
         """Write bytecode, which is all that importlib writes."""
-        if time.time() - Path(self.path).stat().st_mtime > _YOUNG:
+        try:
+            saved = Path(self.path).stat().st_mtime
+        except OSError:  # it is gone already
+            return
+        if time.time() - saved > _YOUNG:
             super().set_data(path, data, _mode=_mode)
 
 

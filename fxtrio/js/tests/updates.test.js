@@ -34,7 +34,8 @@ function makePage() {
     const headers = new Headers({ 'content-type': 'application/json' });
     const answer = (/** @type {unknown} */ data) =>
       resolve({ status: 200, headers, json: async () => stateOf(data) });
-    requests.push({ url, answer });
+    const fail = () => resolve({ status: 500, headers, json: async () => ({ error: 'wrong' }) });
+    requests.push({ url, answer, fail });
     return promise;
   });
   const screen = {
@@ -58,8 +59,16 @@ function makePage() {
       for (const listener of router.listeners) listener();
     },
   };
+  /** @type {any[]} errors that the overlay shows */
+  const told = [];
   const modules = { load: async () => ({ page: 'the newest' }) };
-  const overlay = { isPassing: false, clear() {}, clearThrown() {}, answered() {}, thrown() {} };
+  const overlay = {
+    isPassing: false,
+    clear() {},
+    clearThrown() {},
+    answered: (/** @type {any} */ body) => told.push(body),
+    thrown() {},
+  };
   let refreshed = 0;
   const updates = new Updates({
     runtime: /** @type {any} */ ({ screen, router, modules }),
@@ -67,7 +76,7 @@ function makePage() {
     refresh: () => (refreshed += 1),
   });
   const shown = () => screen.view.state.data;
-  return { updates, screen, router, requests, shown, refreshed: () => refreshed };
+  return { updates, screen, router, requests, shown, told, refreshed: () => refreshed };
 }
 
 /** Let what is due happen, and what follows from it. */
@@ -97,6 +106,19 @@ test('what was asked for earlier does not take the place of what is newer', asyn
   requests[0].answer('first');
   await settle();
   assert.equal(shown(), 'second');
+});
+
+test('what was asked for earlier fails without a word when something newer is shown', async () => {
+  const { updates, requests, shown, told } = makePage();
+  updates.addData(ALL);
+  await settle();
+  updates.addData(ALL);
+  await settle();
+  requests[1].answer('second');
+  requests[0].fail();
+  await settle();
+  assert.equal(shown(), 'second');
+  assert.deepEqual(told, []);
 });
 
 test('new modules do not wait for data that is slow', async () => {

@@ -178,7 +178,7 @@ export class Updates {
     await idle(this.#runtime.router); // a page that is on its way may be of the code before
     const { screen } = this.#runtime;
     const [url, view] = [here(), screen.view];
-    const state = await this.#request(url);
+    const state = await this.#request(url, number);
     // What somebody else has shown meanwhile was asked for later.
     const isNewest = screen.view === view || screen.view === this.#own;
     return { number, url, state: isNewest ? state : null };
@@ -186,9 +186,10 @@ export class Updates {
 
   /**
    * @param {string} url
+   * @param {number} number of the request: what an earlier one fails with is of the code before
    * @returns {Promise<State | null>}
    */
-  async #request(url) {
+  async #request(url, number) {
     try {
       const response = await fetch(url, {
         headers: { 'x-fx-navigation': '1', accept: 'application/json' },
@@ -197,7 +198,7 @@ export class Updates {
       const type = response.headers.get('content-type') ?? '';
       const body = /json/.test(type) ? await response.json() : {};
       if (response.status >= 500) {
-        this.#overlay.answered(body, response, { isOfData: true });
+        if (number === this.#asked) this.#overlay.answered(body, response, { isOfData: true });
         return null;
       }
       if (body.page?.module) return body;
