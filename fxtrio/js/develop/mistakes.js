@@ -13,14 +13,21 @@ export class Mistakes {
   /** @type {Promise<unknown>} settled when the thread has nothing to do */
   #free = Promise.resolve();
 
+  /** How many orders there were. */
+  #orders = 0;
+
   /**
-   * Return what is wrong with files. One order after the other.
+   * Return what is wrong with files. One order after the other; nothing is looked at for one
+   * that waits when the next comes, since whoever gave it has given it up.
    *
    * @param {Order} order
    * @returns {Promise<{ problems: Problem[] }>}
    */
   look(order) {
-    const found = this.#free.then(() => this.#ask(order));
+    this.#orders += 1;
+    const number = this.#orders;
+    const isNewest = () => number === this.#orders;
+    const found = this.#free.then(() => (isNewest() ? this.#ask(order) : { problems: [] }));
     this.#free = found.catch(() => {});
     return found;
   }
