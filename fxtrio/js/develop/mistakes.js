@@ -44,18 +44,17 @@ export class Mistakes {
   #ask(order) {
     const thread = (this.#thread ??= new Worker(THREAD, { workerData: order.toolchain }));
     return new Promise((resolve, reject) => {
-      const settle = (/** @type {(value: any) => void} */ act) => (/** @type {any} */ value) => {
-        thread.removeAllListeners();
-        act(value);
+      const done = (/** @type {any} */ found) => {
+        thread.off('error', failed);
+        resolve(found);
       };
-      thread.once('message', settle(resolve));
-      thread.once(
-        'error',
-        settle((error) => {
-          this.#thread = null; // it has ended
-          reject(error);
-        }),
-      );
+      const failed = (/** @type {unknown} */ error) => {
+        thread.off('message', done);
+        this.#thread = null; // it has ended
+        reject(error);
+      };
+      thread.once('message', done);
+      thread.once('error', failed);
       thread.postMessage(order);
     });
   }

@@ -17,8 +17,9 @@ function orderOf(text) {
   return { toolchain: TOOLCHAIN, root, pages: 'pages', files: [file] };
 }
 
-test('one thread looks at one order after the other, and survives those that fail', async () => {
+test('one thread looks at one order after the other, and survives those that fail', async (t) => {
   const mistakes = new Mistakes();
+  t.after(() => mistakes.close());
   const wrong = orderOf('export default () => <h1>{absent}</h1>;\n');
   const right = orderOf('export default () => <h1>Here</h1>;\n');
   const failing = /** @type {any} */ ({ ...right, files: null });
@@ -30,7 +31,6 @@ test('one thread looks at one order after the other, and survives those that fai
   const newest = mistakes.look(wrong);
   assert.deepEqual((await givenUp).problems, []);
   assert.equal((await newest).problems.length, 1);
-  mistakes.close();
   assert.deepEqual(
     found.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled'],
