@@ -7,10 +7,17 @@ from pathlib import Path
 import pytest
 import trio
 
+from fxtrio.cli.develop.handover import Swap, Swapped
+from fxtrio.cli.develop.watch import Changes
 from fxtrio.cli.develop.workshop import Workshop
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node
+
+
+async def swap(order: Swap) -> Swapped:
+    """Stand in for the process that serves."""
+    return Swapped()
 
 
 async def test_mistakes_of_pages_and_components_are_shown_once(
@@ -40,6 +47,12 @@ async def test_mistakes_of_pages_and_components_are_shown_once(
             )
             await workshop.prepare()
             shown = [await receive.receive() for _ in range(3)]
+            again = []
+            for name in ("Crud", "Card2"):  # after each save
+                card = f"export const Card = () => <{name} />;\n"
+                write_tree(tmp_path, {"card.jsx": card})
+                await workshop.apply(Changes(("card.jsx",)), swap)
+                again.append(await receive.receive())
             nursery.cancel_scope.cancel()
 
     # Two checks know of the undefined name in the page: the first to come tells it.
@@ -48,4 +61,6 @@ async def test_mistakes_of_pages_and_components_are_shown_once(
         "pages/index.fxl:3:35",
         "pages/index.fxl:3:51",
     ]
+    assert [line.partition(": ")[0] for line in again] == ["card.jsx:1:28"] * 2
+    assert "Crud" in again[0] and "Card2" in again[1]
     assert (tmp_path / ".fx/dev/manifest.json").is_file()
