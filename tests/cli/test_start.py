@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import attrs
 import httpx
 import pytest
 import trio
@@ -89,8 +90,25 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@attrs.define
+class Started:
+    """A run of `fx serve`. ``said`` is what it has printed to stderr, as far as it was read."""
+
+    process: trio.Process
+    said: bytes = b""
+
+    async def until(self, text: bytes) -> bytes:
+        """Return what it has printed once a line with ``text`` is in it, or it has ended."""
+        assert self.process.stderr is not None
+        while text not in self.said or not self.said.endswith(b"\n"):
+            if not (data := await self.process.stderr.receive_some()):
+                break
+            self.said += data
+        return self.said
+
+
 @asynccontextmanager
-async def starting(project: Path) -> AsyncIterator[trio.Process]:
+async def starting(project: Path) -> AsyncIterator[Started]:
     """Run `fx serve` from its start, with what it prints to stderr readable."""
     command = [sys.executable, "-m", "fxtrio", "serve", "--port", "0"]
     env = {**os.environ, "FX_SECRET_KEY": "a key for tests that is long enough"}
@@ -101,19 +119,11 @@ async def starting(project: Path) -> AsyncIterator[trio.Process]:
         assert process.stderr is not None
         async with process.stderr:
             try:
-                yield process
+                yield Started(process)
             finally:
                 process.kill()
-                await process.wait()
-
-
-async def read_until(process: trio.Process, text: bytes) -> bytes:
-    """Return what a process has printed once ``text`` is in it, or it has ended."""
-    assert process.stderr is not None
-    said = b""
-    while text not in said and (data := await process.stderr.receive_some()):
-        said += data
-    return said
+                with trio.CancelScope(shield=True):
+                    await process.wait()
 
 
 def nodes(parent: int) -> list[int]:
@@ -143,8 +153,8 @@ async def test_a_server_has_nothing_heavy_after_its_first_answer(project: Path) 
         "    return PlainTextResponse(' '.join(sys.modules))\n"
         "app.router.routes.append(Route('/modules', modules))\n"
     )
-    async with starting(project) as process:
-        said = await read_until(process, b"Running on")
+    async with starting(project) as server:
+        said = await server.until(b"Running on")
         found = re.search(r"Running on (http://127.0.0.1:\d+)", said.decode())
         assert found is not None, said
         async with httpx.AsyncClient(base_url=found[1]) as client:
@@ -163,14 +173,14 @@ async def test_the_processes_that_start_beside_the_app_are_the_ones_it_uses(proj
         "print('importing', file=sys.stderr, flush=True)\n"
         "app = create_app('.')\n"
     )
-    async with starting(project) as process:
-        await read_until(process, b"importing")
-        early = nodes(process.pid)
-        assert b"Running on" in await read_until(process, b"Running on")
+    async with starting(project) as server:
+        await server.until(b"importing")
+        early = nodes(server.process.pid)
+        assert b"Running on" in await server.until(b"Running on")
         assert len(early) == 1
-        assert nodes(process.pid) == early
-        process.send_signal(signal.SIGTERM)
-        assert await process.wait() == 0
+        assert nodes(server.process.pid) == early
+        server.process.send_signal(signal.SIGTERM)
+        assert await server.process.wait() == 0
         await ended(early[0])
 
 
@@ -181,23 +191,23 @@ async def test_an_app_with_other_settings_gets_its_own_processes_and_no_other_st
     (project / "app.py").write_text(
         "from fxtrio.app import create_app\napp = create_app('.', ssr={'heap_mb': 77})\n"
     )
-    async with starting(project) as process:
-        assert b"Running on" in await read_until(process, b"Running on")
+    async with starting(project) as server:
+        assert b"Running on" in await server.until(b"Running on")
         with trio.fail_after(ENDED):
-            await wait_until(lambda: len(nodes(process.pid)) == 1)
-        [pid] = nodes(process.pid)
+            await wait_until(lambda: len(nodes(server.process.pid)) == 1)
+        [pid] = nodes(server.process.pid)
         assert b"--max-old-space-size=77" in read_command(pid)
 
 
 @pytest.mark.node
 async def test_an_app_that_cannot_be_imported_leaves_no_process(project: Path) -> None:
     (project / "app.py").write_text("raise RuntimeError('nothing works')\n")
-    async with starting(project) as process:
-        await wait_until(lambda: nodes(process.pid) or process.returncode is not None)
-        started = nodes(process.pid)
-        said = await read_until(process, b"nothing works")
+    async with starting(project) as server:
+        await wait_until(lambda: nodes(server.process.pid) or server.process.returncode is not None)
+        started = nodes(server.process.pid)
+        said = await server.until(b"nothing works")
         assert b"nothing works" in said
-        assert await process.wait() == 1
+        assert await server.process.wait() == 1
         for pid in started:
             await ended(pid)
 
@@ -210,9 +220,9 @@ async def test_a_signal_while_the_app_is_imported_ends_what_starts_beside_it(
     (project / "app.py").write_text(
         "import sys, time\nprint('importing', file=sys.stderr, flush=True)\ntime.sleep(60)\n"
     )
-    async with starting(project) as process:
-        await read_until(process, b"importing")
-        [pid] = nodes(process.pid)
-        process.send_signal(number)
-        await process.wait()
+    async with starting(project) as server:
+        await server.until(b"importing")
+        [pid] = nodes(server.process.pid)
+        server.process.send_signal(number)
+        await server.process.wait()
         await ended(pid)
