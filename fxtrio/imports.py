@@ -94,21 +94,57 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
     theirs or the block's, all modules are what they were before.
     """
     before = dict(sys.modules)
+    places, kept = _places_in_packages(names), _modules_in_packages(names)
     invalidate_caches()  # of folders, in which there may be new files
     try:
         # All at once: a module may use another one of them since this change only.
         for name in names:
             _forget_bytecode(sys.modules.pop(name))
+        for package, last in places:
+            # Where it is found `from package import module` would not import it.
+            package.__dict__.pop(last, None)
         for name in names:
             if Path(before[name].__file__ or "").exists():
-                _bind(name, import_module(name))
+                module = import_module(name)
+                for last, known in kept.get(name, ()):
+                    module.__dict__.setdefault(last, known)
         yield
     except BaseException:
         for name, module in before.items():
             if sys.modules.get(name) is not module:
                 sys.modules[name] = module
-                _bind(name, module)
+        for (package, last), value in places.items():
+            package.__dict__[last] = value
         raise
+
+
+def _places_in_packages(names: Sequence[str]) -> dict[tuple[ModuleType, str], object]:
+    """Return what the packages of modules have in their places, if they are not run anew.
+
+    That is not always the module: `from .price import price` in a package covers it. Such a
+    package uses the module, so that it is among ``names`` itself.
+    """
+    places: dict[tuple[ModuleType, str], object] = {}
+    for name in names:
+        package, _, last = name.rpartition(".")
+        known = sys.modules.get(package)
+        if package not in names and isinstance(known, ModuleType) and last in known.__dict__:
+            places[known, last] = known.__dict__[last]
+    return places
+
+
+def _modules_in_packages(names: Sequence[str]) -> dict[str, list[tuple[str, ModuleType]]]:
+    """Return the modules of packages that are run anew, but for those that are so themselves.
+
+    The new package leads to them, too.
+    """
+    anew = set(names)
+    kept: dict[str, list[tuple[str, ModuleType]]] = {}
+    for name, module in list(sys.modules.items()):
+        package, _, last = name.rpartition(".")
+        if package in anew and name not in anew:
+            kept.setdefault(package, []).append((last, module))
+    return kept
 
 
 def _forget_bytecode(module: ModuleType) -> None:
@@ -116,17 +152,6 @@ def _forget_bytecode(module: ModuleType) -> None:
     cached = getattr(module, "__cached__", None)
     if cached is not None:
         Path(cached).unlink(missing_ok=True)
-
-
-def _bind(name: str, module: ModuleType) -> None:
-    """Let the package of a module lead to it, and a package to the modules that it has."""
-    package, _, last = name.rpartition(".")
-    if package in sys.modules:
-        setattr(sys.modules[package], last, module)
-    for other, found in list(sys.modules.items()):
-        inside, _, last = other.rpartition(".")
-        if inside == name and not hasattr(module, last):
-            setattr(module, last, found)
 
 
 def resolve(name: str) -> Any:

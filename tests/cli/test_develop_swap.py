@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -271,14 +272,15 @@ async def test_what_others_still_have_needs_a_new_process(
 
 
 def test_files_come_after_those_that_they_use(tmp_path: Path) -> None:
-    class Module:
-        def __init__(self, name: str) -> None:
-            self.__file__ = str(tmp_path / name)
+    def module(name: str) -> ModuleType:
+        made = ModuleType(name)
+        made.__file__ = str(tmp_path / name)
+        return made
 
     importers = Importers(tmp_path)
     used = {"d": ["b", "c"], "c": ["a"], "b": ["a"], "a": ["ring"], "ring": ["a"], "e": []}
     for user, names in used.items():
-        importers.note(str(tmp_path / user), [Module(name) for name in names])
+        importers.note(str(tmp_path / user), [module(name) for name in names])
 
     order = [Path(file).name for file in importers.dependents([str(tmp_path / "a")])]
 

@@ -50,7 +50,7 @@ def make_app() -> HostGuard:
         config = load_config(root)
     except FxtrioError as error:
         raise SystemExit(str(error)) from None
-    except Exception as error:  # application code
+    except (Exception, SystemExit) as error:  # application code
         traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
     records: Records = developing.get().records

@@ -34,7 +34,7 @@ class Importers:
         if not user.startswith(root):
             return
         for module in modules:
-            file = getattr(module, "__file__", None) or ""
+            file = file_of(module)
             if file.startswith(root) and file != user:
                 self._users.setdefault(file, set()).add(user)
 
@@ -77,6 +77,18 @@ class Importers:
         for file in sorted(found):
             add(file, ())
         return list(ordered)
+
+
+def file_of(value: object) -> str:
+    """Return the file of a module; "" of one without a file, and of anything else.
+
+    Nothing is asked of the value itself: an expression of a query has every attribute, and a
+    proxy of a request raises what it likes.
+    """
+    if not issubclass(type(value), ModuleType):
+        return ""
+    file = ModuleType.__getattribute__(value, "__dict__").get("__file__")
+    return file if type(file) is str else ""
 
 
 @contextmanager

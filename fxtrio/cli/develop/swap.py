@@ -18,7 +18,7 @@ import attrs
 
 from fxtrio.app import Application, Code, import_code, put_together
 from fxtrio.cli.develop.handover import Swap, Swapped
-from fxtrio.cli.develop.importers import Importers
+from fxtrio.cli.develop.importers import Importers, file_of
 from fxtrio.cli.develop.likeness import is_same
 from fxtrio.cli.develop.records import Records
 from fxtrio.cli.develop.unsafe import find_reason
@@ -95,7 +95,7 @@ class Swapper:
             with self.importers.noted_anew(files), imported_anew(names):
                 new = _renewed(code, imports, config, manifest, sources)
                 site = put_together(self.root, config, manifest, new, app.plugins)
-        except Exception as error:  # application code
+        except (Exception, SystemExit) as error:  # application code
             text = "".join(traceback.format_exception(trimmed(error)))
             return Swapped(failed=text, error=f"{type(error).__name__}: {error}")
         self._code = new
@@ -130,7 +130,7 @@ def _names_of(files: Iterable[str]) -> list[str]:
     """Return the names of the imported modules of ``files``, in their order."""
     by_file: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
+        file = file_of(module)
         if file and not name.startswith(MODULE_PREFIX):
             by_file[file] = name
     return [by_file[file] for file in files if file in by_file]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from types import ModuleType
 
 from starlette.datastructures import State
 
 from fxtrio.app import Application
+from fxtrio.cli.develop.importers import file_of
+from fxtrio.cli.develop.living import Living
 from fxtrio.jobs.declared import Job
-
-_MOST_LOOKED_AT = 1000  # values of one container: those of an app are mostly alike
+from fxtrio.manifest import MODULE_PREFIX
 
 
 def find_reason(app: Application, app_module: str, files: Collection[str], root: Path) -> str:
@@ -29,12 +29,12 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
     for file in files:
         if not file.endswith((".py", ".fxl")):
             return f"{Path(file).name}: it is no Python text"
-    modules = {file: module for module in _modules_in(root) if (file := _file(module)) in files}
+    modules = {file: module for module in _modules_in(root) if (file := file_of(module)) in files}
     for module in modules.values():
         if module.__name__ in fixed:
             return f"{module.__name__}: {fixed[module.__name__]}"
-        if any(isinstance(value, Job) for value in vars(module).values()):
-            return f"{Path(_file(module)).name}: durable jobs are declared there"
+        if any(issubclass(type(value), Job) for value in vars(module).values()):
+            return f"{Path(file_of(module)).name}: durable jobs are declared there"
     return _living_instance(app, modules.values(), files, root)
 
 
@@ -49,34 +49,28 @@ def _living_instance(
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__
+        if issubclass(type(value), type) and value.__module__ == module.__name__
     }
     if not classes:
         return ""
-    others = [module for module in _modules_in(root) if _file(module) not in files]
-    holders = [(module.__name__, vars(module).values()) for module in others]
+    others = [module for module in _modules_in(root) if file_of(module) not in files]
+    living = Living({module.__name__ for module in others})
+    holders = [(_shown(module, root), vars(module).values()) for module in others]
     state = app.state._state if isinstance(app.state, State) else {}
     for name, values in [*holders, ("app.state", state.values())]:
-        for value in values:
-            for one in _with_content(value):
-                if type(one) in classes:
-                    return f"{name}: it keeps instances of {type(one).__name__}"
+        for one in living.kept(values):
+            if type(one) in classes:
+                return f"{name}: it keeps instances of {type(one).__name__}"
     return ""
 
 
-def _with_content(value: object) -> Iterator[object]:
-    """Yield a value, and what it contains if it is a container."""
-    yield value
-    if isinstance(value, Mapping) and type(value) is dict:
-        yield from islice(value.values(), _MOST_LOOKED_AT)
-    elif type(value) in (list, tuple, set, frozenset):
-        yield from islice(value, _MOST_LOOKED_AT)  # type: ignore[call-overload]  # one of those
+def _shown(module: ModuleType, root: Path) -> str:
+    """Return the name of a module, or the file of one that nobody imports by name."""
+    if module.__name__.startswith(MODULE_PREFIX):
+        return Path(file_of(module)).relative_to(root).as_posix()
+    return module.__name__
 
 
 def _modules_in(root: Path) -> list[ModuleType]:
     start = f"{root}/"
-    return [module for module in list(sys.modules.values()) if _file(module).startswith(start)]
-
-
-def _file(module: ModuleType) -> str:
-    return getattr(module, "__file__", None) or ""
+    return [module for module in list(sys.modules.values()) if file_of(module).startswith(start)]
