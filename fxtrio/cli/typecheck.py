@@ -115,7 +115,7 @@ async def check_types(
         check = TypeCheck(TypesFolder(root, compiler), others)
         problems.extend(await check.run(project, types))
         if strict:
-            problems.extend(vague_problems(types))
+            problems.extend(vague_problems(types, project.pages))
 
     async def look_at_python() -> None:
         problems.extend(await check_python_halves(root, project, report))

@@ -178,6 +178,6 @@ def _problems(
         names_action = one.diagnostic.code == 2322 and text.startswith("action", one.offset)
         if names_action and (one.half.source, one.place[0]) in lines:
             continue
-        problem = problem_of(one.diagnostic, one.half, one.place, one.offset, types.routes)
+        problem = problem_of(one.diagnostic, one.half, one.place, one.offset, types)
         problems.setdefault((problem.path, problem.line, problem.column), problem)
     return tuple(sorted(problems.values()))

@@ -10,22 +10,13 @@ import json
 from collections.abc import Iterable
 from typing import Literal
 
-from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.types.page_types import ActionTypes, PageTypes
-from fxtrio.types.shapes import ObjectShape, Vague, parts_of, union
+from fxtrio.types.shapes import Vague
+from fxtrio.types.socket_types import message_type
 from fxtrio.types.typescript import Printer
 
 Tier = Literal["loose", "strict", "blank"]
 """For halves without types, with types, and as if nothing were known of their data."""
-
-_TAKEN = frozenset(
-    {
-        *("any", "unknown", "never", "object", "string", "number", "boolean", "symbol", "bigint"),
-        *("null", "undefined", "void", "type", "interface", "class", "enum", "function", "var"),
-        *("Record", "Blob", "Promise", "FormData", "URLSearchParams", "Array", "Extract"),
-    }
-)
-"""Names that mean something else in the declarations."""
 
 
 def module_name(number: int) -> str:
@@ -37,8 +28,10 @@ def app_module(paths: Iterable[str], tier: Tier) -> str:
     """Return the declarations that all pages share: links to ``paths``, see `path_types`."""
     known = sorted(set(paths))
     path = " | ".join(known) if known and tier != "blank" else "string"
+    socket = "typeof base.useWebSocket" if tier == "blank" else "UseWebSocket<any>"
     return f"""export * from "fx/base";
 import type * as base from "fx/base";
+import type {{ UseWebSocket }} from "fx/sockets";
 import type {{ Href }} from "fx/shared";
 import type {{ ReactElement }} from "react";
 export type $Path = {path};
@@ -48,32 +41,8 @@ type $To<H extends string> = H & Href<$Path, H>;
 type $Options = {{ replace?: boolean; scroll?: boolean }};
 export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
 export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
+export const useWebSocket: {socket};
 """
-
-
-def path_types(pattern: str) -> list[str]:
-    """Return the types of the paths that a pattern answers, or a path that ends in ``/*``."""
-    text = ""
-    if pattern.endswith("/*"):
-        return [f"`{pattern[:-1]}${{string}}`", json.dumps(pattern[:-2] or "/")]
-    for segment in parse_pattern(pattern):
-        if segment.kind is Kind.OPTIONAL_REST:
-            return [_template(text or "/"), _template(f"{text}/${{string}}")]
-        text += f"/{segment.text}" if segment.kind is Kind.LITERAL else "/${string}"
-    return [_template(text or "/")]
-
-
-def is_pattern(path: str) -> bool:
-    """Whether `path_types` can read a path."""
-    try:
-        parse_pattern(path.removesuffix("/*") or "/")
-    except ValueError:
-        return False
-    return True
-
-
-def _template(text: str) -> str:
-    return f"`{text}`" if "${" in text else json.dumps(text)
 
 
 def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str:
@@ -83,13 +52,13 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
     """
     if tier == "blank":
         return _blank(page)
-    names = {one.name: f"{one.name}_" for one in page.definitions if one.name in _TAKEN}
-    printer = Printer(names)
+    printer = Printer.of(page.definitions)
     params = _params(page)
     lines = [
         'export * from "fx/client";',
         'import type * as base from "fx/base";',
         'import type * as shared from "fx/shared";',
+        'import type { UseWebSocket } from "fx/sockets";',
         'import type { ReactElement, ReactNode } from "react";',
         printer.definitions(page.definitions, prefix="export ").rstrip("\n"),
         f"export type $Data = {printer.type(page.data)};",
@@ -122,18 +91,9 @@ def _messages(page: PageTypes, printer: Printer) -> list[str]:
     """Return `useWebSocket` of the page's own path, where it is known what it sends."""
     if page.messages is None or isinstance(page.messages, Vague):
         return []
-    # Written out, so that each object lacks the keys of the others and any key can be asked for.
-    objects = (page.definition(part) for part in parts_of(page.messages))
-    parts = zip(parts_of(page.messages), objects, strict=True)
-    shape = union(one if isinstance(one, ObjectShape) else part for part, one in parts)
-    own = "options?: base.WebSocketOptions<NoInfer<Message>>"
-    other = "options?: base.WebSocketOptions<Message>"
     return [
-        f"export type $Message = {printer.type(shape)};",
-        f"export function useWebSocket<Message = $Message>(path?: undefined, {own}): "
-        "ReturnType<typeof base.useWebSocket<Message>>;",
-        f"export function useWebSocket<Message = any>(path: string, {other}): "
-        "ReturnType<typeof base.useWebSocket<Message>>;",
+        f"export type $Message = {printer.type(message_type(page))};",
+        "export const useWebSocket: UseWebSocket<$Message>;",
     ]
 
 

@@ -16,8 +16,10 @@ import attrs
 
 from fxtrio.compile.installation import JS
 from fxtrio.compile.project import CheckedPage, CheckedProject
-from fxtrio.types.client_types import Tier, app_module, module_name, page_module, path_types
+from fxtrio.types.client_types import Tier, app_module, module_name, page_module
 from fxtrio.types.page_types import PageTypes, ProjectTypes, dump_types
+from fxtrio.types.paths import path_types
+from fxtrio.types.socket_types import sockets_module
 from fxtrio.types.ui_places import UiPlaces, read_places
 from fxtrio.types.virtual import VirtualUi, virtual_ui
 
@@ -103,9 +105,12 @@ class TypesFolder:
         ``others`` are paths that the app answers besides its pages, for example ``/admin/*``.
         """
         folder = self.root / FOLDER / tier
-        patterns = [*types.routes, *others]
-        paths = [one for pattern in patterns for one in path_types(pattern)]
-        texts = {"client.d.ts": app_module(paths, tier)}
+        pages = {page.pattern for page in types.pages if page.pattern}
+        beside = _types_of({*types.routes, *others} - pages)
+        texts = {
+            "client.d.ts": app_module([*_types_of(pages), *beside], tier),
+            "sockets.d.ts": sockets_module(types.pages, beside),
+        }
         virtual: dict[str, VirtualUi] = {}
         ending = "tsx" if tier == "strict" else "jsx"
         listed = list(halves)
@@ -157,6 +162,7 @@ class TypesFolder:
                         "fx/base": [(JS / "client" / "index.d.ts").as_posix()],
                         "fx/shared": [(types / "shared.d.ts").as_posix()],
                         "fx/client": ["./client.d.ts"],
+                        "fx/sockets": ["./sockets.d.ts"],
                         "fx/c*": ["./c*.d.ts"],
                         "@/*": [self.root.as_posix() + "/*"],
                         "react": [(react / "react").as_posix()],
@@ -170,6 +176,10 @@ class TypesFolder:
             },
             indent=1,
         )
+
+
+def _types_of(patterns: Iterable[str]) -> list[str]:
+    return [one for pattern in patterns for one in path_types(pattern)]
 
 
 def slot_names(texts: Mapping[str, str]) -> Mapping[str, frozenset[str]] | None:

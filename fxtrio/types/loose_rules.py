@@ -116,6 +116,8 @@ def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
         name = text[offset:].partition("=")[0].strip()
         return _tag_around(text, offset) in ("Link", "Form") and name in ("href", "action")
     called = _call_around(text, offset)
+    if called == "useWebSocket" and text[:offset].rstrip().endswith("("):
+        return True
     if called in _TEXT_CALLS or called in _CALLS.findall(text):
         return True
     if "URLSearchParams" in found.message or "$Slots" in found.whole:

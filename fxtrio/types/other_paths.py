@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fxtrio.compile.statements import parse_source
 from fxtrio.config import Config
-from fxtrio.types.client_types import is_pattern
+from fxtrio.types.paths import is_pattern
 
 _MOST = 2000
 """Public files that are named; of more, their folders are (count)."""

@@ -106,12 +106,15 @@ class PageTypes(msgspec.Struct, frozen=True):
     def definition(self, shape: Shape) -> Shape:
         """Return what a `Named` stands for; any other shape is returned as it is."""
         while isinstance(shape, Named):
-            name = shape.name
-            found = next((one.shape for one in self.definitions if one.name == name), None)
+            found = self.definition_of(shape.name)
             if found is None:
-                return Vague(f"{name} is not known")
-            shape = found
+                return Vague(f"{shape.name} is not known")
+            shape = found.shape
         return shape
+
+    def definition_of(self, name: str) -> Definition | None:
+        """Return what is called ``name``; None when nothing is."""
+        return next((one for one in self.definitions if one.name == name), None)
 
     def action(self, name: str) -> ActionTypes | None:
         """Return the action ``name``; None when there is none."""

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from fxtrio.compile.problems import Problem
 from fxtrio.types.compiler import Diagnostic
 from fxtrio.types.folder import UiHalf
 from fxtrio.types.form_fields import similar
+from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Place, parts_of
 
 _MODULE = re.compile(r"fx/c\d{5}")
+_MESSAGE = re.compile(r"\$Message(\d*)")
 _SUGGESTED = re.compile(r"\s*Did you mean (?:to write )?'([^']+)'\?")
 _NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
 _UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
 _LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")
 _ATTRIBUTE = re.compile(r"""\s*(?:href\s*=\s*\{?\s*)?""")
+_TAKES_PATH = re.compile(r"\b(navigate|prefetch|useWebSocket)\(\s*$")
 _UNKNOWN_ACTION = re.compile(r"Argument of type '\"([^'\"]+)\"' is not assignable")
 _OWNERS = (
     (re.compile(r"\$Data$"), "data"),
     (re.compile(r"\$LayoutData$"), "layoutData"),
     (re.compile(r"\$Params$"), "params"),
-    (re.compile(r"\$Message$"), "a message of the WebSocket"),
+    (re.compile(r"\$Message\d*$"), "a message of the WebSocket"),
     (re.compile(r"\$Props$"), "the properties of the page"),
     (re.compile(r"(?:Loose)?Result<"), "what the action answers"),
     (re.compile(r"\(\(payload|.*& State<"), "what useAction() returns"),
@@ -35,20 +38,21 @@ _LONGEST = 100
 
 
 def problem_of(
-    found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, routes: Sequence[str]
+    found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, types: ProjectTypes
 ) -> Problem:
     """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
-    known = _link(found, half, offset, routes) or _action(found, half, offset)
-    message, remedy = known or _told(found, half)
+    known = _link(found, half, offset, types) or _action(found, half, offset)
+    message, remedy = known or _told(found, half, types)
     return Problem(half.source, *place, message, remedy)
 
 
-def _told(found: Diagnostic, half: UiHalf) -> tuple[str, str]:
+def _told(found: Diagnostic, half: UiHalf, types: ProjectTypes) -> tuple[str, str]:
     message = _MODULE.sub("fx/client", found.message)
     suggested = _SUGGESTED.search(found.whole)
     member = _NO_MEMBER.search(found.message)
     if member is not None:
-        return _no_member(member[1], member[2], half, suggested)
+        sender = _sender(member[2], half, types)
+        return _no_member(member[1], member[2], sender, half, suggested)
     if found.code in (18047, 18048, 18049, 2531, 2532, 2533):
         return message.rstrip("."), "Look whether it is there first, for example with '?.'"
     key = _UNKNOWN_KEY.search(found.message)
@@ -61,21 +65,33 @@ def _told(found: Diagnostic, half: UiHalf) -> tuple[str, str]:
     return message, remedy
 
 
+def _sender(owner: str, half: UiHalf, types: ProjectTypes) -> PageTypes:
+    """Return the file that a type comes from: another page for what its WebSocket sends."""
+    message = _MESSAGE.fullmatch(owner)
+    if message is not None and message[1]:
+        return types.pages[int(message[1])]
+    if half.types.definition_of(owner) is None:
+        others = (page for page in types.pages if page.definition_of(owner) is not None)
+        return next(others, half.types)
+    return half.types
+
+
 def _no_member(
-    name: str, owner: str, half: UiHalf, suggested: re.Match[str] | None
+    name: str, owner: str, page: PageTypes, half: UiHalf, suggested: re.Match[str] | None
 ) -> tuple[str, str]:
     called = next((shown for owners, shown in _OWNERS if owners.match(owner)), "")
-    definition = next((one for one in half.types.definitions if one.name == owner), None)
+    definition = page.definition_of(owner)
     shape = definition.shape if definition is not None else None
     keys = _keys(shape)
-    if owner == "$Data" or (owner == "{}" and not half.types.loader):
-        keys = _keys(half.types.definition(half.types.data))
-    if owner == "$Message":
-        parts = parts_of(half.types.messages) if half.types.messages is not None else ()
-        keys = [key for part in parts for key in _keys(half.types.definition(part))]
+    if owner == "$Data" or (owner == "{}" and not page.loader):
+        keys = _keys(page.definition(page.data))
+    is_message = _MESSAGE.fullmatch(owner) is not None
+    if is_message:
+        parts = parts_of(page.messages) if page.messages is not None else ()
+        keys = [key for part in parts for key in _keys(page.definition(part))]
     short = owner if len(owner) <= _LONGEST else f"{owner[: _LONGEST - 1]}…"
     message = f"there is no '{name}' in {called or repr(short)}"
-    around = half.types.socket if owner == "$Message" else half.types.loader
+    around = page.socket if is_message else page.loader
     where = _written(definition.place if definition is not None else around, half)
     known = f"It has {', '.join(keys)}{where}" if keys else ""
     return message, _remedy(suggested) or known or "Correct the name"
@@ -108,18 +124,23 @@ def _action(found: Diagnostic, half: UiHalf, offset: int) -> tuple[str, str] | N
 
 
 def _link(
-    found: Diagnostic, half: UiHalf, offset: int, routes: Sequence[str]
+    found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes
 ) -> tuple[str, str] | None:
     """Return what is wrong with a path; None when the complaint is about something else."""
     text = half.page.ui
     begun = _ATTRIBUTE.match(text, offset)
     at = begun.end() if begun is not None else offset
-    is_link = text.startswith("href", offset) or bool(
-        re.search(r"\b(?:navigate|prefetch)\(\s*$", text[:offset])
-    )
-    if found.code not in (2322, 2345) or not is_link:
+    if found.code not in (2322, 2345, 2769):
+        return None
+    called = _TAKES_PATH.search(text[max(offset - 200, 0) : offset])
+    if called is None and not text.startswith("href", offset):
         return None
     literal = _LITERAL.match(text, at)
     shown = f"'{literal[1]}'" if literal is not None else "this path"
+    routes: Iterable[str] = types.routes
+    who = "page"
+    if called is not None and called[1] == "useWebSocket":
+        routes = [page.pattern for page in types.pages if page.messages is not None]
+        who = "page with a WebSocket"
     near = similar(literal[1], list(routes)) if literal is not None else ""
-    return f"no page answers {shown}", near or "'fx routes' prints those there are"
+    return f"no {who} answers {shown}", near or "'fx routes' prints those there are"

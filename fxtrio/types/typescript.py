@@ -23,6 +23,16 @@ from fxtrio.types.shapes import (
     parts_of,
 )
 
+_TAKEN = frozenset(
+    {
+        *("any", "unknown", "never", "object", "string", "number", "boolean", "symbol", "bigint"),
+        *("null", "undefined", "void", "type", "interface", "class", "enum", "function", "var"),
+        *("UseWebSocket", "Elsewhere", "NoSegment", "PathOf", "ReactElement", "ReactNode"),
+        *("Record", "Blob", "Promise", "FormData", "URLSearchParams", "Array", "Extract"),
+    }
+)
+"""Names that mean something else in the declarations."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
@@ -32,6 +42,11 @@ class Printer:
 
     names: Mapping[str, str] = attrs.field(factory=dict)
     """What definitions are called where the text stands, if not by their own names."""
+
+    @classmethod
+    def of(cls, found: Iterable[Definition]) -> Printer:
+        """Return one that calls no definition like something else in the declarations."""
+        return cls({one.name: f"{one.name}_" for one in found if one.name in _TAKEN})
 
     def type(self, shape: Shape) -> str:
         """Return a type expression."""

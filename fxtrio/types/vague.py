@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedPage
+from fxtrio.compile.source import read_text
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import Place, Shape, Vague, walk
 
 _REMEDY = "Annotate what it comes from"
+_CONNECTED = re.compile(r"\buseWebSocket\(\s*(?P<path>(?P<name>[A-Za-z_$][\w$.]*)\s*[,()]|`\$\{)")
+_MESSAGE = "what this WebSocket sends may be anything: its path is not known here"
+_PATH_REMEDY = "Write the path, with ${…} for its parameters: useWebSocket(`/rooms/${room}`)"
+_LITERAL = r"\bconst\s+%s\s*=\s*[\"'`](?!\$\{)"
 
 
-def vague_problems(types: ProjectTypes) -> list[Problem]:
-    """Return a problem for each thing that is not known, once, by place."""
+def vague_problems(types: ProjectTypes, pages: Iterable[CheckedPage] = ()) -> list[Problem]:
+    """Return a problem for each thing that is not known, once, by place.
+
+    ``pages`` are looked at for WebSockets of paths that are only known when they run.
+    """
     found: dict[tuple[str, int, int], Problem] = {}
     for page in types.pages:
         for problem in _of_page(page):
+            found.setdefault((problem.path, problem.line, problem.column), problem)
+    for checked in pages:
+        for problem in _of_paths(checked):
             found.setdefault((problem.path, problem.line, problem.column), problem)
     return sorted(found.values())
 
@@ -40,3 +53,15 @@ def _of_shape(page: PageTypes, shape: Shape, what: str, place: Place | None) -> 
             where = own or place or Place(page.source, 1, 1)
             message = f"{what}{path} may be anything: {inner.reason}"
             yield Problem(where.path, where.line, where.column, message, inner.remedy or _REMEDY)
+
+
+def _of_paths(page: CheckedPage) -> Iterator[Problem]:
+    text = page.ui
+    for call in _CONNECTED.finditer(text):
+        line = text[text.rfind("\n", 0, call.start()) + 1 : call.start()]
+        name = call["name"]
+        if "//" in line or line.lstrip().startswith(("*", "/*")) or name == "undefined":
+            continue
+        if name is None or re.search(_LITERAL % re.escape(name), text) is None:
+            place = read_text(text, "").place_of(call.start("path"))
+            yield Problem(page.module.source, *place, _MESSAGE, _PATH_REMEDY)

@@ -52,12 +52,16 @@ def test_problems_have_their_places_and_the_exit_code_says_so(tmp_path: Path) ->
 def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
     socket = "async def websocket(ws):\n    await ws.accept()\n\n\n"
     write_tree(tmp_path, {"pages/index.fxl": WHO + socket + LOADER + VIEW % "title"})
+    connected = 'const fixed = "/";\nuseWebSocket(fixed);\nuseWebSocket(\n  path,\n);\n'
+    write_tree(tmp_path, {"pages/other.fxl": VIEW % "any" + connected})
     code, output = run("typecheck", "--root", str(tmp_path), "--strict")
 
     assert code == 1
     assert "pages/index.fxl:2:12: data.user may be anything" in output
     assert "pages/index.fxl:5:11: a message of the WebSocket may be anything" in output
     assert "Write 'ws: WebSocket[Message]'" in output
+    assert "pages/other.fxl:7:3: what this WebSocket sends may be anything: its path" in output
+    assert output.count("its path is not known here") == 1
     assert "Annotate" in output
 
 

@@ -44,3 +44,5 @@ async def test_each_planted_mistake_is_found_where_it_is(tmp_path: Path) -> None
     assert found.keys() <= project.marks.keys()
     (message,) = found["pages/message-kind.fxl"]
     assert "no 'member' in a message of the WebSocket. Did you mean 'members'?" in message
+    (path,) = found["pages/socket-path-typed.fxl"]
+    assert "no page with a WebSocket answers '/mesage-kind'. Did you mean '/message-kind'?" in path

@@ -60,7 +60,7 @@ export interface Form<Actions> {
 }
 
 type Tail = '' | `?${string}` | `#${string}`;
-type Elsewhere =
+export type Elsewhere =
   '' | `${string}:${string}` | `//${string}` | `#${string}` | `?${string}` | `.${string}`;
 
 /** A path that the app answers, or what leads elsewhere. */
@@ -69,3 +69,13 @@ export type Href<Path extends string, Text extends string> = string extends Text
   : Text extends `${Path}${Tail}` | Elsewhere
     ? Text
     : Path;
+
+/** A path without its query and fragment. */
+export type PathOf<Text extends string> = Text extends `${infer Path}?${string}`
+  ? PathOf<Path>
+  : Text extends `${infer Path}#${string}`
+    ? Path
+    : Text;
+
+/** What is no value of `[name]` in a path. */
+export type NoSegment = '' | `${string}/${string}`;
