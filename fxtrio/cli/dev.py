@@ -67,6 +67,7 @@ def _develop(server: Server, ahead: Ahead, url: str, variables: dict[str, str]) 
     from fxtrio.cli.develop.keys import HINT, has_keyboard
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.terminal import Terminal
+    from fxtrio.cli.develop.watch import run_watch
     from fxtrio.cli.develop.workshop import Workshop
 
     gc.enable()
@@ -75,7 +76,8 @@ def _develop(server: Server, ahead: Ahead, url: str, variables: dict[str, str]) 
     typing = has_keyboard()
     if typing:
         terminal.line(HINT)
-    development = partial(Loop, server=server, report=terminal, ahead=ahead)
+    watch = partial(run_watch, warn=terminal.warn)
+    development = partial(Loop, server=server, report=terminal, ahead=ahead, watch=watch)
     workshop = partial(
         Workshop,
         root=server.root,

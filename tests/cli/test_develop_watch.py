@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ import trio
 from watchfiles import Change
 
 from fxtrio.cli.develop import watch
+from fxtrio.cli.develop.seen_files import SeenFiles
 from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
+from tests.trees import write_tree
 
 
 async def test_changes_that_nobody_has_taken_are_joined() -> None:
@@ -69,6 +73,66 @@ async def test_files_that_came_and_went_are_no_changes(
 
     monkeypatch.setattr(watch, "awatch", awatch)
     pending = PendingChanges()
-    await run_watch(tmp_path, pending)
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run_watch, tmp_path, pending)
+            assert await pending.take() == Changes(("index.fxl",))
+            nursery.cancel_scope.cancel()
 
-    assert await pending.take() == Changes(("index.fxl",))
+
+def test_folders_that_come_or_go_are_their_files(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/v1.2/a.fxl": "", "lib/a.py": "", "lib/b/c.py": ""})
+    seen = SeenFiles(tmp_path)
+
+    def told(change: Change, path: str) -> list[str]:
+        found = seen.told([(change, str(tmp_path / path))])
+        assert {one for one, _ in found} <= {change}
+        return sorted(Path(file).relative_to(tmp_path).as_posix() for _, file in found)
+
+    assert told(Change.modified, "lib/b") == []
+    (tmp_path / "lib").rename(tmp_path / "rev 2")
+    assert told(Change.deleted, "lib") == ["lib/a.py", "lib/b/c.py"]
+    assert told(Change.added, "rev 2") == ["rev 2/a.py", "rev 2/b/c.py"]
+    write_tree(tmp_path, {"rev 2/d.py": ""})
+    assert told(Change.added, "rev 2/d.py") == ["rev 2/d.py"]
+    shutil.rmtree(tmp_path / "rev 2")
+    assert told(Change.deleted, "rev 2") == ["rev 2/a.py", "rev 2/b/c.py", "rev 2/d.py"]
+    shutil.rmtree(tmp_path / "pages/v1.2")
+    assert told(Change.deleted, "pages/v1.2") == ["pages/v1.2/a.fxl"]
+    assert told(Change.deleted, "nobody/knows") == ["nobody/knows"]
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (OSError('OS file watch limit reached. about ["/x"]'), "limit reached. Files are looked"),
+        (PermissionError('Permission denied about ["/x/pg"]'), "/x/pg: it may not be read. Files"),
+        (ExceptionGroup("", [RuntimeError("error in underlying watcher")]), "underlying watcher"),
+    ],
+    ids=["too few watches", "no rights", "later"],
+)
+async def test_files_are_looked_at_where_they_cannot_be_watched(
+    tmp_path: Path, error: Exception, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"lib/a.py": "", "lib/b.py": "", "node_modules/x/i.js": ""})
+
+    async def awatch(*_: object, **__: object) -> AsyncIterator[set[tuple[Change, str]]]:
+        (tmp_path / "lib/b.py").unlink()
+        raise error
+        yield set()
+
+    monkeypatch.setattr(watch, "awatch", awatch)
+    pending = PendingChanges()
+    warnings: list[str] = []
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(run_watch, tmp_path, pending, warn=warnings.append))
+            assert await pending.take() == Changes(("lib/b.py",))
+            write_tree(tmp_path, {"lib/a.py": "x = 1\n", "c.py": "", "node_modules/x/j.js": ""})
+            seen: set[str] = set()
+            while len(seen) < 2:
+                seen.update((await pending.take()).files)
+            nursery.cancel_scope.cancel()
+
+    assert seen == {"lib/a.py", "c.py"}
+    assert [cause in warning for warning in warnings] == [True]

@@ -21,9 +21,11 @@ INSTALLED = (
 )
 """What package managers write last, relative to the project folder."""
 
-_FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
+FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
+"""Names of folders in which nothing ever matters, but for `INSTALLED`."""
+
 _ALWAYS = (
-    *(f"{folder}/" for folder in sorted(_FOLDERS)),
+    *(f"{folder}/" for folder in sorted(FOLDERS)),
     # What tools write that look at a project, and package managers.
     "/coverage/",
     "/dist/",
@@ -86,8 +88,6 @@ class Ignored:
     _specs: list[tuple[Path, GitIgnoreSpec]] = attrs.field(factory=list)
     """The last decides. Each counts from a folder on."""
 
-    _pages: Path = attrs.field(init=False)
-
     def __attrs_post_init__(self) -> None:
         """Read the patterns."""
         self.read()
@@ -95,7 +95,6 @@ class Ignored:
     def read(self) -> None:
         """Read all patterns anew."""
         config = read_config(self.root)[0]
-        self._pages = self.root / config.pages_dir
         self._specs = [
             (self.root, _spec(_ALWAYS)),
             *((file.parent, _spec(_lines(file))) for file in _git_files(self.root)),
@@ -105,24 +104,17 @@ class Ignored:
     def lets_pass(self, change: Change, path: str) -> bool:
         """Return whether the change of a file is to be acted on: a filter of watchfiles."""
         file = Path(path)
-        if change is not Change.deleted and self._says_nothing(file):
-            return False
         if file.name == GIT_FILE or path == str(self.root / CONFIG_FILE):
             self.read()
-        return not self.covers(file)
+        # A folder stands for the files in it.
+        return not self.covers(file, is_folder=change is not Change.deleted and file.is_dir())
 
-    def _says_nothing(self, file: Path) -> bool:
-        """Return whether this is a folder whose files are told one by one.
-
-        A folder that is moved below the pages comes with files that nobody tells.
-        """
-        return not file.is_relative_to(self._pages) and file.is_dir()
-
-    def covers(self, file: Path) -> bool:
+    def covers(self, file: Path, *, is_folder: bool = False) -> bool:
         """Return whether ``file``, an absolute path, is ignored."""
+        end = "/" if is_folder else ""
         for folder, spec in reversed(self._specs):
             if file.is_relative_to(folder):
-                found = spec.check_file(file.relative_to(folder).as_posix()).include
+                found = spec.check_file(file.relative_to(folder).as_posix() + end).include
                 if found is not None:
                     return found
         return False
@@ -146,6 +138,6 @@ def _git_files(root: Path) -> Iterator[Path]:
     for folder in reversed(around[1 : top + 1]):
         yield folder / GIT_FILE
     for place, folders, files in os.walk(root):
-        folders[:] = sorted(set(folders) - _FOLDERS)
+        folders[:] = sorted(set(folders) - FOLDERS)
         if GIT_FILE in files:
             yield Path(place) / GIT_FILE

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import attrs
+import click
 import trio
 from watchfiles import Change, awatch
 
 from fxtrio.cli.develop.ignored import Ignored
+from fxtrio.cli.develop.seen_files import SeenFiles
+from fxtrio.errors import leaves
 
 _QUIET_MS = 5  # what one save does comes together; what is read half-written is read again
+_POLL = 0.5  # seconds
 _CANCEL_MS = 100  # how often the watching thread looks whether it may end
 
 
@@ -54,19 +59,49 @@ class PendingChanges:
         return changes
 
 
-async def run_watch(root: Path, pending: PendingChanges) -> None:
-    """Report changes in the project folder ``root`` until cancelled."""
+async def run_watch(
+    root: Path, pending: PendingChanges, *, warn: Callable[[str], None] = click.echo
+) -> None:
+    """Report changes in the project folder ``root`` until cancelled.
+
+    ``warn`` is told when the system cannot watch it. Then all files are looked at twice a second.
+    """
     ignored = await trio.to_thread.run_sync(Ignored, root)
-    async for changed in awatch(
-        root,
-        watch_filter=ignored.lets_pass,
-        debounce=200,
-        step=_QUIET_MS,
-        rust_timeout=_CANCEL_MS,
-    ):
-        lasting = _lasting(changed)
-        if lasting:
-            pending.add(Changes.of(root, lasting))
+    seen = await trio.to_thread.run_sync(SeenFiles, root)
+
+    def add(changed: Iterable[tuple[Change, str]]) -> None:
+        passing = [one for one in changed if ignored.lets_pass(*one)]
+        if passing:
+            pending.add(Changes.of(root, passing))
+
+    try:
+        async for changed in awatch(
+            root,
+            watch_filter=ignored.lets_pass,
+            debounce=200,
+            step=_QUIET_MS,
+            rust_timeout=_CANCEL_MS,
+        ):
+            add(await trio.to_thread.run_sync(seen.told, _lasting(changed)))
+    except* (OSError, RuntimeError) as group:  # watchfiles': too few watches, no rights
+        warn(_reason(leaves(group)[0], root))
+    while True:
+        add(await trio.to_thread.run_sync(seen.looked_at_again))
+        await trio.sleep(_POLL)
+
+
+def _reason(error: BaseException, root: Path) -> str:
+    """Return why nothing can be watched, and what to do about it."""
+    text = str(error)
+    if isinstance(error, PermissionError):
+        named = re.search(r'about \["([^"]+)"\]', text)
+        place = Path(named[1]) if named else root
+        cause = f"{place}: it may not be read"
+        remedy = "Move it out of the project, or make it readable"
+    else:
+        cause = f"The system watches no more folders: {text.partition(' about ')[0].rstrip('.')}"
+        remedy = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
+    return f"{cause}. Files are looked at twice a second instead. {remedy} for quicker updates."
 
 
 def _lasting(changed: set[tuple[Change, str]]) -> list[tuple[Change, str]]:
