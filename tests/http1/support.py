@@ -24,7 +24,7 @@ from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server import run_server
 
 App = Callable[..., Awaitable[None]]
-PATIENCE = 8.0
+PATIENCE = 30.0
 """Seconds after which a test that waits for a real socket has failed."""
 
 

@@ -13,7 +13,7 @@ import h2.exceptions
 import trio
 from hpack import Encoder
 
-PATIENCE = 8.0
+PATIENCE = 30.0
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, GOAWAY = 0, 1, 2, 3, 4, 6, 7
 WINDOW, CONTINUATION = 8, 9

@@ -47,7 +47,7 @@ async def test_workers_end_with_their_server_even_in_an_endless_loop(
             assert all(map(is_running, pids))
             parent.send_signal(killed_by)
             await parent.wait()
-        with trio.fail_after(2):
+        with trio.fail_after(30):
             await wait_until(lambda: not any(map(is_running, pids)))
 
 

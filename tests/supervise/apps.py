@@ -31,6 +31,7 @@ async def slow(request: Request) -> PlainTextResponse:
 
 
 async def body(request: Request) -> PlainTextResponse:
+    say("request with a body")
     return PlainTextResponse(str(len(await request.body())))
 
 

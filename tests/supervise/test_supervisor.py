@@ -10,7 +10,7 @@ import psutil
 import pytest
 import trio
 
-from .support import Running, lives, serve
+from .support import PATIENCE, Running, lives, serve
 
 
 async def test_workers_share_one_socket_and_stop_together() -> None:
@@ -24,13 +24,14 @@ async def test_workers_share_one_socket_and_stop_together() -> None:
 
 async def test_new_clients_are_refused_while_the_last_requests_are_answered() -> None:
     async with serve(workers=2) as running, await running.connect() as client:
-        await client.send(b"GET /slow?seconds=4 HTTP/1.1\r\nHost: a\r\n\r\n")
-        await running.wait_for("slow request")
+        await client.send(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na")
+        await running.wait_for("request with a body")
         running.kill()
-        with trio.fail_after(3):
+        with trio.fail_after(PATIENCE):
             while await _listens(running):  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.02)
-        assert (await client.reply()).body == b"done"
+        await client.send(b"b")
+        assert (await client.reply()).body == b"2"
         assert await running.exit_code() == 0
 
 
