@@ -47,20 +47,19 @@ async def test_mistakes_of_pages_and_components_are_shown_once(
             )
             await workshop.prepare()
             shown = [await receive.receive() for _ in range(3)]
-            again = []
             for name in ("Crud", "Card2"):  # after each save
                 card = f"export const Card = () => <{name} />;\n"
                 write_tree(tmp_path, {"card.jsx": card})
                 await workshop.apply(Changes(("card.jsx",)), swap)
-                again.append(await receive.receive())
+                shown.append(await receive.receive())
             nursery.cancel_scope.cancel()
 
-    # Two checks know of the undefined name in the page: the first to come tells it.
-    assert sorted(line.partition(": ")[0] for line in shown) == [
+    # Two checks know of the mistakes in the page: the first to come tells them.
+    assert sorted(line.partition(": ")[0] for line in shown[:3]) == [
         "card.jsx:1:28",
         "pages/index.fxl:3:35",
         "pages/index.fxl:3:51",
     ]
-    assert [line.partition(": ")[0] for line in again] == ["card.jsx:1:28"] * 2
-    assert "Crud" in again[0] and "Card2" in again[1]
+    assert [line.partition(": ")[0] for line in shown[3:]] == ["card.jsx:1:28"] * 2
+    assert "Crud" in shown[3] and "Card2" in shown[4]
     assert (tmp_path / ".fx/dev/manifest.json").is_file()

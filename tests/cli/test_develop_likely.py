@@ -11,6 +11,8 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.cli.develop.likely import LikelyMistakes
+from fxtrio.cli.develop.told_once import ToldOnce
+from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
 from tests.trees import PAGE, page, write_tree
@@ -42,7 +44,7 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
 ) -> None:
     told: list[str] = []
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(tmp_path, nursery, told.append, told.append, looked.look)
+        mistakes = LikelyMistakes(tmp_path, nursery, print, ToldOnce(told.append), looked.look)
 
         async def look(text: str, *files: str) -> int:
             write_tree(tmp_path, {"pages/index.fxl": text})
@@ -64,10 +66,35 @@ async def test_changes_in_a_row_are_looked_at_together(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(tmp_path, nursery, print, print, looked.look)
+        mistakes = LikelyMistakes(tmp_path, nursery, print, ToldOnce(print), looked.look)
         for number in range(5):
             write_tree(tmp_path, {"pages/index.fxl": f"// {number}\n{PAGE}"})
             mistakes.look_later(check_project(tmp_path, Config()), tmp_path, ["card.jsx"])
             await trio.sleep(0.5)
 
     assert looked.times == 1
+
+
+def mistake(line: int, message: str) -> Problem:
+    return Problem("pages/index.fxl", line, 1, message, "Mend it")
+
+
+def test_two_checks_that_know_of_one_mistake_tell_it_once() -> None:
+    told: list[str] = []
+    once = ToldOnce(told.append)
+
+    def look(check: str, *problems: Problem) -> list[str]:
+        told.clear()
+        once.tell(check, problems)
+        return [line.split(": ")[1].partition(".")[0] for line in told]
+
+    assert look("names", mistake(1, "unknown a"), mistake(2, "no b")) == ["unknown a", "no b"]
+    assert look("types", mistake(1, "cannot find a"), mistake(3, "no c")) == ["no c"]
+    # Another mistake in the same place.
+    assert look("types", mistake(1, "cannot find d"), mistake(3, "no c")) == []
+    assert look("names", mistake(1, "unknown d"), mistake(2, "no b")) == ["unknown d"]
+    # The first is repaired, which leaves the other.
+    assert look("types", mistake(1, "d is none"), mistake(3, "no c")) == []
+    assert look("names", mistake(2, "no b")) == ["d is none"]
+    assert look("types", mistake(3, "no c")) == []
+    assert look("types", mistake(1, "d is none"), mistake(3, "no c")) == ["d is none"]

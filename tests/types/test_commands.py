@@ -17,6 +17,7 @@ from fxtrio.cli.check import check
 from fxtrio.cli.develop import late_types
 from fxtrio.cli.develop.late_types import LateTypes
 from fxtrio.cli.develop.shown import Shown
+from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
@@ -157,7 +158,7 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         shown.append(problems)
 
     async with trio.open_nursery() as nursery:
-        late = LateTypes(tmp_path, nursery, print, told.append, show)
+        late = LateTypes(tmp_path, nursery, print, ToldOnce(told.append), show)
 
         def save(text: str, *files: str) -> None:
             write_tree(tmp_path, {"pages/index.fxl": text})

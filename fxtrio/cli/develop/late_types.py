@@ -10,6 +10,7 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.shown import Shown, shown_problem
+from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem, placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fxtrio.types.checking import TypeCheck
     from fxtrio.types.page_types import ProjectTypes
 
+_NAME = "types"
 _LATER = 0.5  # seconds after a change: what is on the screen comes first
 
 _CODE = "js jsx mjs cjs ts tsx mts cts json py"
@@ -35,7 +37,7 @@ class LateTypes:
     root: Path
     nursery: trio.Nursery
     report: Callable[[str], None]
-    warn: Callable[[str], None]
+    told: ToldOnce
     show: Show
     """Tells the browsers."""
 
@@ -48,7 +50,7 @@ class LateTypes:
     _seen: tuple[object, ...] = ()
     """What was looked at last, besides the files that pages import."""
 
-    _told: frozenset[str] = frozenset()
+    _shown: tuple[Problem, ...] = ()
     _given_up: str = ""
     """Why nothing is checked: it is told once."""
 
@@ -93,7 +95,11 @@ class LateTypes:
                 return
             if scope.cancel_called:
                 return
-            await self._tell(problems)
+            placed_problems = placed(problems, self.root)
+            self.told.tell(_NAME, placed_problems)
+            shown, self._shown = self._shown, placed_problems
+            if shown != self._shown:
+                await self.show([shown_problem(one, self.root) for one in problems])
 
     async def _problems(self, project: CheckedProject, config: Config) -> tuple[Problem, ...]:
         # Heavy, and nothing of it is needed before something is on the screen.
@@ -112,12 +118,3 @@ class LateTypes:
             self._types = types
         self._check.others = await trio.to_thread.run_sync(other_paths, self.root, config)
         return await self._check.run(project, types)
-
-    async def _tell(self, problems: tuple[Problem, ...]) -> None:
-        texts = [str(one) for one in placed(problems, self.root)]
-        for text in texts:
-            if text not in self._told:
-                self.warn(text)
-        told, self._told = self._told, frozenset(texts)
-        if told != self._told:
-            await self.show([shown_problem(one, self.root) for one in problems])

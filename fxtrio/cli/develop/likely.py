@@ -9,12 +9,14 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.surroundings import package_problems
 from fxtrio.compile.ui import ui_found, ui_order
 from fxtrio.errors import FxtrioError
 
+_NAME = "likely mistakes"
 _LATER = 1.0  # seconds after a change: what is on the screen comes first
 _CODE = frozenset({".fxl", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"})
 
@@ -26,12 +28,11 @@ class LikelyMistakes:
     root: Path
     nursery: trio.Nursery
     report: Callable[[str], None]
-    warn: Callable[[str], None]
+    told: ToldOnce
     ask: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
     """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed."""
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
-    _told: frozenset[str] = frozenset()
     _looked_at: object = None
     """All of the page files that mattered the last time; None when other files have changed."""
 
@@ -74,15 +75,8 @@ class LikelyMistakes:
             self._looked_at = looking_at
             packages = await trio.to_thread.run_sync(package_problems, self.root)
             all_found = (*packages, *found.certain, *found.likely)
-            texts = [str(one) for one in placed(all_found, self.root)]
-            self._tell(texts)
+            self.told.tell(_NAME, placed(all_found, self.root))
 
     def stop(self) -> None:
         """Look at nothing until `look_later` is called: Node may be started anew."""
         self._checking.cancel("everything is made anew")
-
-    def _tell(self, texts: Iterable[str]) -> None:
-        for text in texts:
-            if text not in self._told:
-                self.warn(text)
-        self._told = frozenset(texts)

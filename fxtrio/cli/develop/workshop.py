@@ -25,6 +25,7 @@ from fxtrio.cli.develop.page_files import PageFiles
 from fxtrio.cli.develop.shown import Shown, shown_failure
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.told import change_order
+from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
 from fxtrio.compile.editor_types import write_client_types
@@ -98,10 +99,13 @@ class Workshop:
 
     _missed: set[str] = attrs.field(factory=set)
     """Files that have changed and of which Node has not been told: everything starts anew."""
+    _told: ToldOnce = attrs.field(
+        default=attrs.Factory(lambda self: ToldOnce(self.warn), takes_self=True)
+    )
     _mistakes: LikelyMistakes = attrs.field(
         default=attrs.Factory(
             lambda self: LikelyMistakes(
-                self.root, self.nursery, self.report, self.warn, self._look
+                self.root, self.nursery, self.report, self._told, self._look
             ),
             takes_self=True,
         )
@@ -111,7 +115,7 @@ class Workshop:
     _types: LateTypes = attrs.field(
         default=attrs.Factory(
             lambda self: LateTypes(
-                self.root, self.nursery, self.report, self.warn, self._show_types
+                self.root, self.nursery, self.report, self._told, self._show_types
             ),
             takes_self=True,
         )
