@@ -37,10 +37,12 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     What you save is on the screen at once: pages keep their state, and only the code that
     has changed runs anew. What is wrong is shown here and in the browser. Ctrl-C ends it.
     """
+    from fxtrio.cli.descriptors import open_closed_descriptors
     from fxtrio.cli.develop.launch import Server, starting_ahead
     from fxtrio.cli.develop.listener import open_listener
     from fxtrio.config import load_config, load_env_files
 
+    open_closed_descriptors()
     variables = load_env_files(root)  # the server process inherits it
     config = load_config(root)
     shown = f"[{host}]" if ":" in host else host

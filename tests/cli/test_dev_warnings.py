@@ -50,8 +50,10 @@ async def test_mistakes_of_pages_and_components_are_shown_once(
             for name in ("Crud", "Card2"):  # after each save
                 card = f"export const Card = () => <{name} />;\n"
                 write_tree(tmp_path, {"card.jsx": card})
-                await workshop.apply(Changes(("card.jsx",)), swap)
+                assert (await workshop.apply(Changes(("card.jsx",)), swap)).used
                 shown.append(await receive.receive())
+            write_tree(tmp_path, {"notes.txt": "nothing is made of it\n"})
+            assert not (await workshop.apply(Changes(("notes.txt",)), swap)).used
             nursery.cancel_scope.cancel()
 
     # Two checks know of the mistakes in the page: the first to come tells them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_what_comes_with_a_folder_that_does_not_matter_is_not_looked_at(
     write_tree(tmp_path, {".gitignore": "made/\n", f"{folder}/x.js": ""})
 
     assert not Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))
+
+
+def test_what_fx_dev_itself_writes_is_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`fx dev > pages/told.md 2> errors.json`, as far as `Ignored` sees it."""
+    write_tree(tmp_path, {"pages/told.md": "", "errors.json": "", "other.json": ""})
+    outputs = {1: tmp_path / "pages/told.md", 2: tmp_path / "errors.json"}
+    fstat = os.fstat
+    monkeypatch.setattr(os, "fstat", lambda one: fstat(one) if one > 2 else outputs[one].stat())
+
+    assert passing(tmp_path, "pages/told.md", "errors.json", "other.json") == ["other.json"]
 
 
 @pytest.mark.parametrize("folder", ["components", "a/b", "pages/shop"])

@@ -129,7 +129,10 @@ class Project:
         if self.renews:
             return Applied(restart="packages have changed", renews=True)
         if not any(file.endswith(".py") for file in changes.files):
-            return Applied()
+            used = any(file.endswith(".css") for file in changes.files)
+            if not used:
+                self.report._add("unused")
+            return Applied(used=used)
         swapped = await swap(Swap(files=tuple(str(self.root / file) for file in changes.files)))
         return Applied(restart=swapped.restart)
 
@@ -270,12 +273,15 @@ async def test_what_the_project_takes_over_by_itself_restarts_nothing(project: P
     async with running(project):
         await project.report.wait_for("started")
         before = await project.get()
+        project.change("notes.txt")  # which nothing is made of
+        await project.report.wait_for("unused")
         project.change("pages/style.css")
         await project.report.wait_for("applied")
         after = await project.get()
 
     assert child_pid(before) == child_pid(after)
     assert project.report.events.count("started") == 1
+    assert "changed notes.txt" not in project.report.events
 
 
 async def test_an_app_that_fxtrio_has_not_made_is_started_anew_for_new_python(
@@ -323,11 +329,13 @@ async def test_open_pages_learn_what_is_wrong_and_when_it_is_over(project: Proje
 
 
 async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project) -> None:
-    before = set(psutil.Process().children(recursive=True))
+    others = set(psutil.Process().children())  # of fixtures
+    started: list[psutil.Process] = []
 
     async def interrupt() -> None:
         await project.report.wait_for("started")
-        assert set(psutil.Process().children(recursive=True)) > before
+        for child in set(psutil.Process().children()) - others:
+            started.extend([child, *child.children(recursive=True)])
         os.kill(os.getpid(), signal.SIGINT)
 
     with trio.fail_after(30):
@@ -335,7 +343,8 @@ async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project
             nursery.start_soon(interrupt)
             await run_until_interrupted(project.loop)
 
-    assert set(psutil.Process().children(recursive=True)) == before
+    assert started
+    assert psutil.wait_procs(started, timeout=30)[1] == []
 
 
 @pytest.mark.parametrize("begun", [True, False], ids=["serving", "waiting to serve"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -37,7 +38,7 @@ _ALWAYS = (
     "*.prof",
     "*.pid",
     "*.tsbuildinfo",
-    "nohup.out",
+    "*.out",
     "core.[0-9]*",
     "/tests/",
     "/venv/",
@@ -88,6 +89,11 @@ class Ignored:
     _specs: list[tuple[Path, GitIgnoreSpec]] = attrs.field(factory=list)
     """The last decides. Each counts from a folder on."""
 
+    _output: frozenset[tuple[int, int]] = attrs.field(
+        init=False, factory=lambda: frozenset(_outputs())
+    )
+    """Device and inode of files that this process writes to: each line would be a change."""
+
     def __attrs_post_init__(self) -> None:
         """Read the patterns."""
         self.read()
@@ -106,8 +112,14 @@ class Ignored:
         file = Path(path)
         if file.name == GIT_FILE or path == str(self.root / CONFIG_FILE):
             self.read()
+        try:
+            found = file.stat()
+        except OSError:  # deleted
+            return not self.covers(file)
+        if (found.st_dev, found.st_ino) in self._output:
+            return False
         # A folder stands for the files in it.
-        return not self.covers(file, is_folder=change is not Change.deleted and file.is_dir())
+        return not self.covers(file, is_folder=stat.S_ISDIR(found.st_mode))
 
     def covers(self, file: Path, *, is_folder: bool = False) -> bool:
         """Return whether ``file``, an absolute path, is ignored."""
@@ -118,6 +130,13 @@ class Ignored:
                 if found is not None:
                     return found
         return False
+
+
+def _outputs() -> Iterator[tuple[int, int]]:
+    for descriptor in (1, 2):
+        found = os.fstat(descriptor)
+        if stat.S_ISREG(found.st_mode):
+            yield found.st_dev, found.st_ino
 
 
 def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:

@@ -111,9 +111,9 @@ class Loop:
                 stopped = served.failure or Failure("The app has stopped", "")
                 self.report.failed(attrs.evolve(stopped, details=""))
                 return stopped
-            if changes.files:
-                self.report.changed(changes.files)
             if failure is not None or not changes.files:
+                if changes.files:
+                    self.report.changed(changes.files)
                 self.project.miss(changes)
                 return await self._prepare("\n".join(served.lines))
             started = trio.current_time()
@@ -123,11 +123,15 @@ class Loop:
                 applied = await self.project.apply(changes, served.swap)
             except* FxtrioError as group:
                 errors = leaves(group)
+            # What `fx dev` writes may be kept in a file of the project: that is no change.
+            if applied is None or applied.used:
+                self.report.changed(changes.files)
             if applied is None:
                 return self._failed(errors, "")
             if served.ended.is_set():
                 continue
-            self.report.applied(applied, trio.current_time() - started)
+            if applied.used:
+                self.report.applied(applied, trio.current_time() - started)
             if applied.renews:
                 return _Renewal()
             if applied.restart:

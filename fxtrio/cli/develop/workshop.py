@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import attrs
@@ -61,8 +61,22 @@ class Applied:
     problems: tuple[str, ...] = ()
     """What is wrong, for the terminal."""
 
+    used: bool = True
+    """Whether any of the files is one that the project is made of."""
+
     modules: int = 0
     """How many Python modules were run."""
+
+
+@attrs.frozen
+class _Told:
+    """What Node says to a change."""
+
+    wrong: list[Shown] = attrs.field(factory=list)
+    """What it cannot parse."""
+
+    used: bool = False
+    """Whether it concerns what is shown."""
 
 
 @attrs.define(eq=False)
@@ -236,8 +250,15 @@ class Workshop:
         if changed or gone or found.files or found.modules:
             self._types.look_later(self._project, self.config, (*found.files, *found.modules))
         wrong = self._files.wrong()
-        wrong += [f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told]
-        return Applied(problems=(*wrong, *failed), modules=swapped.modules)
+        wrong += [
+            f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told.wrong
+        ]
+        beside = [file for file in found.files if self._is_inside(file)]
+        used = told.used or bool(changed or found.modules or found.pages or structure or beside)
+        return Applied(problems=(*wrong, *failed), modules=swapped.modules, used=used)
+
+    def _is_inside(self, file: str) -> bool:
+        return PurePosixPath(file).is_relative_to(self.config.pages_dir)
 
     async def _swap(self, swap: SwapCode, sources: Iterable[str], files: Iterable[str]) -> Swapped:
         left = self._left
@@ -258,14 +279,13 @@ class Workshop:
         known: dict[str, CheckedPage],
         gone: Iterable[str],
         data: Any,
-    ) -> list[Shown]:
-        """Tell Node, and through it the browsers; return what it cannot parse."""
+    ) -> _Told:
+        """Tell Node, and through it the browsers."""
         order = change_order(self.root, found, changed, known, gone, data)
         if order is None:
-            return []
+            return _Told()
         answer = await self._ask("change", **order)
-        problems: list[Shown] = answer["problems"]
-        return problems
+        return _Told(answer["problems"], answer["used"])
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
         """Use ``project`` from now on. With ``replan`` Node learns of it, too."""

@@ -64,13 +64,19 @@ export class Changes {
    * }} changes `texts` are the paths of all files that have come or changed, for those who only
    *   read them; `sources` null stands for all pages; `data` null when no loader has changed;
    *   `reload` says that files have changed of which nobody knows which pages show them
-   * @returns {Promise<{ problems: Shown[] }>} what is wrong, in all files
+   * @returns {Promise<{ problems: Shown[], used: boolean }>} what is wrong, in all files; whether
+   *   anything concerns what is shown, or ever will
    */
   async apply(changes) {
     const unloaded = [...this.#unloaded];
     this.#unloaded.clear();
     const { ui, files } = this.#withOthers(changes);
     const { data, texts } = changes;
+    const used =
+      changes.reload ||
+      data !== null ||
+      ui.length > 0 ||
+      files.some(({ file }) => this.#isUsed(file));
     const good = await this.#parsed(ui);
     const few = ui.length + files.length <= MOST_PREPARED && this.#browsers.isHeard;
     if (data !== null) {
@@ -97,7 +103,7 @@ export class Changes {
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});
     if (changes.reload) this.#browsers.send({ type: 'full-reload' });
-    return { problems };
+    return { problems, used };
   }
 
   /**
@@ -130,6 +136,19 @@ export class Changes {
         ...again.filter(({ file }) => path.isAbsolute(file)),
       ],
     };
+  }
+
+  /**
+   * Whether a file is code or a stylesheet, or a module imports it. That one is scanned for the
+   * names of classes counts for nothing: all texts are.
+   *
+   * @param {string} file
+   */
+  #isUsed(file) {
+    if (CODE.test(file) || this.#vite.isCSSRequest(file)) return true;
+    return Object.values(this.#server.environments).some(({ moduleGraph }) =>
+      [...(moduleGraph.getModulesByFile(file) ?? [])].some(({ type }) => type !== 'asset'),
+    );
   }
 
   /** @param {string} file */
