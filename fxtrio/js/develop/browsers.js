@@ -2,6 +2,8 @@
 
 import { createInterface } from 'node:readline';
 
+import { Level, writeLog } from '../worker/log.js';
+
 /** @typedef {import('./settings.js').Shown} Shown */
 /** @typedef {import('node:net').Socket} Socket */
 
@@ -24,6 +26,21 @@ function parsed(line) {
     return isObject(message) ? message : {};
   } catch {
     return {};
+  }
+}
+
+/**
+ * Let a listener act on what a browser says; nothing that it says ends this process.
+ *
+ * @param {Function} listener
+ * @param {unknown} data
+ * @param {object} client
+ */
+async function act(listener, data, client) {
+  try {
+    await listener(data, client);
+  } catch (error) {
+    writeLog(Level.WARNING, `A message of a browser led to nothing: ${error}`);
   }
 }
 
@@ -75,7 +92,7 @@ export class Browsers {
     if (event === 'fx:loaded' && isObject(data)) this.#recall(socket, data);
     // Vite's own events ask it for files, too, and know nothing of what browsers may load.
     if (event.startsWith('vite:') && event !== 'vite:invalidate') return;
-    for (const listener of this.#listeners.get(event) ?? []) listener(data, client);
+    for (const listener of this.#listeners.get(event) ?? []) void act(listener, data, client);
   }
 
   /** @param {object} payload */

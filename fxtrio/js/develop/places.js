@@ -12,7 +12,7 @@ const PLACE = /https?:\/\/[^/\s]+(\/[^\s?():]+)(?:\?[^\s():]*)?:(\d+):(\d+)/g;
 /** Answers browsers that tell what their code has thrown; the terminal gets it too. */
 export class Places {
   #base;
-  #graph;
+  #client;
   #site;
 
   /**
@@ -24,12 +24,15 @@ export class Places {
   constructor({ base }, site, server, browsers) {
     this.#site = site;
     this.#base = base;
-    this.#graph = server.environments.client.moduleGraph;
-    browsers.on('fx:thrown', (/** @type {any} */ { id, stack }, /** @type {any} */ client) => {
-      const { place, text } = this.locate(String(stack).slice(0, 20_000));
-      writeLog(Level.ERROR, `In the browser: ${text}`);
-      client.send({ type: 'custom', event: 'fx:located', data: { id, ...place, stack: text } });
-    });
+    this.#client = server.environments.client;
+    browsers.on(
+      'fx:thrown',
+      async (/** @type {any} */ { id, stack }, /** @type {any} */ client) => {
+        const { place, text } = await this.locate(String(stack).slice(0, 20_000));
+        writeLog(Level.ERROR, `In the browser: ${text}`);
+        client.send({ type: 'custom', event: 'fx:located', data: { id, ...place, stack: text } });
+      },
+    );
   }
 
   /**
@@ -37,7 +40,9 @@ export class Places {
    *
    * @param {string} stack
    */
-  locate(stack) {
+  async locate(stack) {
+    const paths = new Set([...stack.matchAll(PLACE)].map(([, path]) => path));
+    await Promise.all([...paths].map((path) => this.#mapped(path)));
     /** @type {{ file: string, line: number, column: number, frame: string } | null} */
     let first = null;
     const lines = stack.split('\n').map((line) => {
@@ -58,15 +63,35 @@ export class Places {
     return { place, text: text.join('\n').trim() };
   }
 
+  /** @param {string} path of a URL */
+  #moduleAt(path) {
+    if (!path.startsWith(this.#base)) return undefined;
+    try {
+      const url = decodeURI(path.slice(this.#base.length - 1));
+      return this.#client.moduleGraph.urlToModuleMap.get(url);
+    } catch {
+      return undefined; // it is no URL: messages may say anything
+    }
+  }
+
+  /**
+   * See to it that the module has its map: it has none from a change on until it is asked for.
+   *
+   * @param {string} path
+   */
+  async #mapped(path) {
+    const module = this.#moduleAt(path);
+    if (!module || module.transformResult) return;
+    await this.#client.transformRequest(module.url).catch(() => null); // it does not parse any more
+  }
+
   /**
    * @param {string} path of a URL
    * @param {number} line
    * @param {number} column
    */
   #original(path, line, column) {
-    if (!path.startsWith(this.#base)) return null;
-    const url = decodeURI(path.slice(this.#base.length - 1));
-    const module = this.#graph.urlToModuleMap.get(url);
+    const module = this.#moduleAt(path);
     const map = module?.transformResult?.map;
     if (!module?.file || !map || !('mappings' in map) || map.mappings === '') return null;
     const entry = new SourceMap(/** @type {any} */ (map)).findEntry(line - 1, column - 1);

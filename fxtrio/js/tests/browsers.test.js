@@ -94,6 +94,20 @@ test('of what Vite would do for a browser, nothing but taking a module back reac
   assert.deepEqual(heard, ['vite:invalidate', 'fx:other']);
 });
 
+test('a message that a listener cannot act on is passed over', async () => {
+  const browsers = new Browsers();
+  /** @type {unknown[]} */
+  const heard = [];
+  browsers.on('fx:thrown', (/** @type {any} */ { id }) => heard.push(id));
+  browsers.on('fx:thrown', async (/** @type {any} */ { id }) => heard.push(id.length));
+  const browser = connect(browsers);
+
+  for (const data of [null, undefined, { id: null }, { id: 'one' }]) {
+    await browser.say({ type: 'custom', event: 'fx:thrown', data });
+  }
+  assert.deepEqual(heard, [null, 'one', 3]);
+});
+
 test('what is no message is passed over', async () => {
   const browsers = new Browsers();
   const browser = connect(browsers);
