@@ -15,8 +15,9 @@ import trio
 
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
+from fxtrio.errors import leaves
 from fxtrio.types.client_types import Tier
-from fxtrio.types.compiler import Diagnostic, compile_types
+from fxtrio.types.compiler import CompilerFailed, Diagnostic, compile_types
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf
 from fxtrio.types.form_fields import form_problems
 from fxtrio.types.loose_rules import KnownNames, is_certain, is_told, typescript_among
@@ -63,22 +64,12 @@ class TypeCheck:
         typed = await trio.to_thread.run_sync(self.folder.typed)
         loose = [half for half in halves if not typed(half)]
         strict = [half for half in halves if typed(half)]
-        seen: dict[Tier, list[_Seen]] = {"loose": [], "strict": []}
-
-        async def compile_tier(tier: Tier, chosen: list[UiHalf]) -> None:
-            seen[tier] = await self._compile(tier, chosen, types)
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(compile_tier, "loose", loose)
-            nursery.start_soon(compile_tier, "strict", strict)
+        seen = await self._compile_both(loose, strict, types)
         while more := _typescript_in(seen["loose"]):
             strict += [half for half in loose if half.source in more]
             loose = [half for half in loose if half.source not in more]
             await trio.to_thread.run_sync(self.folder.note_typed, strict)
-            seen["loose"] = []
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(compile_tier, "loose", loose)
-                nursery.start_soon(compile_tier, "strict", strict)
+            seen = await self._compile_both(loose, strict, types)
         told = [*await self._judged(seen["loose"], types), *seen["strict"]]
         return _problems(halves, told, types)
 
@@ -89,6 +80,25 @@ class TypeCheck:
     @property
     def _path(self) -> Path:
         return self.folder.root / FOLDER
+
+    async def _compile_both(
+        self, loose: list[UiHalf], strict: list[UiHalf], types: ProjectTypes
+    ) -> dict[Tier, list[_Seen]]:
+        seen: dict[Tier, list[_Seen]] = {}
+        failures: list[BaseException] = []
+
+        async def compile_tier(tier: Tier, chosen: list[UiHalf]) -> None:
+            seen[tier] = await self._compile(tier, chosen, types)
+
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(compile_tier, "loose", loose)
+                nursery.start_soon(compile_tier, "strict", strict)
+        except* CompilerFailed as group:  # to be raised as it is, and not in a group
+            failures = leaves(group)
+        if failures:
+            raise failures[0]
+        return seen
 
     async def _compile(self, tier: Tier, halves: list[UiHalf], types: ProjectTypes) -> list[_Seen]:
         if not halves:

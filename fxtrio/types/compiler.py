@@ -15,7 +15,7 @@ from fxtrio.compile.toolchain import ensure_installed
 from fxtrio.errors import FxtrioError
 
 _TAIL = 4000  # characters
-_LINE = re.compile(r"(?P<path>[^(\n]+)\((?P<line>\d+),(?P<column>\d+)\): error TS(?P<code>\d+): ")
+_LINE = re.compile(r"(?P<path>[^\n]+?)\((?P<line>\d+),(?P<column>\d+)\): error TS(?P<code>\d+): ")
 _GLOBAL = re.compile(r"error TS(\d+): (.*)")
 
 

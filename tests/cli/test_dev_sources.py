@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,12 +17,16 @@ from tests.trees import write_tree
 
 SECRET = "tr0ub4dor"
 
+ODD = "pages/(group)/@you+me,a=b & c;d.fxl"
+
 PROJECT = {
     "pages/index.fxl": "from store import rows\n\n\n@server\nasync def load(request):\n"
     f"    return {{'rows': rows()}}  # {SECRET}\n\n\n"
     "import { Card } from '../card';\nimport './look.css';\nimport logo from './logo.svg';\n\n"
     "export default ({ data }) => <p><Card /><img src={logo} alt='' />{data.rows}</p>;\n",
-    "pages/look.css": "p { color: red }\n",
+    "pages/look.css": '@import "./inner.css";\np { color: red }\n',
+    "pages/inner.css": "b { color: green }\n",
+    ODD: "export default () => <p>odd</p>;\n",
     "pages/logo.svg": "<svg xmlns='http://www.w3.org/2000/svg' />\n",
     "pages/_note.py": f"# {SECRET}\n",
     "card.jsx": "export const Card = () => <b>card</b>;\n",
@@ -178,6 +183,7 @@ ALLOWED = [
     "card.jsx",
     "pages/look.css",
     "pages/logo.svg",
+    f"{quote(ODD, safe='/()@+,=&;')}.tsx",
 ]
 
 
@@ -196,7 +202,12 @@ async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None
     with trio.fail_after(120):
         async with developing(root) as port:
             async with httpx.AsyncClient(timeout=60) as client:
-                assert (await client.get(f"http://localhost:{port}/")).status_code == 200
+                document = await client.get(f"http://localhost:{port}/")
+                assert document.status_code == 200
+                # What a stylesheet imports is in its own text, which updates replace.
+                assert (document.text.count("<style "), document.text.count("green")) == (1, 1)
+                document = await client.get(f"http://localhost:{port}/@you+me,a=b%20&%20c;d")
+                assert f'href="/_fx/{ALLOWED[-1]}"' in unescape(document.text)
                 for path in ALLOWED:
                     answer = await client.get(f"http://localhost:{port}/_fx/{path}")
                     assert answer.status_code == 200, path

@@ -38,14 +38,15 @@ def run(*arguments: str) -> tuple[int, str]:
 
 @pytest.mark.node
 def test_problems_have_their_places_and_the_exit_code_says_so(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "titel"})
+    page = "pages/(group of pages)/[id]/index.fxl"
+    write_tree(tmp_path, {page: WHO + LOADER + VIEW % "titel"})
     code, output = run("typecheck", "--root", str(tmp_path), "--json")
     [problem] = json.loads(output)["problems"]
 
     assert code == 1
-    assert (problem["line"], problem["column"]) == (11, 19)
+    assert (problem["path"], problem["line"], problem["column"]) == (str(tmp_path / page), 11, 19)
     assert problem["message"] == "there is no 'titel' in data"
-    write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + VIEW % "title"})
+    write_tree(tmp_path, {page: WHO + LOADER + VIEW % "title"})
     assert run("typecheck", "--root", str(tmp_path))[0] == 0
 
 
@@ -107,6 +108,20 @@ async def test_what_stays_the_same_is_not_compiled_again(
 
     assert found == [["loose", "strict"], ["loose"], []]
     assert await run(VIEW % "b") == ["loose", "strict"]
+
+
+async def test_a_compiler_that_fails_is_told_and_not_in_a_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def compile_types(folder: Path, program: Path) -> tuple[compiler.Diagnostic, ...]:
+        raise compiler.CompilerFailed(1, "no memory")
+
+    monkeypatch.setattr(checking, "compile_types", compile_types)
+    write_tree(tmp_path, {"pages/index.fxl": VIEW % "a"})
+    check = checking.TypeCheck(TypesFolder(tmp_path, tmp_path))
+    types = ProjectTypes((PageTypes("pages/index.fxl", "page"),))
+    with pytest.raises(compiler.CompilerFailed, match="no memory"):
+        await check.run(check_project(tmp_path, Config()), types)
 
 
 @pytest.mark.node

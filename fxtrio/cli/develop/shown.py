@@ -15,10 +15,7 @@ from fxtrio.ssr.failures import RenderFailed
 from fxtrio.tracebacks import first_of, is_application
 
 _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
-_PLACE = re.compile(r"(/[^\s():]+):(\d+):(\d+)")
-"""A place in a JavaScript stack: file, line and column, both from 1."""
-
-_NAMED = re.compile(r"([^\s:]+\.(?:fxl|py)):(?:(\d+):)?")
+_NAMED = re.compile(r"([^\n:]+\.(?:fxl|py)):(?:(\d+):)?")
 """A file at the beginning of a message, relative to the project folder."""
 
 _REMEDY = (
@@ -120,8 +117,10 @@ def _place_of(error: BaseException, root: Path) -> Place:
 
 
 def _place_in_stack(stack: str, root: Path) -> Place:
-    for file, line, column in _PLACE.findall(stack):
-        if Path(file).is_relative_to(root) and "/node_modules/" not in file:
+    # Names of folders may have blanks and brackets.
+    places = re.compile(rf"({re.escape(str(root))}/[^\n:]+):(\d+):(\d+)")
+    for file, line, column in places.findall(stack):
+        if "/node_modules/" not in file:
             return file, int(line), int(column)
     return "", 0, 0
 

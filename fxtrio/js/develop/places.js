@@ -6,8 +6,8 @@ import { SourceMap } from 'node:module';
 import { Level, writeLog } from '../worker/log.js';
 import { frameOf } from './changes.js';
 
-/** A place in a stack of a browser: path, line and column, both from 1. */
-const PLACE = /https?:\/\/[^/\s]+(\/[^\s?():]+)(?:\?[^\s():]*)?:(\d+):(\d+)/g;
+/** A place in a stack of a browser: path, line and column, both from 1. Paths may have brackets. */
+const PLACE = /https?:\/\/[^/\s]+(\/[^\s?]+?)(?:\?\S*?)?:(\d+):(\d+)/g;
 
 /** Answers browsers that tell what their code has thrown; the terminal gets it too. */
 export class Places {

@@ -83,8 +83,8 @@ export class Site {
 
   /** @param {string} source */
   urlOf(source) {
-    const parts = `${source}${ENDING}`.split('/').map(encodeURIComponent);
-    return `${this.#base}${parts.join('/')}`;
+    // Vite leaves `%40` as it is, so that `@` must stand for itself.
+    return `${this.#base}${encodeURI(`${source}${ENDING}`)}`;
   }
 
   /** @param {string} source */

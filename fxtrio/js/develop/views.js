@@ -150,7 +150,8 @@ export class Views {
       seen.add(node);
       for (const next of node.importedModules) visit(next);
       const plain = !/[?&](inline|raw|url)\b/.test(node.url);
-      if (node.file && plain && this.#vite.isCSSRequest(node.url)) found.push(node);
+      // Without an id it is no module: what a stylesheet imports is in that one's text.
+      if (node.id && node.file && plain && this.#vite.isCSSRequest(node.url)) found.push(node);
     };
     for (const source of sources) visit(graph.getModuleById(this.#site.idOf(source)));
     const texts = await Promise.all(found.map((node) => this.#styleOf(node)));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Places } from '../develop/places.js';
+import { Site } from '../develop/site.js';
 
 const MAP = { version: 3, sources: ['card.jsx'], names: [], mappings: 'AAGI' };
 const URL = 'http://127.0.0.1:8000/_fx/card.jsx?t=1';
@@ -43,3 +44,30 @@ test('a module that does not parse any more has none, nor has what is no module'
     assert.equal(place.file, '');
   }
 });
+
+const SOURCE = 'pages/(shop)/Größe & @you+me,a=b [x].fxl';
+
+for (const [before, after] of [
+  ['    at Page (', ')'],
+  ['    at ', ''],
+  ['Page@', ''],
+]) {
+  test(`names may have blanks and brackets in ${before}${after}`, async () => {
+    const settings = /** @type {any} */ ({ root: '/my app', base: '/_fx/', folder: '/my app/.fx' });
+    const site = new Site(settings);
+    site.plan(/** @type {any} */ ({ modules: [SOURCE], views: [] }));
+    const module = { file: site.idOf(SOURCE), transformResult: { map: MAP } };
+    const urlToModuleMap = new Map([[`/${SOURCE}.tsx`, module]]);
+    const server = /** @type {any} */ ({
+      environments: { client: { moduleGraph: { urlToModuleMap } } },
+    });
+    const browsers = /** @type {any} */ ({ on: () => {} });
+    const url = `http://127.0.0.1:8000${site.urlOf(SOURCE)}`;
+    for (const query of ['', '?t=17']) {
+      const { text } = await new Places(settings, site, server, browsers).locate(
+        `Error: oops\n${before}${url}${query}:1:1${after}`,
+      );
+      assert.equal(text, `Error: oops\n${before}/my app/${SOURCE}:4:5${after}`);
+    }
+  });
+}
