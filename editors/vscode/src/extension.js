@@ -1,65 +1,83 @@
 'use strict';
 
 const vscode = require('vscode');
-const { LanguageClient, TransportKind } = require('vscode-languageclient/node');
 
 const { findCommand } = require('./command.js');
+const { folderOf, isProject, projectOf } = require('./projects.js');
+const { Server } = require('./server.js');
 
-/** @typedef {import('vscode-languageclient/node').LanguageClient} Client */
+/** The servers that run, by the root of their project. @type {Map<string, InstanceType<typeof Server>>} */
+const servers = new Map();
 
-/** The running client. @type {{ client: Client | null }} */
-const state = { client: null };
+function openFolders() {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  return folders.filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath);
+}
 
-/** Start `fx lsp` for the folders that are open. */
-async function start() {
+/**
+ * Start `fx lsp` for each project that is open, or has an open page, and runs none yet.
+ *
+ * @param {import('vscode').LogOutputChannel} log
+ */
+function start(log) {
   if (!vscode.workspace.isTrusted) return;
-  const settings = vscode.workspace.getConfiguration('fx');
-  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const command = findCommand(settings.get('command', ''), folders);
-  const client = new LanguageClient(
-    'fx',
-    'fxtrio',
-    { command, args: ['lsp'], transport: TransportKind.stdio },
-    {
-      documentSelector: [{ scheme: 'file', language: 'fxl' }],
-      initializationOptions: {
-        imports: settings.get('imports', true),
-        python: settings.get('python', []),
-        typescript: settings.get('typescript', null),
-      },
-    },
+  const folders = openFolders();
+  const pages = vscode.workspace.textDocuments.filter(
+    ({ languageId, uri }) => languageId === 'fxl' && uri.scheme === 'file',
   );
-  state.client = client;
-  try {
-    await client.start();
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    await vscode.window.showErrorMessage(
-      `fxtrio: '${command} lsp' cannot be started: ${cause} Install 'fxtrio[lsp]' in .venv, or set fx.command.`,
-    );
+  const roots = pages.map(({ uri }) => projectOf(uri.fsPath, folders));
+  for (const root of [...folders.filter(isProject), ...roots]) {
+    if (!servers.has(root)) servers.set(root, new Server(root, commandOf(root, folders), log));
   }
 }
 
-async function stop() {
-  const { client } = state;
-  state.client = null;
-  if (client?.isRunning()) await client.stop();
+/**
+ * @param {string} root
+ * @param {readonly string[]} folders
+ */
+function commandOf(root, folders) {
+  const uri = vscode.Uri.file(root);
+  const command = vscode.workspace.getConfiguration('fx', uri).get('command', '');
+  const python = vscode.workspace.getConfiguration('python', uri);
+  const interpreter = python.get('defaultInterpreterPath', '');
+  return findCommand({ root, folder: folderOf(root, folders) ?? root, command, interpreter });
+}
+
+/**
+ * End the servers of some projects, all by default.
+ *
+ * @param {(root: string) => boolean} [chosen]
+ */
+async function stop(chosen = () => true) {
+  const found = [...servers].filter(([root]) => chosen(root));
+  for (const [root] of found) servers.delete(root);
+  await Promise.all(found.map(([, server]) => server.stop()));
 }
 
 /** @param {import('vscode').ExtensionContext} context */
-async function activate(context) {
+function activate(context) {
+  const log = vscode.window.createOutputChannel('fxtrio', { log: true });
+  const begin = () => start(log);
   const restart = async () => {
     await stop();
-    await start();
+    begin();
   };
   context.subscriptions.push(
+    log,
     vscode.commands.registerCommand('fx.restart', restart),
-    vscode.workspace.onDidGrantWorkspaceTrust(restart),
+    vscode.workspace.onDidGrantWorkspaceTrust(begin),
+    vscode.workspace.onDidOpenTextDocument(begin),
+    vscode.workspace.onDidChangeWorkspaceFolders(async ({ removed }) => {
+      const gone = removed.map(({ uri }) => uri.fsPath);
+      await stop((root) => folderOf(root, gone) !== undefined);
+      begin();
+    }),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration('fx')) await restart();
+      const sections = ['fx', 'python.defaultInterpreterPath'];
+      if (sections.some((section) => event.affectsConfiguration(section))) await restart();
     }),
   );
-  await start();
+  begin();
 }
 
-module.exports = { activate, deactivate: stop };
+module.exports = { activate, deactivate: () => stop() };

@@ -1,94 +1,110 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import Module, { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, test } from 'node:test';
 
-const HERE = fileURLToPath(new URL('..', import.meta.url));
-const PACKAGE = path.join(HERE, 'dist', 'fxtrio.vsix');
-const require = createRequire(import.meta.url);
-const { findCommand } = require('../src/command.js');
+import { makeContext, openEditor } from './editor.mjs';
 
-test('the command is what is set, that of the folder, or the one on the PATH', (context) => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-'));
-  context.after(() => fs.rmSync(folder, { recursive: true }));
+let project = '';
+beforeEach(() => {
+  project = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-'));
+  fs.writeFileSync(path.join(project, 'fx.config.json'), '{}');
+});
+afterEach(() => fs.rmSync(project, { recursive: true }));
 
-  assert.equal(findCommand('', [folder]), 'fx');
-  for (const environment of ['venv', '.venv']) {
-    const file = path.join(folder, environment, 'bin', 'fx');
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, '');
-    assert.equal(findCommand('', ['/nowhere', folder]), file);
-  }
-  assert.equal(findCommand('/opt/fx', [folder]), '/opt/fx');
+/**
+ * Write a program that is the `fx` of the project; each of its runs leaves a line in `runs`.
+ *
+ * @param {string[]} lines
+ */
+function write(...lines) {
+  const file = path.join(project, '.venv', 'bin', 'fx');
+  const runs = JSON.stringify(path.join(project, 'runs'));
+  const first = `require('node:fs').appendFileSync(${runs}, process.argv.slice(2).join(' ') + '\\n');`;
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, [`#!${process.execPath}`, first, ...lines].join('\n'), { mode: 0o755 });
+  return file;
+}
+
+function runs() {
+  return fs.readFileSync(path.join(project, 'runs'), 'utf8').trim().split('\n');
+}
+
+/** Answers the first message, and ends when a second one comes. */
+const DIES = [
+  'let text = "", isAnswered = false;',
+  'process.stdin.on("data", (bytes) => {',
+  '  text += bytes;',
+  '  const end = text.indexOf("\\r\\n\\r\\n") + 4 + Number(/Content-Length: (\\d+)/.exec(text)?.[1]);',
+  '  if (isAnswered && text.length > 0) process.exit(3);',
+  '  if (!(text.length >= end)) return;',
+  '  const { id } = JSON.parse(text.slice(text.indexOf("{"), end));',
+  '  const body = JSON.stringify({ jsonrpc: "2.0", id, result: { capabilities: {} } });',
+  '  process.stdout.write(`Content-Length: ${body.length}\\r\\n\\r\\n${body}`);',
+  '  [text, isAnswered] = [text.slice(end), true];',
+  '});',
+];
+
+test('in a folder that is not trusted the extension starts nothing', async () => {
+  write();
+  const editor = openEditor({ isTrusted: false, folders: [project] });
+  editor.extension.activate(makeContext());
+  await editor.extension.deactivate();
+
+  assert.deepEqual(Object.keys(editor.commands), ['fx.restart']);
+  assert.equal(fs.existsSync(path.join(project, 'runs')), false);
+  assert.deepEqual(editor.told, []);
 });
 
-test('the package holds what runs, and nothing else', () => {
-  const list = 'import sys, zipfile; print("\\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))';
-  const names = execFileSync('python3', ['-c', list, PACKAGE], { encoding: 'utf8' });
+test('a command that is not there is told of, with what to do', async () => {
+  const settings = { 'fx.command': '/nowhere/fx' };
+  const editor = openEditor({ isTrusted: true, folders: [project], settings });
+  editor.extension.activate(makeContext());
+  await editor.waitTold(1);
+  await editor.extension.deactivate();
 
-  assert.deepEqual(names.trim().split('\n').sort(), [
-    '[Content_Types].xml',
-    'extension.vsixmanifest',
-    'extension/LICENSE.txt',
-    'extension/dist/extension.js',
-    'extension/language-configuration.json',
-    'extension/package.json',
-    'extension/readme.md',
-    'extension/syntaxes/fxl.tmLanguage.json',
+  assert.deepEqual(editor.told, [
+    "fxtrio: '/nowhere/fx lsp' cannot be started: there is no such command. " +
+      "Install 'fxtrio[lsp]' in .venv, or set fx.command.",
   ]);
 });
 
-/**
- * A stand-in for the editor: whatever is asked of it is a class with everything in it.
- *
- * @param {Record<string, unknown>} known
- * @returns {any}
- */
-function standIn(known) {
-  return new Proxy(class {}, {
-    get: (target, name) => {
-      if (name in known) return known[String(name)];
-      if (name === 'prototype' || typeof name === 'symbol') return Reflect.get(target, name);
-      return standIn({});
-    },
-  });
-}
+test('a server that cannot start is told of once, with the last that it says', async () => {
+  const file = write(
+    'console.error("careful\\nerror fx lsp: pygls is not installed.");',
+    'process.exit(1);',
+  );
+  const editor = openEditor({ isTrusted: true, folders: [project] });
+  editor.extension.activate(makeContext());
+  await editor.waitTold(1);
+  await editor.extension.deactivate();
 
-test('in a folder that is not trusted the extension starts nothing', async (context) => {
-  /** @type {string[]} */
-  const registered = [];
-  const vscode = standIn({
-    version: '1.99.0',
-    workspace: standIn({
-      isTrusted: false,
-      onDidGrantWorkspaceTrust: () => ({}),
-      onDidChangeConfiguration: () => ({}),
-      getConfiguration: () => assert.fail('it reads settings'),
-    }),
-    commands: {
-      registerCommand: (/** @type {string} */ name) => {
-        registered.push(name);
-        return {};
-      },
-    },
-  });
-  const loader = /** @type {any} */ (Module);
-  const load = loader._load;
-  context.after(() => {
-    loader._load = load;
-  });
-  loader._load = (/** @type {string} */ name, /** @type {unknown[]} */ ...more) =>
-    name === 'vscode' ? vscode : load(name, ...more);
-  const extension = require(path.join(HERE, 'dist', 'extension.js'));
-  /** @type {unknown[]} */
-  const subscriptions = [];
-  await extension.activate({ subscriptions });
-  await extension.deactivate();
+  assert.deepEqual(editor.told, [
+    `fxtrio: '${file} lsp' cannot be started: error fx lsp: pygls is not installed.`,
+  ]);
+  assert.deepEqual(runs(), ['lsp']);
+});
 
-  assert.deepEqual(registered, ['fx.restart']);
-  assert.equal(subscriptions.length, 3);
+test('a server that dies is started anew, four times', async () => {
+  const file = write(...DIES);
+  const editor = openEditor({ isTrusted: true, folders: [project] });
+  editor.extension.activate(makeContext());
+  await editor.waitTold(1);
+  await editor.extension.deactivate();
+
+  assert.deepEqual(editor.told, [
+    `fxtrio: '${file} lsp' has ended 5 times within 3 minutes: its exit code is 3.`,
+  ]);
+  assert.equal(runs().length, 5);
+});
+
+test('a server that does not answer is ended when it is not wanted any more', async () => {
+  write('process.on("SIGTERM", () => {});', 'setInterval(() => {}, 1000);');
+  const editor = openEditor({ isTrusted: true, folders: [project] });
+  editor.extension.activate(makeContext());
+  await editor.commands['fx.restart']();
+  await editor.extension.deactivate();
+
+  assert.deepEqual(editor.told, []);
 });

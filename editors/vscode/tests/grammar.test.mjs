@@ -36,7 +36,21 @@ const registry = new textmate.Registry({
       : textmate.parseRawGrammar(fs.readFileSync(file, 'utf8'), `${scope}.json`);
   },
 });
-const loaded = await registry.loadGrammar('source.fxl');
+/** What the editor is told of the grammar beside its rules. */
+const [contributed] = require('../package.json').contributes.grammars;
+/** The languages whose brackets and comments a place has; the number of each is its index. */
+const LANGUAGES = ['', 'fxl', 'python', 'typescriptreact', 'jsx-tags'];
+const loaded = await registry.loadGrammarWithConfiguration('source.fxl', 1, {
+  embeddedLanguages: Object.fromEntries(
+    Object.entries(contributed.embeddedLanguages).map(([scope, language]) => [
+      scope,
+      LANGUAGES.indexOf(String(language)),
+    ]),
+  ),
+  tokenTypes: {},
+  balancedBracketSelectors: ['*'],
+  unbalancedBracketSelectors: contributed.unbalancedBracketScopes,
+});
 assert.ok(loaded !== null);
 const grammar = loaded;
 
@@ -135,4 +149,53 @@ test('what stands in strings does not end a half', () => {
 
 test('behind the line that divides a page all is UI code', () => {
   assert.equal(halves('x = 1\n# --- ui ---\ndef(1)\nA = 2;\n'), 'P?UU ');
+});
+
+/** Bits of what vscode-textmate tells of a token (`encodedTokenAttributes.ts` there). */
+const LANGUAGE = 0xff;
+const BRACKETS = 0x400;
+
+/**
+ * Return the language at each character of a page, and whether brackets there come in pairs.
+ *
+ * @param {string} text
+ * @returns {{ language: string, pairs: boolean }[][]}
+ */
+function places(text) {
+  let state = textmate.INITIAL;
+  return text.split('\n').map((line) => {
+    const found = grammar.tokenizeLine2(line, state);
+    state = found.ruleStack;
+    return [...line].map((_, column) => {
+      const starts = [...found.tokens.keys()].filter((at) => at % 2 === 0);
+      const last = starts.findLast((at) => found.tokens[at] <= column) ?? 0;
+      const bits = found.tokens[last + 1];
+      return { language: LANGUAGES[bits & LANGUAGE], pairs: (bits & BRACKETS) !== 0 };
+    });
+  });
+}
+
+test('comments and brackets at each place are those of its language', () => {
+  const lines = [
+    'A = [1 for x in y if x > 1]',
+    'const f = (x) => x > 1;',
+    'export default function Page({ data }) {',
+    '  return <p className="a">{data.a}</p>;',
+    '}',
+  ];
+  const found = places(lines.join('\n'));
+  /**
+   * @param {number} line
+   * @param {string} mark
+   */
+  const at = (line, mark) => found[line][lines[line].indexOf(mark)];
+
+  assert.deepEqual(at(0, '['), { language: 'python', pairs: true });
+  assert.deepEqual(at(1, '('), { language: 'typescriptreact', pairs: true });
+  assert.equal(at(1, '> x').pairs, false, 'an arrow');
+  assert.equal(at(1, '> 1').pairs, false, 'a comparison');
+  assert.deepEqual(at(3, 'p '), { language: 'jsx-tags', pairs: true });
+  assert.equal(at(3, 'className').language, 'typescriptreact');
+  assert.equal(at(3, 'data').language, 'typescriptreact');
+  assert.equal(at(3, '/p').language, 'jsx-tags');
 });
