@@ -52,7 +52,7 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
     """
     if tier == "blank":
         return _blank(page)
-    printer = Printer.of(page.definitions)
+    printer = Printer.of(page.definitions, loose=tier == "loose")
     params = _params(page)
     lines = [
         'export * from "fx/client";',

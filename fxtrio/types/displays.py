@@ -10,7 +10,7 @@ from fxtrio.types.classes import class_keys
 from fxtrio.types.containers import add_to, merge_into
 from fxtrio.types.members import class_of, iterated, known
 from fxtrio.types.narrowing import narrow
-from fxtrio.types.scope import Scope, told
+from fxtrio.types.scope import Scope, fixed_of, told
 from fxtrio.types.values import (
     Dict,
     Entry,
@@ -34,7 +34,8 @@ def read_dict(node: ast.Dict, scope: Scope) -> Value:
         if key is None:
             _merge_one_of(made, parts_of(value))
         elif isinstance(key, ast.Constant) and isinstance(key.value, str):
-            made.entries[key.value] = Entry(value, place=scope.place(key))
+            fixed = fixed_of(value_node)
+            made.entries[key.value] = Entry(value, place=scope.place(key), fixed=fixed)
         else:
             scope.reader.evaluate(key, scope)
             others.append(value)

@@ -21,19 +21,32 @@ from fxtrio.types.displays import (
 )
 from fxtrio.types.invocations import call, maker
 from fxtrio.types.members import annotation_in, awaited, class_of, item, iterated, known, member
+from fxtrio.types.module_values import changed_by_methods
 from fxtrio.types.narrowing import narrow
 from fxtrio.types.operators import operated
-from fxtrio.types.scope import Arguments, Scope, constant_of, path_of, told, without
+from fxtrio.types.scope import (
+    SPREAD,
+    SPREAD_NAMES,
+    Arguments,
+    Scope,
+    constant_of,
+    path_of,
+    told,
+    without,
+)
 from fxtrio.types.values import (
     NONE,
     Dict,
     Known,
     Live,
+    Tuple,
     Value,
     either,
     fork,
+    is_whole,
     join,
     parts_of,
+    spoil,
 )
 
 
@@ -233,17 +246,33 @@ def _gotten(owner: Dict, key: str, node: ast.Call, scope: Scope) -> Value:
 
 
 def _arguments(node: ast.Call, scope: Scope) -> Arguments:
-    positional = []
+    positional: list[Value] = []
+    named: dict[str, Value] = {}
     for one in node.args:
-        if isinstance(one, ast.Starred):
-            positional.append(iterated(value_of(one.value, scope)))
+        value = value_of(one.value if isinstance(one, ast.Starred) else one, scope)
+        if isinstance(one, ast.Starred) and isinstance(value, Tuple):
+            positional += value.items
+        elif isinstance(one, ast.Starred) or SPREAD in named:
+            added = iterated(value) if isinstance(one, ast.Starred) else value
+            named[SPREAD] = either([added, *([named[SPREAD]] if SPREAD in named else [])])
         else:
-            positional.append(value_of(one, scope))
-    named = {one.arg or "": value_of(one.value, scope) for one in node.keywords}
+            positional.append(value)
+    for keyword in node.keywords:
+        value = value_of(keyword.value, scope)
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+        elif is_whole(value):
+            named.update((name, entry.value) for name, entry in value.entries.items())
+        else:
+            named[SPREAD_NAMES] = value
     return positional, named
 
 
 def _lambda(node: ast.Lambda, scope: Scope) -> Value:
+    for name in changed_by_methods(node):
+        found = scope.names.get(name)
+        if found is not None:
+            spoil(found, scope.unknown(node, f"{name} is changed by a function inside"))
     return scope.unknown(node, "it is a function")
 
 

@@ -14,10 +14,10 @@ from fxtrio.types.classes import hints_of
 from fxtrio.types.expressions import value_of
 from fxtrio.types.members import known
 from fxtrio.types.module_values import named
-from fxtrio.types.scope import DEEPEST, MOST, Arguments, Reader, Scope
+from fxtrio.types.scope import DEEPEST, MOST, SPREAD, SPREAD_NAMES, Arguments, Reader, Scope
 from fxtrio.types.sources import Sources
 from fxtrio.types.statements_read import Flow, bound_in, rebound_inside
-from fxtrio.types.values import Known, Names, Unknown, Value, spoil
+from fxtrio.types.values import Known, Live, Names, Unknown, Value, spoil
 
 _REMEDY = "Annotate what it returns: a TypedDict, an attrs class, a dataclass"
 
@@ -55,7 +55,7 @@ def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
         local=bound_in(node),
         shared=rebound_inside(node),
     )
-    scope.names = _parameters(function, arguments)
+    scope.names = _closed_over(function) | _parameters(function, arguments)
     reader.read += 1
     reader.stack.append(code)
     try:
@@ -66,14 +66,29 @@ def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
         reader.stack.pop()
 
 
+def _closed_over(function: Any) -> Names:
+    """Return what is known of the names of functions around: they may be bound anew."""
+    names: Names = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not bound yet
+            value = None
+        is_function = inspect.isroutine(value) or isinstance(value, type)
+        names[name] = Live(value) if is_function else Unknown(f"{name!r} is not known")
+    return names
+
+
 def _parameters(function: Any, arguments: Arguments) -> Names:
     """Return what the parameters stand for: what is passed, or what they are annotated with."""
-    signature = inspect.signature(function)
-    hints = hints_of(function)
+    signature = inspect.signature(function, follow_wrapped=False)
+    hints = {} if hasattr(function, "__wrapped__") else hints_of(function)
+    others = dict(arguments[1])
+    known_all = others.pop(SPREAD, None) is None and others.pop(SPREAD_NAMES, None) is None
     try:
-        given = signature.bind_partial(*arguments[0], **arguments[1]).arguments
+        given = signature.bind_partial(*arguments[0], **others).arguments
     except TypeError:
-        given = {}
+        given, known_all = {}, False
     names: Names = {}
     for name, parameter in signature.parameters.items():
         passed = given.get(name)
@@ -88,6 +103,8 @@ def _parameters(function: Any, arguments: Arguments) -> Names:
             names[name] = known(hints[name])
         elif passed is not None:
             names[name] = passed
+        elif not known_all and name != "request":
+            names[name] = Unknown(f"what is passed for {name!r} is not known")
         elif parameter.default is None or type(parameter.default) in (str, int, float, bool):
             names[name] = Known(type(parameter.default))
         elif name == "request":

@@ -155,10 +155,11 @@ class _Gatherer:
                 unknown = Vague("the Python half cannot be imported")
                 yield ActionTypes(name, None, unknown, closed=False)
             else:
-                yield self._action(name, inspect.unwrap(function))
+                yield self._action(name, function)
 
     def _action(self, name: str, function: Any) -> ActionTypes:
         result = self._returned.by_action(function)
+        function = inspect.unwrap(function)
         place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
         parameters = list(inspect.signature(function).parameters.values())[1:]
         annotation = hints_of(function).get(parameters[0].name) if parameters else None

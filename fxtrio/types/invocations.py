@@ -22,7 +22,7 @@ from fxtrio.types.builtin_methods import FUNCTIONS, MAKERS, METHODS, looked_up
 from fxtrio.types.classes import class_keys, hints_of
 from fxtrio.types.containers import CONTAINERS, add_to, merge_into
 from fxtrio.types.members import class_of, iterated, known
-from fxtrio.types.scope import Arguments, Reader
+from fxtrio.types.scope import SPREAD, SPREAD_NAMES, Arguments, Reader
 from fxtrio.types.values import (
     NONE,
     Bound,
@@ -76,10 +76,10 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
     if name in FUNCTIONS:
         return known(FUNCTIONS[name])
     if name in CONTAINERS:
-        return CONTAINERS[name](arguments)
+        return _contained(name, arguments)
     if isinstance(function, type):
         return _made(function, arguments)
-    unwrapped = inspect.unwrap(function) if callable(function) else function
+    unwrapped = reader.sources.seen_through(function)
     if inspect.isfunction(unwrapped):
         return _call_function(unwrapped, arguments, reader, None)
     if inspect.ismethod(unwrapped):
@@ -90,6 +90,23 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
         return _call_function(unwrapped.__func__, inner, reader, owner)
     _spoil_all(arguments, f"it is passed to {name.removeprefix('.')}()")
     return Unknown(f"{name.removeprefix('builtins.')}() says nothing of what it returns")
+
+
+def _contained(name: str, arguments: Arguments) -> Value:
+    """Return what a built-in function makes of values."""
+    positional, named = arguments[0], dict(arguments[1])
+    rest, names = named.pop(SPREAD, None), named.pop(SPREAD_NAMES, None)
+    if names is not None and name == "builtins.dict":
+        made = CONTAINERS[name]((positional, named))
+        if isinstance(made, Dict):
+            merge_into(made, names)
+        return made
+    if rest is not None and name in ("builtins.min", "builtins.max"):
+        return CONTAINERS[name](([List(either([rest, *positional]))], named))
+    if rest is not None or names is not None:
+        _spoil_all(arguments, "it is passed with a star")
+        return Unknown("how many arguments there are is not known")
+    return CONTAINERS[name](arguments)
 
 
 def _made(kind: type, arguments: Arguments) -> Value:
@@ -106,7 +123,8 @@ def _made(kind: type, arguments: Arguments) -> Value:
 def _call_function(
     function: Any, arguments: Arguments, reader: Reader, owner: Value | None
 ) -> Value:
-    hints = hints_of(function)
+    is_wrapper = hasattr(function, "__wrapped__")  # which has the annotations of another one
+    hints = {} if is_wrapper else hints_of(function)
     returned = hints.get("return", inspect.Parameter.empty)
     generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
     if returned is inspect.Parameter.empty and not generator:
@@ -174,10 +192,10 @@ def _call_bound(method: Bound, arguments: Arguments, reader: Reader) -> Value:
         inner = function.__func__
         first = () if isinstance(function, staticmethod) else (owner,)
         passed = (*first, *arguments[0]), arguments[1]
-        return _call_function(inspect.unwrap(inner), passed, reader, owner)
+        return _call_function(reader.sources.seen_through(inner), passed, reader, owner)
     if function is not None:
         passed = (owner, *arguments[0]), arguments[1]
-        return _call_function(inspect.unwrap(function), passed, reader, owner)
+        return _call_function(reader.sources.seen_through(function), passed, reader, owner)
     if isinstance(owner, Dict):
         return _of_dict(owner, method.name, arguments)
     if isinstance(owner, List):
@@ -242,7 +260,9 @@ def _of_dict(owner: Dict, name: str, arguments: Arguments) -> Value:
     if name == "copy":
         return Dict(dict(owner.entries), owner.place)
     if name == "update" and len(positional) <= 1:
-        others = [*positional, Dict({key: Entry(one) for key, one in arguments[1].items()})]
+        named = dict(arguments[1])
+        names = [named.pop(SPREAD_NAMES)] if SPREAD_NAMES in named else []
+        others = [*positional, Dict({key: Entry(one) for key, one in named.items()}), *names]
         if all(isinstance(one, Dict) and one.spoiled is None for one in others):
             for one in others:
                 merge_into(owner, one)

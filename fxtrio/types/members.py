@@ -213,7 +213,7 @@ def _item(value: Value, key: object, is_slice: bool) -> Value:
     if isinstance(value, List):
         if value.spoiled is not None or value.item is None:
             return value.spoiled or Unknown("the list is empty")
-        return value if is_slice else value.item
+        return List(value.item, value.kind) if is_slice else value.item
     if isinstance(value, Tuple):
         if is_slice or not isinstance(key, int) or not -len(value.items) <= key < len(value.items):
             return either(value.items) if not is_slice else Unknown("a part of a tuple")

@@ -157,6 +157,16 @@ def _is_global(module: Module, name: str) -> bool:
     return any(isinstance(one, ast.Global) and name in one.names for one in ast.walk(module.tree))
 
 
+def changed_by_methods(node: ast.AST) -> set[str]:
+    """Return the names of what methods that are called in ``node`` put something into."""
+    return {
+        root_of(one.func.value)
+        for one in ast.walk(node)
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
+        if one.func.attr in _CHANGING
+    }
+
+
 def _is_changed(node: ast.AST, name: str) -> bool:
     """Whether a node puts something into what ``name`` stands for, or takes it out."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -48,6 +48,8 @@ def _combined(left: Any, operator: ast.operator, right: Any) -> Value:
     if left in _NUMBERS and right in _NUMBERS:
         if isinstance(operator, ast.Div) or float in (left, right):
             return Known(float)
+        if left is right is bool and isinstance(operator, ast.BitOr | ast.BitAnd | ast.BitXor):
+            return Known(bool)
         return Known(float if isinstance(operator, ast.Pow) else int)
     if left is str and isinstance(operator, ast.Mod):
         return Known(str)

@@ -6,7 +6,6 @@ Called by `gather`. An annotation is believed, unless it says no more than "a di
 from __future__ import annotations
 
 import collections.abc
-import inspect
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -29,7 +28,7 @@ from fxtrio.types.shapes import (
     union,
 )
 from fxtrio.types.value_shapes import shape_of
-from fxtrio.types.values import Known, Tuple, Value, either
+from fxtrio.types.values import Known, Pending, Tuple, Value, either
 from fxtrio.types.values import parts_of as forms_of
 
 _REMEDY = "Annotate what it returns: a TypedDict, an attrs class, a dataclass"
@@ -47,20 +46,26 @@ class Returned:
 
     def by_loader(self, function: Any) -> Shape:
         """Return the type of ``data``: without the status, and without redirects."""
-        return self._returned(inspect.unwrap(function), _without_status)
+        return self._returned(function, _without_status)
 
     def by_action(self, function: Any) -> Shape:
         """Return the type of an action's result, as it is beside ``ok``."""
-        found = self._returned(inspect.unwrap(function), lambda value: value)
+        found = self._returned(function, lambda value: value)
         if isinstance(found, UnionShape):
             return union(map(_as_result, found.parts))
         return _as_result(found)
 
     def _returned(self, function: Any, sent: Callable[[Value], Value]) -> Shape:
         self.reader.read = 0
-        annotation = hints_of(function).get("return", Any)
+        function = self.shaper.sources.seen_through(function)
+        is_wrapper = hasattr(function, "__wrapped__")  # which has the annotations of another one
+        annotation = Any if is_wrapper else hints_of(function).get("return", Any)
         annotated = either(Known(one) for one in _values(annotation))
         value = self.reader.run(function, ((), {})) if _is_open(annotation) else annotated
+        if is_wrapper:  # which may be no coroutine function, but return what one gives
+            value = either(
+                one.value if isinstance(one, Pending) else one for one in forms_of(value)
+            )
         parts = [sent(part) for part in forms_of(value) if not _is_no_data(part)]
         if not parts:
             return NOTHING  # nothing but redirects

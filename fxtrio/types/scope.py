@@ -21,7 +21,13 @@ DEEPEST = 6
 """Functions without annotations that are read inside of each other (count)."""
 
 Arguments = tuple[Sequence[Value], Mapping[str, Value]]
-"""By position, and by name."""
+"""By position, and by name; `SPREAD` and `SPREAD_NAMES` are what is passed as ``*`` and ``**``."""
+
+SPREAD = "*"
+"""Name of one of the further arguments: nobody knows how many there are."""
+
+SPREAD_NAMES = "**"
+"""Name of a dict whose keys are names of arguments."""
 
 
 @attrs.define(eq=False)
@@ -136,6 +142,14 @@ def constant_of(node: ast.expr) -> Any:
         inner = constant_of(node.operand)
         return -inner if isinstance(inner, int) else None
     return node.value if isinstance(node, ast.Constant) else None
+
+
+def fixed_of(node: ast.expr) -> str | int | None:
+    """Return the constant that an expression is, True for text that is never empty."""
+    if isinstance(node, ast.JoinedStr):
+        return any(isinstance(one, ast.Constant) for one in node.values) or None
+    value = constant_of(node)
+    return value if isinstance(value, str | int) else None
 
 
 def told(value: Value, node: ast.expr, scope: Scope) -> Value:

@@ -102,6 +102,10 @@ class Key(msgspec.Struct, frozen=True):
     attribute: str = ""
     """What Python calls it when that is not ``name``: it has an alias."""
 
+    fixed: bool | int | str | None = None
+    """The constant that it is, written where the object is made; True also for text that is not
+    empty."""
+
 
 class ObjectShape(msgspec.Struct, frozen=True, tag="object"):
     """An object with known keys, in their order."""

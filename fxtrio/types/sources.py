@@ -82,6 +82,22 @@ class Sources:
         found = module.functions.get((code.co_name, code.co_firstlineno))
         return None if found is None else (module, found)
 
+    def seen_through(self, function: Any) -> Any:
+        """Return the function that a decorator was given, but a function of the project itself.
+
+        What a decorator of the project puts around a function is read, whatever it says of
+        itself: it may return something else. Those of libraries are believed to change nothing.
+        """
+        while hasattr(function, "__wrapped__"):
+            if inspect.isfunction(function) and self._is_own(function):
+                return function
+            function = function.__wrapped__
+        return function
+
+    def _is_own(self, function: Any) -> bool:
+        found = self.of_function(function)
+        return found is not None and not Path(found[0].path).is_absolute()
+
     def of_class(self, cls: type) -> tuple[Module, ast.ClassDef] | None:
         """Return a class's module and definition."""
         module = self.of_file(getattr(sys.modules.get(cls.__module__), "__file__", None))

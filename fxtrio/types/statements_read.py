@@ -43,12 +43,21 @@ class Flow:
 
     scope: Scope
     returned: list[Value] = attrs.field(factory=list)
-    _jumps: list[list[Names]] = attrs.field(factory=list)
-    """What is known where loops are left early, innermost last."""
+    _jumps: list[tuple[list[Names], list[Names]]] = attrs.field(factory=list)
+    """What is known where loops are left early and where they go on, innermost last."""
+
+    _seen: list[list[Names]] = attrs.field(factory=list)
+    """What is known after each statement that an error may leave, of all blocks around it."""
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
         """Read statements; return whether what follows is reached."""
-        return all(self.statement(one) for one in statements)
+        for one in statements:
+            reached = self.statement(one)
+            for seen in self._seen:
+                seen.append(fork(self.scope.names))
+            if not reached:
+                return False
+        return True
 
     def statement(self, node: ast.stmt) -> bool:
         """Read a statement; return whether what follows is reached."""
@@ -69,7 +78,7 @@ class Flow:
 
     def _jump(self, node: ast.stmt) -> bool:
         if self._jumps:
-            self._jumps[-1].append(fork(self.scope.names))
+            self._jumps[-1][isinstance(node, ast.Continue)].append(fork(self.scope.names))
         return False
 
     def _expression(self, node: ast.Expr) -> bool:
@@ -158,18 +167,18 @@ class Flow:
         breaks: list[Names] = []
         for _ in range(2):
             self.scope.names = fork(join(ways))
-            self._jumps.append([])
+            self._jumps.append(([], []))
             begin()
             goes_on = self.block(body)
-            jumps = self._jumps.pop()
-            breaks += jumps
-            ends = [*([self.scope.names] if goes_on else []), *jumps]
+            left, continued = self._jumps.pop()
+            breaks += left
+            ends = [*([self.scope.names] if goes_on else []), *continued]
             ways = [join([*ways, *ends])]
-        self.scope.names = fork(ways[0] if may_skip else join(breaks))
-        if otherwise and not self.block(otherwise):
-            self.scope.names = join(breaks)
-            return bool(breaks)
-        return may_skip or bool(breaks)
+        self.scope.names = fork(ways[0])
+        ended = may_skip and self.block(otherwise)
+        ends = [*([self.scope.names] if ended else []), *breaks]
+        self.scope.names = fork(join(ends))
+        return bool(ends)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         before = fork(self.scope.names)
@@ -183,19 +192,15 @@ class Flow:
         goes_on = any(
             part in ast.unparse(one.context_expr) for one in node.items for part in _MAY_GO_ON
         )
-        reached = self.block(node.body)
+        reached, seen = self._watched(node.body) if goes_on else (self.block(node.body), [])
         if goes_on:
-            self.scope.names = join([before, *([self.scope.names] if reached else [])])
+            self.scope.names = join([before, *seen, *([self.scope.names] if reached else [])])
         return reached or goes_on
 
     def _try(self, node: ast.Try) -> bool:
-        seen = [fork(self.scope.names)]
-        reached = True
-        for one in node.body:
-            reached = self.statement(one)
-            seen.append(fork(self.scope.names))
-            if not reached:
-                break
+        before = fork(self.scope.names)
+        reached, inside = self._watched(node.body)
+        seen = [before, *inside]
         if reached and node.orelse:
             reached = self.block(node.orelse)
         ways = [self.scope.names] if reached else []
@@ -207,6 +212,15 @@ class Flow:
                 ways.append(self.scope.names)
         self.scope.names = join(ways) if ways else fork(join(map(fork, seen)))
         return self.block(node.finalbody) and bool(ways)
+
+    def _watched(self, statements: list[ast.stmt]) -> tuple[bool, list[Names]]:
+        """Read a block that an error may leave; return also what is known wherever it may."""
+        seen: list[Names] = []
+        self._seen.append(seen)
+        try:
+            return self.block(statements), seen
+        finally:
+            self._seen.pop()
 
     def _match(self, node: ast.Match) -> bool:
         value_of(node.subject, self.scope)

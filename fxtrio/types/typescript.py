@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
 from fxtrio.types.shapes import (
+    NULL,
     Constant,
     Definition,
+    Key,
     ListShape,
     Named,
     ObjectShape,
@@ -43,10 +45,13 @@ class Printer:
     names: Mapping[str, str] = attrs.field(factory=dict)
     """What definitions are called where the text stands, if not by their own names."""
 
+    loose: bool = False
+    """Whether it is for code without types, which tells objects apart by ``if (data.error)``."""
+
     @classmethod
-    def of(cls, found: Iterable[Definition]) -> Printer:
+    def of(cls, found: Iterable[Definition], *, loose: bool = False) -> Printer:
         """Return one that calls no definition like something else in the declarations."""
-        return cls({one.name: f"{one.name}_" for one in found if one.name in _TAKEN})
+        return cls({one.name: f"{one.name}_" for one in found if one.name in _TAKEN}, loose)
 
     def type(self, shape: Shape) -> str:
         """Return a type expression."""
@@ -68,10 +73,14 @@ class Printer:
             return self.names.get(shape.name, shape.name)
         return self.object(shape)
 
-    def object(self, shape: ObjectShape, also: Iterable[str] = ()) -> str:
-        """Return an object's type; ``also`` are keys that it never has."""
+    def object(
+        self, shape: ObjectShape, also: Iterable[str] = (), fixed: Mapping[str, str] | None = None
+    ) -> str:
+        """Return an object's type; ``also`` are keys that it never has, ``fixed`` what some are."""
+        types = {key.name: self.type(key.shape) for key in shape.keys}
+        types.update(fixed or {})
         keys = [
-            f"{property_name(key.name)}{'?' if key.optional else ''}: {self.type(key.shape)}"
+            f"{property_name(key.name)}{'?' if key.optional else ''}: {types[key.name]}"
             for key in shape.keys
         ]
         keys += [f"{property_name(name)}?: undefined" for name in also]
@@ -100,6 +109,20 @@ class Printer:
         text = self.type(shape)
         return f"({text})" if isinstance(shape, UnionShape) or " | " in text else text
 
+    def _fixed(self, shape: ObjectShape, objects: Sequence[ObjectShape]) -> dict[str, str]:
+        """Return the types of keys by which an object is told from others."""
+        found = {}
+        for key in shape.keys:
+            if not isinstance(key.shape, Plain) or key.optional or len(objects) < 2:
+                continue
+            text = key.shape.kind == "string"
+            is_constant = key.fixed is not None and (isinstance(key.fixed, str) or not text)
+            if is_constant and (_telling(key, objects) or (self.loose and not text)):
+                found[key.name] = json.dumps(key.fixed)
+            elif self.loose and text and (key.fixed or _is_mark(key, objects)):
+                found[key.name] = "`${any}`"  # which is never empty
+        return found
+
     def _union(self, shape: UnionShape) -> str:
         """Return a union. An object lacks the keys of the others, as for TypeScript's literals."""
         objects = [part for part in parts_of(shape) if isinstance(part, ObjectShape)]
@@ -108,10 +131,25 @@ class Printer:
         for part in shape.parts:
             if isinstance(part, ObjectShape):
                 own = {key.name for key in part.keys}
-                texts.append(self.object(part, [name for name in names if name not in own]))
+                fixed = self._fixed(part, objects)
+                texts.append(self.object(part, [name for name in names if name not in own], fixed))
             else:
                 texts.append(self.type(part))
         return " | ".join(dict.fromkeys(texts))
+
+
+def _telling(key: Key, objects: Iterable[ObjectShape]) -> bool:
+    """Whether a constant under a key tells objects apart: all have one, and not the same."""
+    found = [one for part in objects for one in part.keys if one.name == key.name]
+    values = {one.fixed for one in found}
+    is_plain = all(type(one.fixed) is type(key.fixed) and not one.optional for one in found)
+    return len(values) > 1 and is_plain and len(found) == len(tuple(objects))
+
+
+def _is_mark(key: Key, objects: Iterable[ObjectShape]) -> bool:
+    """Whether some objects lack a key, or have null there: code asks ``if (data.error)``."""
+    others = [[one.shape for one in part.keys if one.name == key.name] for part in objects]
+    return any(not one or one[0] == NULL for one in others)
 
 
 def property_name(name: str) -> str:

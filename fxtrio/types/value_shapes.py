@@ -34,7 +34,13 @@ def shape_of(value: Value, shaper: Shaper) -> Shape:
         if value.spoiled is not None:
             return shape_of(value.spoiled, shaper)
         keys = (
-            Key(name, shape_of(entry.value, shaper), entry.optional, entry.place)
+            Key(
+                name,
+                shape_of(entry.value, shaper),
+                entry.optional,
+                entry.place,
+                fixed=entry.fixed,
+            )
             for name, entry in value.entries.items()
         )
         return ObjectShape(tuple(keys), value.place)

@@ -7,7 +7,7 @@ is known after two ways through the code have met.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Never
+from typing import Any, Never, TypeGuard
 
 import attrs
 
@@ -92,6 +92,8 @@ class Entry:
     value: Value
     optional: bool = False
     place: Place | None = None
+    fixed: str | int | None = None
+    """The constant that is written there; True also for text that is not empty."""
 
 
 @attrs.define(eq=False)
@@ -110,7 +112,7 @@ class Dict:
         """Return a copy that may go another way."""
         made = memo[id(self)] = Dict({}, self.place, self.spoiled, self.origin)
         made.entries = {
-            name: Entry(copied(one.value, memo), one.optional, one.place)
+            name: Entry(copied(one.value, memo), one.optional, one.place, one.fixed)
             for name, one in self.entries.items()
         }
         return made
@@ -192,8 +194,11 @@ def either(values: Iterable[Value]) -> Value:
         for part in parts_of(value):
             if isinstance(part, Unknown):
                 return part
-            if not any(part is one or same(part, one) for one in flat):
+            known = next((one for one in flat if part is one or same(part, one)), None)
+            if known is None:
                 flat.append(part)
+            elif known is not part:
+                _unfix(known, part)
     if len(flat) > 1:
         flat = [part for part in flat if part != NEVER]
     if not flat:
@@ -201,6 +206,13 @@ def either(values: Iterable[Value]) -> Value:
     if len(flat) > _MOST:
         return Unknown("there are too many forms of it")
     return flat[0] if len(flat) == 1 else Either(tuple(flat))
+
+
+def is_whole(value: Value) -> TypeGuard[Dict]:
+    """Whether a value is a dict with just these keys."""
+    if not isinstance(value, Dict) or value.spoiled is not None:
+        return False
+    return not any(entry.optional for entry in value.entries.values())
 
 
 def same(one: Value, other: Value) -> bool:
@@ -228,6 +240,30 @@ def same(one: Value, other: Value) -> bool:
     if isinstance(one, Pending) and isinstance(other, Pending):
         return same(one.value, other.value)
     return one == other
+
+
+def same_constant(one: object, other: object) -> bool:
+    """Whether two constants are equal: 1 and True are not."""
+    return type(one) is type(other) and one == other
+
+
+def _unfix(one: Value, other: Value) -> None:
+    """Forget the constants that differ in two values of which the same is known."""
+    if isinstance(one, Dict) and isinstance(other, Dict):
+        for name, entry in one.entries.items():
+            if not same_constant(entry.fixed, other.entries[name].fixed):
+                entry.fixed = None
+            _unfix(entry.value, other.entries[name].value)
+    elif isinstance(one, List) and isinstance(other, List):
+        if one.item is not None and other.item is not None:
+            _unfix(one.item, other.item)
+    elif isinstance(one, Tuple | Either) and isinstance(other, Tuple | Either):
+        for part, its in zip(_inner(one), _inner(other), strict=False):
+            _unfix(part, its)
+
+
+def _inner(value: Tuple | Either) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Tuple) else value.parts
 
 
 def join(ways: Iterable[Names]) -> Names:
@@ -285,7 +321,8 @@ def _meet_entries(
         [there] = [entry for entry in (one, other) if entry is not None]
         return Entry(there.value, True, there.place)
     value = _meet(one.value, other.value, memo)
-    return Entry(value, one.optional or other.optional, one.place)
+    fixed = one.fixed if same_constant(one.fixed, other.fixed) else None
+    return Entry(value, one.optional or other.optional, one.place, fixed)
 
 
 def spoil(value: Value, why: Unknown) -> None:

@@ -28,7 +28,7 @@ from tests.types.models import fits
 
 TOP = """
 import datetime as dt
-import enum, json, uuid
+import enum, functools, json, uuid
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -111,6 +111,24 @@ def look(rows: Sequence[Any]) -> int: return len(rows)
 def helper(note): return {"id": note.id, "name": note.title}
 def nothing(*rows): return unknown()
 def cycle(n): return cycle(n - 1) if n else {"n": n}
+def amount(n=1): return n
+def shouting(function):
+    @functools.wraps(function)
+    def inner(*args, **more): return str(function(*args, **more)).upper()
+    return inner
+def careful(function):
+    @functools.wraps(function)
+    async def inner(*args, **more):
+        if unknown_flag: raise LoaderError("no", 403)
+        return await function(*args, **more)
+    return inner
+unknown_flag = False
+@shouting
+def five() -> int: return 5
+@functools.cache
+def six() -> int: return 6
+@careful
+async def cared_for(id: int) -> Note: return NOTES[id]
 def spoiled(rows): rows.append({"odd": 1}); return rows
 """
 
@@ -247,6 +265,24 @@ EXACT = {
     'return {"a": "x" if LIMIT else None, "b": "%d" % 1, "c": -LIMIT}': (
         "{ a: string | null; b: string; c: number }"
     ),
+    "for n in names:\n    if n == 'b':\n        it = 1\n        break\nelse:\n    it = 'no'\n"
+    'return {"it": it}': "{ it: string | number }",
+    "it = None\nfor n in names:\n    if n == 'a':\n        continue\n    it = n\n    break\n"
+    'else:\n    raise LoaderError("no")\nreturn {"it": it}': "{ it: string }",
+    'd = {"a": 1}\nreturn dict(**d, b=2)': "{ a: number; b: number }",
+    'd = {"a": 1}\nd.update(**{"a": "x"}, b=2)\nreturn d': "{ a: string; b: number }",
+    'return {"n": amount(**{"n": "x"}), "m": amount(*("x",)), "most": max(*names)}': (
+        "{ n: string; m: string; most: string }"
+    ),
+    'return {"a": True | False, "b": True & 1, "c": five(), "d": six()}': (
+        "{ a: boolean; b: number; c: string; d: number }"
+    ),
+    'return {"n": await cared_for(1)}': "{ n: Note }",
+    'it = None\ntry:\n    if LIMIT:\n        it = 1\n        int("x")\n        it = "x"\n'
+    'except ValueError:\n    pass\nreturn {"it": it}': "{ it: string | null | number }",
+    'a = [1]\nb = a[:]\nb.append(None)\nreturn {"a": a, "b": b}': (
+        "{ a: number[]; b: (number | null)[] }"
+    ),
     'raise LoaderError("never")': "{}",
     'return invalidate_routes({"a": 1}, "/")': "{ a: number }",
 }
@@ -258,6 +294,8 @@ VAGUE = {
     'return {"n": store.raw}': "{ n: any }",
     'return {"n": json.loads("1")}': "{ n: any }",
     "return nothing()": "any",
+    'return {"n": amount(*names), "zipped": list(zip(*[(1, 2)]))}': "{ n: any; zipped: any[] }",
+    'rows = [1]\nadd = lambda: rows.append("x")\nadd()\nreturn {"rows": rows}': "{ rows: any }",
     'rows = [1]\nchange(rows)\nreturn {"rows": rows}': "{ rows: any }",
     'd = {"a": 1}\nnothing(d)\nreturn {"d": d}': "{ d: any }",
     'd = {"a": 1}\nfor n in unknown:\n    n(d)\nreturn {"d": d}': "{ d: any }",
