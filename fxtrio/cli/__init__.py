@@ -7,6 +7,8 @@ it is asked for: the processes that `fx dev` starts are no commands.
 
 from typing import TYPE_CHECKING
 
+from fxtrio.cli.exit_codes import INTERRUPTED
+
 if TYPE_CHECKING:
     from fxtrio.cli.group import main as main
 
@@ -17,7 +19,9 @@ if not TYPE_CHECKING:  # for which every name would exist then
     def __getattr__(name: str) -> object:
         """Import what ``name`` stands for."""
         if name == "main":
-            from fxtrio.cli.group import main
-
+            try:
+                from fxtrio.cli.group import main
+            except KeyboardInterrupt:  # it takes a moment, in which nothing has begun
+                raise SystemExit(INTERRUPTED) from None
             return main
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from fxtrio.cli.develop.launch import Ahead, Server
     from fxtrio.cli.develop.loop import Loop
     from fxtrio.cli.develop.workshop import Workshop
+
+_ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
 
 
 @click.command
@@ -43,6 +46,7 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     from fxtrio.config import load_config, load_env_files
 
     open_closed_descriptors()
+    _interrupt_by(*_ENDS)
     variables = load_env_files(root)  # the server process inherits it
     config = load_config(root)
     shown = f"[{host}]" if ":" in host else host
@@ -58,6 +62,16 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
             # At once: whoever asks now is answered when there is an answer.
             click.echo("\n".join(filter(None, (taken, f"fx dev: {url}"))))
             _develop(server, ahead, url, variables)
+
+
+def _interrupt_by(*signals: int) -> None:
+    """Let signals do what Ctrl-C does, from the beginning: nothing is left that was started.
+
+    One that is ignored stays so: that is what `nohup` is for.
+    """
+    for number in signals:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def _develop(server: Server, ahead: Ahead, url: str, variables: dict[str, str]) -> None:
@@ -113,14 +127,13 @@ async def _run(
 
 
 async def run_until_interrupted(loop: Loop) -> None:
-    """Run the loop until Ctrl-C or SIGTERM; everything it has started has ended then."""
-    import signal
-
+    """Run the loop until Ctrl-C or one of `_ENDS`; everything it has started has ended then."""
     import trio
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(loop.run)
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+        heeded = [one for one in _ENDS if signal.getsignal(one) is not signal.SIG_IGN]
+        with trio.open_signal_receiver(signal.SIGINT, *heeded) as received:
             async for _ in received:
                 nursery.cancel_scope.cancel()
                 break

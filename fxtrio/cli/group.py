@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import print_errors
 from fxtrio.config import CONFIG_FILE, load_config, load_env_files
 from fxtrio.errors import FxtrioError, leaves
@@ -74,6 +75,8 @@ class Commands(click.Group):
             print_errors([error])
         except BaseExceptionGroup as group:
             errors = leaves(group)
+            if any(isinstance(error, KeyboardInterrupt) for error in errors):
+                raise SystemExit(INTERRUPTED) from None
             if not all(isinstance(error, FxtrioError) for error in errors):
                 raise
             print_errors(errors)

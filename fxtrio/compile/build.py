@@ -17,7 +17,7 @@ import trio
 from fxtrio.compile.bundle import BundlePlan, BundleResult, bundle
 from fxtrio.compile.former import take_over
 from fxtrio.compile.parts import (
-    bundle_views,
+    bundle_plan,
     checked_project,
     digest,
     make_manifest,
@@ -68,15 +68,8 @@ async def build_project(
     try:
         await trio.to_thread.run_sync(write_halves, project.pages, staging)
         report("Bundling")
-        plan = BundlePlan(
-            root=root,
-            staging=staging,
-            base=f"{config.base_url}/_fx/",
-            mode=mode,
-            modules=project.tree.sources,
-            views=bundle_views(site),
-            seed=await trio.to_thread.run_sync(digest, staging),
-        )
+        seed = await trio.to_thread.run_sync(digest, staging)
+        plan = bundle_plan(root, staging, project, site, config, mode, seed=seed)
         result, warnings = await _bundle(plan, project, toolchain)
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging

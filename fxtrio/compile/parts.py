@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.bundle import BundleResult, BundleView
+from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
@@ -50,9 +50,26 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, "utf-8", newline="")
 
 
-def bundle_views(site: PlannedSite) -> tuple[BundleView, ...]:
-    """Return the views as bundlers take them."""
-    return tuple(_bundle_view(view) for view in site.views)
+def bundle_plan(
+    root: Path,
+    folder: Path,
+    project: CheckedProject,
+    site: PlannedSite,
+    config: Config,
+    mode: Mode,
+    *,
+    seed: str = "",
+) -> BundlePlan:
+    """Return what is to be bundled of a project, whose halves stand in ``folder``."""
+    return BundlePlan(
+        root=root,
+        staging=folder,
+        base=f"{config.base_url}/_fx/",
+        mode=mode,
+        modules=project.tree.sources,
+        views=tuple(_bundle_view(view) for view in site.views),
+        seed=seed,
+    )
 
 
 def _bundle_view(view: PlannedView) -> BundleView:

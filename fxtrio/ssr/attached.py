@@ -15,6 +15,9 @@ import trio
 
 from fxtrio.ssr.failures import SsrStartFailed
 
+_LONGEST_START = 10.0  # seconds
+_LOOK = 0.05  # seconds
+
 
 @attrs.frozen(kw_only=True)
 class Attachment:
@@ -52,19 +55,37 @@ class AttachedNode:
         return 0
 
 
+async def connect(place: Path) -> socket.socket:
+    """Return a connection to the Unix socket ``place``, non-blocking.
+
+    Waits some seconds for somebody who listens there: a process that has ended is started
+    again. Raises OSError when there is none.
+    """
+    give_up = trio.current_time() + _LONGEST_START
+    while True:
+        connection = trio.socket.socket(socket.AF_UNIX)
+        with connection:
+            try:
+                await connection.connect(str(place))
+            except OSError:
+                if trio.current_time() >= give_up:
+                    raise
+                await trio.sleep(_LOOK)
+                continue
+            plain = socket.socket(fileno=connection.detach())
+        plain.setblocking(False)
+        return plain
+
+
 @asynccontextmanager
 async def open_attached(attachment: Attachment) -> AsyncIterator[AttachedNode]:
     """Be connected to a renderer for as long as the block lasts.
 
     Raises SsrStartFailed when nobody listens.
     """
-    connection = trio.socket.socket(socket.AF_UNIX)
-    with connection:
-        try:
-            await connection.connect(str(attachment.bundle))
-        except OSError as error:
-            raise SsrStartFailed(attachment.bundle, f"nobody listens there: {error}") from error
-        plain = socket.socket(fileno=connection.detach())
+    try:
+        plain = await connect(attachment.bundle)
+    except OSError as error:
+        raise SsrStartFailed(attachment.bundle, f"nobody listens there: {error}") from error
     with plain:
-        plain.setblocking(False)
         yield AttachedNode(plain)

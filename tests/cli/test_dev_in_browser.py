@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
+from fxtrio.cli.develop.handover import VARIABLE
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
-from tests.e2e.support import Server, visit
+from tests.e2e.support import Server, nodes_of, visit
 
 pytestmark = pytest.mark.browser
 
@@ -94,13 +96,21 @@ def test_the_starter_works_without_complaints_of_the_browser(
     assert [text for text in visitor.complaints if not text.startswith(refused)] == []
 
 
-def test_ctrl_c_leaves_no_process(server: Server) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "hangup"])
+def test_the_end_leaves_nothing(server: Server, number: signal.Signals) -> None:
+    [node] = nodes_of(server.process.pid)
+    psutil.Process(node).kill()  # as the system does for want of memory
+    assert "<h1>Notes</h1>" in httpx.get(server.url, timeout=60).text
     started = psutil.Process(server.process.pid).children(recursive=True)
-    assert started
+    assert len(started) > 1
+    settings = {one.environ().get(VARIABLE, "") for one in started}
+    [sockets] = [Path(json.loads(text)["vite"]) for text in settings if text]
+    assert sockets.exists()
 
-    server.process.send_signal(signal.SIGINT)
+    server.process.send_signal(number)
 
-    assert server.process.wait(30) == 0
+    assert server.process.wait(60) == 0
+    assert not sockets.exists()
     assert [process for process in started if process.is_running()] == []
 
 

@@ -1,8 +1,13 @@
-"""Node, for as long as `fx dev` runs: started anew when what it was started with is another."""
+"""Node, for as long as `fx dev` runs: started anew when what it was started with is another.
+
+It may also end by itself: killed, or for want of memory. Then it is started again, a few times
+in a row; orders that it had are given to the next one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +18,31 @@ from fxtrio.cli.develop.launch import Ahead, ViteSettings, public_variables
 from fxtrio.cli.develop.shown import Shown
 from fxtrio.cli.develop.sorting import read_packages
 from fxtrio.cli.develop.vite import Vite, open_vite
+from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.errors import FxtrioError
+
+_REVIVALS = 3
+_WITHIN = 60.0  # seconds: what ends more often than that is left alone until a file is saved
 
 
 @attrs.define(eq=False)
 class KeptVite:
-    """Runs the process in ``nursery``. `start` comes first, and again when `runs` is false."""
+    """Runs the process in ``nursery``. `start` comes first."""
 
     root: Path
     nursery: trio.Nursery
     ahead: Ahead
     report: Callable[[str], None]
+    begin: Callable[[], Awaitable[None]]
+    """Calls `start`, and tells the new process what it must know by `ask_now`."""
 
     _vite: Vite | None = None
+    _beginning: trio.Lock = attrs.field(factory=trio.Lock)
+    _starting: trio.Lock = attrs.field(factory=trio.Lock)
     _renewal: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _ends: deque[float] = attrs.field(factory=lambda: deque(maxlen=_REVIVALS + 1))
+    """When it has ended by itself."""
+
     _packages: bytes = b""
     _variables: dict[str, str] = attrs.field(factory=dict)
     """Those that it has been started with."""
@@ -43,6 +60,10 @@ class KeptVite:
 
         Raises NodeMissing and BundlerCrashed.
         """
+        async with self._starting:
+            return await self._start(settings)
+
+    async def _start(self, settings: ViteSettings) -> bool:
         packages, self._packages = self._packages, await self._packages_now()
         variables, self._variables = self._variables, public_variables()
         before = self._vite.settings if self._vite is not None and self.runs else None
@@ -65,9 +86,36 @@ class KeptVite:
         return before != problems
 
     async def ask(self, op: str, fields: dict[str, Any]) -> Any:
-        """Return the answer to one order. Raises BundlerCrashed when there will be none."""
+        """Return the answer to one order, of a process that is started for it if none runs.
+
+        One that ends meanwhile is replaced once. Raises NodeMissing and BundlerCrashed.
+        """
+        await self._see_that_it_runs()
+        try:
+            return await self.ask_now(op, fields)
+        except BundlerCrashed:
+            if self.runs:
+                raise
+        await self._see_that_it_runs()
+        return await self.ask_now(op, fields)
+
+    async def ask_now(self, op: str, fields: dict[str, Any]) -> Any:
+        """Return the answer of the process that runs. Raises BundlerCrashed without one."""
         assert self._vite is not None  # it has been started
         return await self._vite.ask(op, **fields)
+
+    async def _see_that_it_runs(self) -> None:
+        if self.runs:
+            return
+        async with self._beginning:  # orders come from several tasks
+            if not self.runs:
+                await self.begin()
+
+    async def _revive(self) -> None:
+        try:
+            await self._see_that_it_runs()
+        except FxtrioError as error:
+            self.report(str(error))
 
     async def _packages_now(self) -> bytes:
         return await trio.to_thread.run_sync(read_packages, self.root)
@@ -84,4 +132,10 @@ class KeptVite:
                 self._vite = vite
                 task_status.started()
                 await vite.ended.wait()
-            self.report("The bundler has ended. Save a file to start it again.")
+            now, ends = trio.current_time(), self._ends
+            ends.append(now)
+            if len(ends) > _REVIVALS and now - ends[0] < _WITHIN:
+                self.report("The bundler has ended again. Save a file to start it once more.")
+            else:
+                self.report("The bundler has ended, and is started again.")
+                self.nursery.start_soon(self._revive)

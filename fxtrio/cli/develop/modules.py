@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.cli.develop.lines import read_lines
 from fxtrio.cli.develop.records import Follower, Records
+from fxtrio.ssr.attached import connect
 
 _PASSED: Final = frozenset({b"accept", b"if-none-match", b"sec-fetch-dest", b"referer"})
 _OF_THE_LINK: Final = frozenset(
@@ -99,7 +100,7 @@ class Modules:
                     nursery.start_soon(_tell_records, records, tell)
                     async for line in read_lines(link):
                         await tell(line.decode())
-                nursery.cancel_scope.cancel("Node has left")
+                    nursery.cancel_scope.cancel("Node has left")  # before the records end
             finally:
                 self._connected.discard(nursery.cancel_scope)
         with trio.move_on_after(1, shield=True):
@@ -113,7 +114,8 @@ class Modules:
                 return await self._exchange(stream, target, headers)
             except (trio.BrokenResourceError, h11.RemoteProtocolError):
                 await trio.aclose_forcefully(stream)
-        stream = await trio.open_unix_socket(self._folder / "http")
+        link = await connect(self._folder / "http")
+        stream = trio.SocketStream(trio.socket.from_stdlib_socket(link))
         return await self._exchange(stream, target, headers)
 
     async def _exchange(

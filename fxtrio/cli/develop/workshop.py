@@ -27,10 +27,10 @@ from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.told import change_order
 from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.cli.develop.watch import Changes
-from fxtrio.compile.bundle import BundlePlan, BundleResult, encode_plan, read_result
+from fxtrio.compile.bundle import BundleResult, encode_plan, read_result
 from fxtrio.compile.editor_types import write_client_types
 from fxtrio.compile.parts import (
-    bundle_views,
+    bundle_plan,
     make_manifest,
     planned_site,
     remove_halves,
@@ -38,6 +38,7 @@ from fxtrio.compile.parts import (
 )
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
@@ -104,7 +105,9 @@ class Workshop:
     _toolchain: Path = Path()
     _vite: KeptVite = attrs.field(
         default=attrs.Factory(
-            lambda self: KeptVite(self.root, self.nursery, self.ahead, self.report),
+            lambda self: KeptVite(
+                self.root, self.nursery, self.ahead, self.report, self._begin_vite
+            ),
             takes_self=True,
         )
     )
@@ -292,21 +295,17 @@ class Workshop:
         self._project = project
         site = planned_site(project)
         if replan or self._result is None:
-            plan = BundlePlan(
-                root=self.root,
-                staging=self.folder,
-                base=f"{self.config.base_url}/_fx/",
-                mode="development",
-                modules=tuple(page.module.source for page in project.pages),
-                views=bundle_views(site),
-            )
-            answer = await self._ask("site", plan=encode_plan(plan, self._toolchain))
+            answer = await self._ask("site", plan=self._plan(project, site))
             self._result = read_result(answer)
         manifest = make_manifest(project, site, self.config, "development", self._result)
         if manifest != self._manifest:
             self._manifest = manifest
             file = self.folder / FILE_NAME
             await trio.to_thread.run_sync(file.write_bytes, dump_manifest(manifest))
+
+    def _plan(self, project: CheckedProject, site: PlannedSite) -> Any:
+        plan = bundle_plan(self.root, self.folder, project, site, self.config, "development")
+        return encode_plan(plan, self._toolchain)
 
     def _write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages; nothing of pages that are gone stays."""
@@ -348,11 +347,14 @@ class Workshop:
         if await self._vite.start(settings):
             self._result = None
 
+    async def _begin_vite(self) -> None:
+        """Start Node, and tell it what the app consists of."""
+        await self._start_vite()
+        if self._project is not None:
+            plan = self._plan(self._project, planned_site(self._project))
+            self._result = read_result(await self._vite.ask_now("site", {"plan": plan}))
+
     async def _ask(self, op: str, **fields: Any) -> Any:
-        if not self._vite.runs:
-            await self._start_vite()
-            if op != "site" and self._project is not None:
-                await self._take(self._project, replan=True)
         return await self._vite.ask(op, fields)
 
     async def _ask_later(self, op: str, fields: dict[str, Any]) -> None:

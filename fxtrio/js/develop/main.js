@@ -60,7 +60,8 @@ async function begin(settings) {
   void new Places(settings, site, server, browsers);
   const mistakes = new Mistakes();
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
-  const web = http.createServer((request, response) => {
+  const web = http.createServer(async (request, response) => {
+    await site.planned;
     const missing = () => {
       response.statusCode = 404;
       response.end('Not found');

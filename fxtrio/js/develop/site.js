@@ -21,6 +21,9 @@ export class Site {
   sources = new Set();
   /** @type {string[]} those that the plan before did not have */
   added = [];
+  /** Resolves with the first plan: whoever asks before waits. */
+  planned;
+  #isPlanned = () => {};
   /** @type {Plan['views']} */
   #views = [];
   /** The views before the last plan: the server process learns of a plan somewhat later. */
@@ -34,6 +37,9 @@ export class Site {
     this.#root = root;
     this.#base = base;
     this.#folder = folder;
+    this.planned = new Promise((resolve) => {
+      this.#isPlanned = () => resolve(undefined);
+    });
   }
 
   /**
@@ -46,6 +52,7 @@ export class Site {
     this.sources = new Set(plan.modules);
     this.#former = { views: this.#views, until: performance.now() + FORMER_MS };
     this.#views = plan.views;
+    this.#isPlanned();
     const entry = { module: `${this.#base}@id/__x00__${CLIENT_ENTRY}`, css: [], preload: [] };
     /** @type {Record<string, import('../vite/plan.js').FileAssets>} */
     const files = {};

@@ -54,6 +54,7 @@ export class Views {
    *   whatever its id becomes
    */
   async load(id, state) {
+    await this.#site.planned;
     const view = this.#site.viewOf(id, state);
     if (view === undefined) throw new Error(`There is no view ${id}.`);
     return this.#load(view);

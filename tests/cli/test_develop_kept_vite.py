@@ -1,0 +1,113 @@
+"""Node ends by itself: it is started again, and orders that it had are given to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import trio
+from trio.testing import MockClock
+
+from fxtrio.cli.develop import kept_vite
+from fxtrio.cli.develop.kept_vite import KeptVite
+from fxtrio.cli.develop.launch import Ahead, ViteSettings
+from fxtrio.compile.bundler import BundlerCrashed
+
+SETTINGS = ViteSettings(root="", folder="", base="", toolchain="", sockets="")
+
+
+@attrs.define(eq=False)
+class Node:
+    """A process, as far as `KeptVite` asks for it."""
+
+    settings: ViteSettings
+    deadly: list[str]
+    """Orders that end it, each once."""
+
+    ended: trio.Event = attrs.field(factory=trio.Event)
+    orders: list[str] = attrs.field(factory=list)
+
+    async def ask(self, op: str, **fields: Any) -> str:
+        await trio.lowlevel.checkpoint()
+        self.orders.append(op)
+        if op in self.deadly:
+            self.deadly.remove(op)
+            self.ended.set()
+        if self.ended.is_set():
+            raise BundlerCrashed(-9, "")
+        return op
+
+
+@attrs.define(eq=False)
+class Kept:
+    """One `KeptVite`, with the processes that it has started."""
+
+    vite: KeptVite
+    nodes: list[Node]
+    said: list[str]
+    deadly: list[str]
+
+
+@pytest.fixture
+async def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Kept]:
+    nodes: list[Node] = []
+    said: list[str] = []
+    deadly: list[str] = []
+
+    @asynccontextmanager
+    async def open_vite(settings: ViteSettings, *_: object) -> AsyncIterator[Node]:
+        await trio.sleep(0.2)
+        nodes.append(Node(settings, deadly))
+        yield nodes[-1]
+
+    async def begin() -> None:
+        await vite.start(SETTINGS)
+        await vite.ask_now("site", {})
+
+    async def packages(_: KeptVite) -> bytes:  # for a thread the clock would not wait
+        return b""
+
+    monkeypatch.setattr(kept_vite, "open_vite", open_vite)
+    monkeypatch.setattr(KeptVite, "_packages_now", packages)
+    async with trio.open_nursery() as nursery:
+        vite = KeptVite(tmp_path, nursery, Ahead(), said.append, begin)
+        await begin()
+        yield Kept(vite, nodes, said, deadly)
+        nursery.cancel_scope.cancel()
+
+
+async def test_it_is_started_again_but_not_for_ever(kept: Kept, autojump_clock: MockClock) -> None:
+    for _ in range(4):
+        kept.nodes[-1].ended.set()
+        await trio.sleep(1)
+
+    assert [node.orders for node in kept.nodes] == [["site"]] * 4
+    assert kept.said[:3] == ["The bundler has ended, and is started again."] * 3
+    assert kept.said[3:] == ["The bundler has ended again. Save a file to start it once more."]
+    async with trio.open_nursery() as nursery:  # several at the same time start but one
+        for op in ("look", "problems", "change"):
+            nursery.start_soon(kept.vite.ask, op, {})
+    assert len(kept.nodes) == 5
+    assert kept.nodes[4].orders[0] == "site"
+    assert sorted(kept.nodes[4].orders[1:]) == ["change", "look", "problems"]
+    await trio.sleep(60)
+    kept.nodes[4].ended.set()
+    await trio.sleep(1)
+    assert len(kept.nodes) == 6
+
+
+async def test_an_order_goes_to_the_next_one_and_no_further(
+    kept: Kept, autojump_clock: MockClock
+) -> None:
+    kept.deadly.append("change")
+    assert await kept.vite.ask("change", {}) == "change"
+    assert [node.orders for node in kept.nodes] == [["site", "change"], ["site", "change"]]
+
+    kept.deadly += ["look", "look"]
+    with pytest.raises(BundlerCrashed):
+        await kept.vite.ask("look", {})
+    assert len(kept.nodes) == 3
