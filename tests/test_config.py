@@ -431,3 +431,15 @@ def test_any_json_object_gives_settings_or_problems_and_nothing_else(
         load_config(root, environ={})
     except ConfigInvalid as error:
         assert error.problems
+
+
+def test_a_text_that_is_half_written_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "fx.config.json"
+    text = '{"name": "shop", "ssr": {"workers": [2, {"a\\u00e4": null}]}, "lang": "en"}'
+    for end in range(1, len(text)):
+        file.write_text(text[:end], "utf-8")
+        with pytest.raises(ConfigInvalid, match=r"fx\.config\.json:1:\d+"):
+            load_config(tmp_path, environ={})
+    file.write_text("[" * 100_000, "utf-8")
+    with pytest.raises(ConfigInvalid, match="is nested too deeply"):
+        load_config(tmp_path, environ={})

@@ -106,7 +106,7 @@ def git_patterns(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None
     for pattern in value:
         try:
             GitIgnoreSpec.from_lines([pattern])
-        except ValueError:
+        except (ValueError, re.error):
             raise ValueError(f"must hold patterns as in .gitignore, not {pattern!r}") from None
 
 

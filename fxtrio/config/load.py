@@ -72,7 +72,7 @@ def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem
     path = root / CONFIG_FILE
     try:
         places = key_places(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+    except (OSError, UnicodeDecodeError):
         places = {}
     return tuple(_at(problem, shown_path(path), places) for problem in problems)
 
@@ -102,6 +102,8 @@ def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
         return {}, [ConfigProblem(place=place, key="", cause=_not_json(text, error), **where)]
     except ValueError as error:
         return {}, [ConfigProblem(place=place, key="", cause=str(error))]
+    except RecursionError:
+        return {}, [ConfigProblem(place=place, key="", cause="is nested too deeply. Flatten it")]
     values, problems = read_layer(raw, place=place, spelling="camel")
     places = key_places(text) if problems else {}
     return values, [_at(problem, place, places) if problem.key else problem for problem in problems]

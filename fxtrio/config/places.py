@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from json import JSONDecoder
@@ -16,9 +17,14 @@ _DECODER = JSONDecoder()
 def key_places(text: str) -> dict[str, Place]:
     """Return the place of every key and list entry of a JSON ``text``, by its path.
 
-    Paths are those of `ConfigProblem.key`: ``plugins.0.settings``. ``text`` must be JSON.
+    Paths are those of `ConfigProblem.key`: ``plugins.0.settings``. A text that is no JSON, such
+    as one that is half written, has none.
     """
     offsets: dict[str, int] = {}
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
     _value(text, _skip(text, 0), "", offsets)
     return {path: _place(text, offset) for path, offset in offsets.items()}
 

@@ -118,6 +118,12 @@ def test_a_folder_may_come_with_files_that_nobody_tells(folder: str, tmp_path: P
     assert Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))
 
 
+def test_lines_that_are_no_patterns_are_passed_over(tmp_path: Path) -> None:
+    write_tree(tmp_path, {".gitignore": "!\nmade/\n[z-a]\nhalf\\\n", "fx.config.json": "{"})
+
+    assert passing(tmp_path, "made/x.js", "pages/z.fxl") == ["pages/z.fxl"]
+
+
 def test_what_git_ignores_is_ignored(tmp_path: Path) -> None:
     write_tree(
         tmp_path,
@@ -158,6 +164,7 @@ def test_patterns_are_read_again_when_they_change(tmp_path: Path) -> None:
     assert ignored.lets_pass(Change.added, made)
 
 
-def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigInvalid, match=r"must hold patterns as in \.gitignore, not '!'"):
-        load_config(tmp_path, dev={"ignore": ["!"]})
+@pytest.mark.parametrize("pattern", ["!", "[z-a]"])
+def test_a_pattern_that_is_none_is_refused(pattern: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match=r"must hold patterns as in \.gitignore, not "):
+        load_config(tmp_path, dev={"ignore": [pattern]})

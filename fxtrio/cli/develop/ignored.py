@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -144,10 +145,20 @@ def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
 
 
 def _lines(file: Path) -> list[str]:
+    """Return the lines of a file that are patterns; Git passes over others, too."""
     try:
-        return file.read_text("utf-8", errors="replace").splitlines()
+        lines = file.read_text("utf-8", errors="replace").splitlines()
     except OSError:  # gone since
         return []
+    return [line for line in lines if _is_pattern(line)]
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        _spec([line])
+    except (ValueError, re.error):  # such as one that is half written
+        return False
+    return True
 
 
 def _git_files(root: Path) -> Iterator[Path]:
