@@ -40,7 +40,7 @@ def class_keys(kind: type, *, incoming: bool = False) -> tuple[ClassKey, ...] | 
     if typing.is_typeddict(kind):
         required = kind.__required_keys__  # type: ignore[attr-defined]  # a TypedDict has them
         return tuple(
-            ClassKey(name, name, annotation, name not in required)
+            ClassKey(name, name, annotation, _may_be_missing(annotation, name not in required))
             for name, annotation in hints_of(kind).items()
         )
     if attrs.has(kind):
@@ -54,6 +54,17 @@ def class_keys(kind: type, *, incoming: bool = False) -> tuple[ClassKey, ...] | 
         names = kind._fields  # type: ignore[attr-defined]  # a NamedTuple has them
         return tuple(ClassKey(name, name, hints.get(name, Any)) for name in names)
     return None
+
+
+def _may_be_missing(annotation: Any, default: bool) -> bool:
+    """Whether a key may be missing; Python itself does not see it where annotations are text."""
+    while (origin := typing.get_origin(annotation)) is not None:
+        if origin in (typing.Required, typing.NotRequired):
+            return bool(origin is typing.NotRequired)
+        if origin is not typing.Annotated:
+            break
+        annotation = typing.get_args(annotation)[0]
+    return default
 
 
 def is_named_tuple(kind: type) -> bool:
@@ -102,7 +113,7 @@ def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
             if one.init
         )
     keys = [
-        ClassKey(one.name, one.name, hints.get(one.name, Any), _may_be_unset(one))
+        ClassKey(one.name, one.name, hints.get(one.name, Any), _may_be_unset(one, kind))
         for one in fields
         if not one.name.startswith("_")
     ]
@@ -116,8 +127,15 @@ def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
     return tuple(keys)
 
 
-def _may_be_unset(field: Any) -> bool:
-    return not field.init and field.default is attrs.NOTHING
+def _may_be_unset(field: Any, kind: Any) -> bool:
+    unset = not field.init and field.default is attrs.NOTHING
+    return unset and not _is_set_later(kind, "__attrs_post_init__", field.name)
+
+
+def _is_set_later(kind: Any, method: str, name: str) -> bool:
+    """Whether what runs after ``__init__`` names an attribute: it is what sets it."""
+    code = getattr(getattr(kind, method, None), "__code__", None)
+    return code is not None and name in code.co_names
 
 
 def _dataclass_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
@@ -128,7 +146,10 @@ def _dataclass_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
         needed = one.default is nothing and one.default_factory is nothing
         if incoming and not one.init:
             continue
-        optional = not needed if incoming else needed and not one.init
+        # A default of what is no argument stays in the class, and is not sent.
+        unset = not one.init and one.default_factory is nothing
+        unset = unset and not _is_set_later(kind, "__post_init__", one.name)
+        optional = not needed if incoming else unset
         keys.append(ClassKey(one.name, one.name, hints.get(one.name, Any), optional))
     return tuple(keys)
 

@@ -84,6 +84,14 @@ def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
             left_out = field.get("serialization_exclude"), field.get("serialization_exclude_if")
             return not any(left_out)
 
+        def ser_schema(self, schema: Any) -> dict[str, Any] | None:
+            """Let what a serializer gives be anything, unless it is annotated."""
+            found = super().ser_schema(schema)
+            if found is None and schema["type"] in ("function-plain", "function-wrap"):
+                module = str(getattr(schema["function"], "__module__", ""))
+                return None if module.partition(".")[0] == "pydantic" else {}
+            return found
+
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             """Let what pydantic cannot describe, such as a file, be anything."""
             return {}

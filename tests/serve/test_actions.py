@@ -18,9 +18,13 @@ SHOP = """
     import attrs
     import dataclasses
     import trio
+    from typing import TYPE_CHECKING
     from pydantic import BaseModel
     from starlette.responses import JSONResponse
     from fx.runtime import redirect
+
+    if TYPE_CHECKING:
+        from starlette.requests import Request
 
     done = []
 
@@ -52,7 +56,7 @@ SHOP = """
         y: int = 0
 
     @action
-    async def move(request, point: Point):
+    async def move(request: "Request", point: "Point"):
         return {"x": point.x, "y": point.y}
 
     class Person(BaseModel):

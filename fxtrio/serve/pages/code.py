@@ -149,6 +149,18 @@ def line_of(function: Any) -> int:
     return code.co_firstlineno if code is not None else 1
 
 
+def _meant(function: Any, parameter: inspect.Parameter) -> Any:
+    """Return what one annotation means: others may name what only type checkers import.
+
+    Raises NameError.
+    """
+    holder = type("_", (), {"__annotations__": {parameter.name: parameter.annotation}})
+    if parameter.annotation is inspect.Parameter.empty:
+        return None
+    space = getattr(inspect.unwrap(function), "__globals__", None)
+    return typing.get_type_hints(holder, globalns=space)[parameter.name]
+
+
 def _typed_body(function: Any, place: str) -> BodyModel | None:
     """Return the model of the parameter after the request, if it has one."""
     parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -160,7 +172,7 @@ def _typed_body(function: Any, place: str) -> BodyModel | None:
 
     parameter = parameters[0]
     try:
-        annotation = typing.get_type_hints(function).get(parameter.name)
+        annotation = _meant(function, parameter)
     except NameError as error:
         raise PageCodeInvalid(
             place, f"the annotation of {parameter.name!r} is not known: {error}"

@@ -1,0 +1,89 @@
+"""Classes as they are sent: what Python or pydantic itself does not see right."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, NotRequired, Required, TypedDict
+
+import attrs
+import pydantic
+import pytest
+from pydantic import PlainSerializer, SecretStr, field_serializer
+
+from fxtrio.encode import encode
+from fxtrio.types.annotations import Shaper
+from fxtrio.types.definitions import Definitions
+from fxtrio.types.shapes import Shape
+from fxtrio.types.sources import Sources
+from fxtrio.types.typescript import Printer
+from tests.types.models import fits
+
+
+class Line(TypedDict):
+    """Its annotations are text, in which Python sees no `NotRequired`."""
+
+    sku: str
+    gift: NotRequired[bool]
+    note: Annotated[NotRequired[str], "shown"]
+
+
+class Order(TypedDict, total=False):
+    id: Required[int]
+    lines: list[Line]
+
+
+@attrs.define
+class Person:
+    first: str
+    full: str = attrs.field(init=False)
+    nick: str = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.full = f"{self.first} L."
+
+
+@dataclass
+class Counted:
+    name: str
+    size: int = field(init=False)
+    kind: str = field(init=False, default="counted")
+    tags: list[str] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.size = len(self.name)
+
+
+class Told(pydantic.BaseModel):
+    number: int = 1
+    said: int = 1
+    secret: SecretStr = SecretStr("x")
+    upper: Annotated[int, PlainSerializer(lambda value: str(value))] = 1
+
+    @field_serializer("number")
+    def _number(self, value):  # as many write it
+        return f"no. {value}"
+
+    @field_serializer("said")
+    def _said(self, value: int) -> str:
+        return str(value)
+
+
+CASES: list[tuple[Any, Any, str]] = [
+    (Order, {"id": 1, "lines": [{"sku": "a"}]}, "{ id: number; lines?: Line[] }"),
+    (Line, {"sku": "a"}, "{ sku: string; gift?: boolean; note?: string }"),
+    (Person, Person("A"), "{ first: string; full: string; nick?: string }"),
+    (Counted, Counted("A"), "{ name: string; size: number; kind?: string; tags: string[] }"),
+    (Told, Told(), "{ number: any; said: string; secret: string; upper: any }"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "shown"), CASES)
+def test_a_class_is_known_as_it_is_sent(kind: Any, value: Any, shown: str) -> None:
+    definitions = Definitions()
+    shape = Shaper(Sources(Path("/"), {}), definitions).shape(kind)
+    named: dict[str, Shape] = {one.name: one.shape for one in definitions.all()}
+
+    assert Printer().type(definitions.resolve(shape)) == shown
+    assert fits(json.loads(encode(value, place="test")), shape, named)
