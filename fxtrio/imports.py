@@ -159,9 +159,7 @@ def resolve(name: str) -> Any:
 
     ``module.attribute`` works too. Raises DottedNameUnknown when there is no such thing.
     """
-    module, separator, attribute = name.partition(":")
-    if not separator:
-        module, _, attribute = name.rpartition(".")
+    module, attribute = split_name(name)
     try:
         found: Any = import_module(module)
         for part in attribute.split("."):
@@ -169,3 +167,11 @@ def resolve(name: str) -> Any:
     except (ImportError, AttributeError, ValueError) as error:
         raise DottedNameUnknown(name, str(error)) from error
     return found
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Return the module of a dotted name of the config, and what follows it."""
+    module, separator, attribute = name.partition(":")
+    if not separator:
+        module, _, attribute = name.rpartition(".")
+    return module, attribute

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.cli.develop.shown import shown_error
+from fxtrio.cli.develop.shown import shown_error, shown_stop
 from fxtrio.errors import FxtrioError
 from fxtrio.ssr.failures import RenderFailed
 from tests.trees import write_tree
@@ -28,3 +28,44 @@ def test_the_place_of_an_error_is_found(tmp_path: Path, source: str) -> None:
     place = str(root / source)
     assert [(one["file"], one["line"]) for one in shown] == [(place, 2), (place, 3)]
     assert "2 | two" in shown[0]["frame"]
+
+
+STOPPED = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "/lib/trio/_core/_run.py", line 1117, in __aexit__
+  |     raise combined_error_from_nursery
+  | ExceptionGroup: Exceptions from Trio nursery (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "{root}/app.py", line 1, in both
+    |     async with lifespan(app):
+    |   File "{root}/life.py", line 2, in lifespan
+    |     app.state.life = 1 / 0
+    |                      ~~^~~
+    | ZeroDivisionError: division by zero
+    +------------------------------------
+"""
+
+
+@pytest.mark.parametrize(
+    ("details", "message", "place"),
+    [
+        (STOPPED, "ZeroDivisionError: division by zero", ("life.py", 2, 1)),
+        ("life.py:2:5: it is none. Take another.", "", ("life.py", 2, 5)),
+        ("The plugin 'x' failed.", "", ("", 0, 0)),
+    ],
+    ids=["a group", "a message", "no place"],
+)
+def test_the_place_of_what_keeps_an_app_from_being_served_is_found(
+    tmp_path: Path, details: str, message: str, place: tuple[str, int, int]
+) -> None:
+    write_tree(tmp_path, {"life.py": "one\ntwo\n", "app.py": "one\n"})
+    details = details.format(root=tmp_path)
+
+    shown = shown_stop("The app has stopped", details, tmp_path)
+
+    file = str(tmp_path / place[0]) if place[0] else ""
+    assert (shown["message"], shown["file"]) == (message, file)
+    assert (shown["line"], shown["column"]) == place[1:]
+    assert shown["frame"].endswith(details)
+    assert shown["frame"].startswith("1 | one\n2 | two") == bool(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -153,3 +154,29 @@ async def test_a_page_that_keeps_instances_is_named_as_its_file(root: Path) -> N
         done = project.swapper.swap(project.saved("shop_swap/kinds.py"))
 
     assert done.restart == "pages/keeper.fxl: it keeps instances of Kind"
+
+
+@pytest.mark.parametrize("name", ["shop_swap.guards:mark", "shop_swap.guards.mark"])
+async def test_pages_are_shown_anew_when_a_hook_is_new(root: Path, name: str) -> None:
+    hook = "async def mark(request):\n    request.state.mark = 'one'\n"
+    settings = json.dumps({"routeMiddleware": {"pages": [name]}})
+    write_tree(root, {"fx.config.json": settings, "shop_swap/guards.py": hook})
+    write_tree(root, page("from shop_swap.stock import count", "request.state.mark"))
+    async with developed(root) as (project, client):
+        done = project.swapper.swap(project.edit("shop_swap/guards.py", "one", "two"))
+
+        assert set(done.sources) == {"pages/index.fxl", "pages/other.fxl"}
+        assert (await data(client, "/"))["rows"] == "two"
+
+
+@pytest.mark.parametrize("name", ["shop_swap.stamp:Stamp", "shop_swap.stamp.Stamp"])
+async def test_middleware_needs_a_new_process_however_it_is_named(root: Path, name: str) -> None:
+    stamp = "class Stamp:\n    def __init__(self, app):\n        self.app = app\n\n"
+    stamp += "    async def __call__(self, *call):\n        await self.app(*call)\n"
+    settings = json.dumps({"middleware": [name]})
+    write_tree(root, {"fx.config.json": settings, "shop_swap/stamp.py": stamp})
+    async with developed(root) as (project, client):
+        await data(client, "/")
+        done = project.swapper.swap(project.saved("shop_swap/stamp.py"))
+
+    assert done.restart == "shop_swap.stamp: middleware is made there"

@@ -81,8 +81,11 @@ def serve() -> int:
     )
     root = Path(settings.root)
 
+    serving = trio.Event()
+
     def tell_ready(_: list[str]) -> None:
         os.write(settings.replies, _READY)
+        serving.set()
 
     with noting_imports(root) as importers:
         swapper = Swapper(
@@ -93,15 +96,24 @@ def serve() -> int:
             app_module=settings.app.partition(":")[0],
         )
         developing.set(swapper)
-        orders = partial(_take_orders, swapper, settings.replies)
+        orders = partial(_take_orders, swapper, settings.replies, serving)
         around = Surroundings(ready=tell_ready, until=orders)
         return serve_here(options, adopt_sockets([settings.socket]), around)
 
 
-async def _take_orders(swapper: Swapper, replies: int) -> None:
+async def _take_orders(swapper: Swapper, replies: int, serving: trio.Event) -> None:
     """Do what the parent says, until it is gone; watch the event loop and the log meanwhile."""
-    with watch_stalls(), swapper.records.listening():
-        await _follow(swapper, replies)
+    with swapper.records.listening():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_name_stalls, serving)
+            await _follow(swapper, replies)
+            nursery.cancel_scope.cancel("the parent is gone")
+
+
+async def _name_stalls(serving: trio.Event) -> None:
+    await serving.wait()  # whoever holds up the start holds up no visitor
+    with watch_stalls():
+        await trio.sleep_forever()
 
 
 async def _follow(swapper: Swapper, replies: int) -> None:

@@ -98,8 +98,9 @@ class Loop:
         # Heavy, and mostly not needed.
         from fxtrio.cli.develop.overlay import open_overlay
 
-        settings = _settings(self.server.root)
-        return open_overlay(self.server.socket, failure, settings=settings, host=self.server.host)
+        root, host = self.server.root, self.server.host
+        settings = _settings(root)
+        return open_overlay(self.server.socket, failure, root=root, settings=settings, host=host)
 
     async def _follow(
         self, pending: PendingChanges, served: Served, failure: Failure | None

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 
 import trio
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fxtrio.cli.develop.handover import GRACE
 from fxtrio.cli.develop.hosts import development_app
 from fxtrio.cli.develop.serving import Failure, Served
+from fxtrio.cli.develop.shown import shown_stop
 from fxtrio.config import Config
 from fxtrio.supervise.binding import grouped
 from fxtrio.supervise.hypercorn_config import make_config
@@ -35,10 +37,10 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 @asynccontextmanager
 async def open_overlay(
-    listener: socket.socket, failure: Failure, *, settings: Config, host: str
+    listener: socket.socket, failure: Failure, *, root: Path, settings: Config, host: str
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    page, told = overlay_app(failure), StandIn(failure)
+    page, told = overlay_app(failure), StandIn(failure, root)
     app = development_app(page, settings, modules=told, host=host, script=SCRIPT)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
     stop = trio.Event()
@@ -78,11 +80,10 @@ def overlay_app(failure: Failure) -> ASGIApp:
 class StandIn:
     """Has no modules; tells open pages why (`fxtrio.cli.develop.pages.Hot`)."""
 
-    def __init__(self, failure: Failure) -> None:
-        """``failure`` is what the pages show."""
-        message = _COLOURS.sub("", failure.details).strip()
-        shown = {"title": failure.title, "message": "", "frame": message}
-        problem = {**shown, "file": "", "line": 0, "column": 0}
+    def __init__(self, failure: Failure, root: Path) -> None:
+        """``failure`` is what the pages of the project in ``root`` show."""
+        details = _COLOURS.sub("", failure.details).strip()
+        problem = shown_stop(failure.title, details, root)
         told = {"type": "custom", "event": "fx:problems", "data": [problem]}
         self._message = json.dumps(told)
         self._closing = trio.Event()

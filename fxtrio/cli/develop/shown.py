@@ -15,7 +15,10 @@ from fxtrio.ssr.failures import RenderFailed
 from fxtrio.tracebacks import first_of, is_application
 
 _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
-_NAMED = re.compile(r"([^\n:]+\.(?:fxl|py)):(?:(\d+):)?")
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
+"""A line that ends a traceback."""
+
+_NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?")
 """A file at the beginning of a message, relative to the project folder."""
 
 _REMEDY = (
@@ -106,6 +109,32 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
     )
 
 
+def shown_stop(title: str, details: str, root: Path) -> Shown:
+    """Return why nothing of the project is served: ``details`` end with a traceback, or a message.
+
+    What stands around a traceback of groups, bars and all, is left aside for the place.
+    """
+    lines = details.splitlines()
+    file, row, column = _place_named(details, root)
+    message = ""
+    for index, text in enumerate(lines):
+        frame = _FRAME.search(text)
+        if frame and Path(frame[1]).is_relative_to(root) and is_application(frame[1]):
+            file, row, column = frame[1], int(frame[2]), 1
+            rest = (one.strip(" |") for one in lines[index + 2 :])  # behind the text of the line
+            message = next((one for one in rest if _RAISED.fullmatch(one)), "")
+    source = _read(Path(file), file) if file else None
+    around = source.frame(row, column) if source is not None and row else ""
+    return Shown(
+        title=title,
+        message=message,
+        file=file,
+        line=row,
+        column=column,
+        frame="\n\n".join(filter(None, (around, details))),
+    )
+
+
 def _place_of(error: BaseException, root: Path) -> Place:
     """Return where in the project an error came from at last."""
     error = first_of(error)
@@ -129,7 +158,7 @@ def _place_named(message: str, root: Path) -> Place:
     named = _NAMED.match(message)
     if named is None or not (root / named[1]).is_file():
         return "", 0, 0
-    return str(root / named[1]), int(named[2] or 1), 1
+    return str(root / named[1]), int(named[2] or 1), int(named[3] or 1)
 
 
 def _read(path: Path, name: str) -> SourceText | None:

@@ -23,7 +23,7 @@ from fxtrio.cli.develop.likeness import is_same
 from fxtrio.cli.develop.records import Records
 from fxtrio.cli.develop.unsafe import find_reason
 from fxtrio.config import Config
-from fxtrio.imports import Imports, imported_anew, resolve
+from fxtrio.imports import Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.secret import project_key
@@ -101,7 +101,10 @@ class Swapper:
         self._code = new
         affected = [one for one in sources if one in new.pages or one in new.endpoints]
         app.replace_site(site, _sources_with_other_sockets(code, new))
-        return Swapped(sources=tuple(affected), modules=len(names) + len(affected))
+        modules = len(names) + len(affected)
+        if _modules_of_hooks(config) & set(names):
+            affected = list(new.pages)  # any of them may be shown in another way, or to nobody
+        return Swapped(sources=tuple(affected), modules=modules)
 
 
 def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextManager[Renderer]:
@@ -111,6 +114,12 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
         timeout=max(config.timeouts.render, _LONGEST_RENDER),
         max_pending=config.ssr.max_pending,
     )
+
+
+def _modules_of_hooks(config: Config) -> set[str]:
+    """Return the modules in which the route hooks are."""
+    hooks = attrs.astuple(config.route_middleware, recurse=False)
+    return {split_name(name)[0] for names in hooks for name in names}
 
 
 def _sources_with_other_sockets(old: Code, new: Code) -> list[str]:

@@ -12,6 +12,7 @@ from starlette.datastructures import State
 from fxtrio.app import Application
 from fxtrio.cli.develop.importers import file_of
 from fxtrio.cli.develop.living import Living
+from fxtrio.imports import split_name
 from fxtrio.jobs.declared import Job
 from fxtrio.manifest import MODULE_PREFIX
 
@@ -25,7 +26,7 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
     for plugin in app.plugins:
         fixed[type(plugin).__module__] = "a plugin is made there"
     for middleware in app.site.config.middleware:
-        fixed[middleware.partition(":")[0]] = "middleware is made there"
+        fixed[split_name(middleware)[0]] = "middleware is made there"
     for file in files:
         if not file.endswith((".py", ".fxl")):
             return f"{Path(file).name}: it is no Python text"
