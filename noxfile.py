@@ -71,6 +71,14 @@ def vscode(session: nox.Session) -> None:
 
 
 @nox.session
+def in_vscode(session: nox.Session) -> None:
+    """Use the packaged extension in a real Visual Studio Code (npm package), in Chromium."""
+    session.install("-e", ".[dev]")
+    _vscode(session)
+    session.run("pytest", "tests/lsp/in_vscode.py", *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Run all tests but those with a browser; arguments after -- go to pytest."""
     session.install("-e", ".[dev]")
