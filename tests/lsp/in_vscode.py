@@ -196,6 +196,14 @@ def test_a_page_in_visual_studio_code(tmp_path: Path) -> None:
         expect(editor.page.locator(".tab.active.dirty")).to_have_count(0)
         assert file.read_text("utf-8").count("posts") == 3
 
+        # Blocks in the Python half are as deep as its others, whatever the UI half has.
+        editor.go_to(*place(text, "if fields:"))
+        keys.press("Enter")
+        line, _ = place(text, "if fields:")
+        editor.expect_at(line + 1, 9)
+        for _ in range(2):
+            keys.press("Control+z")
+
         # A server that dies is followed by one that knows what is open.
         (before,) = languages(process)
         before.kill()

@@ -3,6 +3,7 @@
 const vscode = require('vscode');
 
 const { findCommand } = require('./command.js');
+const { indentBehind } = require('./indent.js');
 const { folderOf, isProject, projectOf } = require('./projects.js');
 const { Server } = require('./server.js');
 
@@ -54,6 +55,21 @@ async function stop(chosen = () => true) {
   await Promise.all(found.map(([, server]) => server.stop()));
 }
 
+/**
+ * Indents the first line of a block in the Python half, which the editor has just begun.
+ *
+ * @type {import('vscode').OnTypeFormattingEditProvider}
+ */
+const blocks = {
+  provideOnTypeFormattingEdits(document, { line }) {
+    const before = new vscode.Range(0, 0, Math.max(line - 1, 0), Number.MAX_SAFE_INTEGER);
+    const indent = indentBehind(document.getText(before).split(/\r?\n/));
+    const { firstNonWhitespaceCharacterIndex: end } = document.lineAt(line);
+    if (indent === undefined) return [];
+    return [vscode.TextEdit.replace(new vscode.Range(line, 0, line, end), indent)];
+  },
+};
+
 /** @param {import('vscode').ExtensionContext} context */
 function activate(context) {
   const log = vscode.window.createOutputChannel('fxtrio', { log: true });
@@ -64,6 +80,7 @@ function activate(context) {
   };
   context.subscriptions.push(
     log,
+    vscode.languages.registerOnTypeFormattingEditProvider('fxl', blocks, '\n'),
     vscode.commands.registerCommand('fx.restart', restart),
     vscode.workspace.onDidGrantWorkspaceTrust(begin),
     vscode.workspace.onDidOpenTextDocument(begin),
