@@ -39,6 +39,7 @@ _GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 
 _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
 _SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
 _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
+_ASSIGNED = re.compile(r"[\w$]+\s*=(?![=>])")
 _ATTRIBUTE = re.compile(r"[\w-]+\s*=\s*[\"'{]")
 _CHILD = re.compile(r"Type '([^'|]+?)(?: \| null)?' is not assignable to type 'ReactNode'")
 _WORD = re.compile(r"[\w$.?\[\]]+")
@@ -84,6 +85,8 @@ class KnownNames:
 
 def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> bool:
     """Whether a complaint at ``offset`` of ``text`` that concerns known types is told."""
+    if found.code in _MEMBERS and _ASSIGNED.match(text, offset):
+        return False  # a key that is added to an object
     if found.code in _MEMBERS or found.code in _NOTHING or found.code in _USES:
         return True
     if found.code == _COMPARED:

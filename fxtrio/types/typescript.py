@@ -29,7 +29,19 @@ _TAKEN = frozenset(
     {
         *("any", "unknown", "never", "object", "string", "number", "boolean", "symbol", "bigint"),
         *("null", "undefined", "void", "type", "interface", "class", "enum", "function", "var"),
-        *("UseWebSocket", "Elsewhere", "NoSegment", "PathOf", "ReactElement", "ReactNode"),
+        *("Link", "Form", "Head", "Script", "Image", "ClientOnly", "Slot", "navigate", "prefetch"),
+        *("refresh", "invalidate", "usePathname", "useParams", "useSearchParams", "useAuth"),
+        *("useNavigation", "useAction", "useWebSocket", "useNonce", "base", "shared"),
+        *(
+            "NoInfer",
+            "ReturnType",
+            "UseWebSocket",
+            "Elsewhere",
+            "NoSegment",
+            "PathOf",
+            "ReactElement",
+            "ReactNode",
+        ),
         *("Record", "Blob", "Promise", "FormData", "URLSearchParams", "Array", "Extract"),
     }
 )

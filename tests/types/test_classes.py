@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, Required, TypedDict
@@ -12,10 +13,11 @@ import pydantic
 import pytest
 from pydantic import PlainSerializer, SecretStr, field_serializer
 
+from fxtrio.compile.installation import JS
 from fxtrio.encode import encode
 from fxtrio.types.annotations import Shaper
 from fxtrio.types.definitions import Definitions
-from fxtrio.types.shapes import Shape
+from fxtrio.types.shapes import NOTHING, Definition, Named, Shape
 from fxtrio.types.sources import Sources
 from fxtrio.types.typescript import Printer
 from tests.types.models import fits
@@ -87,3 +89,14 @@ def test_a_class_is_known_as_it_is_sent(kind: Any, value: Any, shown: str) -> No
 
     assert Printer().type(definitions.resolve(shape)) == shown
     assert fits(json.loads(encode(value, place="test")), shape, named)
+
+
+def test_no_class_is_called_like_something_of_the_client() -> None:
+    declared = (JS / "client" / "index.d.ts").read_text("utf-8")
+    names = set(re.findall(r"^export (?:function|const|class) (\w+)", declared, re.MULTILINE))
+    definitions = [Definition(name, NOTHING) for name in names]
+
+    assert len(names) > 10
+    assert {Printer.of(definitions).type(Named(name)) for name in names} == {
+        f"{name}_" for name in names
+    }
