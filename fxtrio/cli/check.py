@@ -141,5 +141,5 @@ async def _types_beside(
     from fxtrio.cli.typecheck import check_types
 
     places = {(one.path, one.line, one.column) for one in found}
-    checked = await check_types(root, report=report)
+    checked = await check_types(root, syntax=False, report=report)
     return [one for one in checked.problems if (one.path, one.line, one.column) not in places]

@@ -82,12 +82,14 @@ async def check_types(
     *,
     strict: bool = False,
     python: bool = True,
+    syntax: bool = True,
     process: subprocess.Popen[bytes] | None = None,
     report: Callable[[str], None],
 ) -> CheckedTypes:
     """Check the types of the project in ``root``; its code is imported, in ``process`` if given.
 
-    ``report`` gets a line for each thing that takes time. Raises ConfigInvalid, NodeMissing,
+    With ``syntax`` it is told which files do not parse: nobody looks at their types. ``report``
+    gets a line for each thing that takes time. Raises ConfigInvalid, NodeMissing,
     ToolchainFailed, TypesUnknown, CompilerFailed and CheckerFailed.
     """
     import trio
@@ -107,13 +109,17 @@ async def check_types(
     config = load_config(root)
     project = await trio.to_thread.run_sync(check_project, root, config)
     problems: list[Problem] = []
+    if syntax:
+        whole = {page.module.source for page in project.pages if page.whole}
+        sides = {*(one.source for one in project.tree.api), *project.tree.llms.values()}
+        problems += [one for one in project.problems if one.path not in whole | sides]
 
     async def look_at_ui() -> None:
         compiler = await ensure_compiler(report)
         types = await project_types(root, project, process)
         others = await trio.to_thread.run_sync(other_paths, root, config)
         check = TypeCheck(TypesFolder(root, compiler), others)
-        problems.extend(await check.run(project, types))
+        problems.extend(await check.run(project, types, syntax=syntax))
         if strict:
             problems.extend(vague_problems(types, project.pages))
 

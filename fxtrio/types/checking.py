@@ -20,7 +20,13 @@ from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import CompilerFailed, Diagnostic, compile_types
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf
 from fxtrio.types.form_fields import form_problems
-from fxtrio.types.loose_rules import KnownNames, is_certain, is_told, typescript_among
+from fxtrio.types.loose_rules import (
+    KnownNames,
+    is_certain,
+    is_told,
+    says_broken,
+    typescript_among,
+)
 from fxtrio.types.page_types import ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk
 from fxtrio.types.told import problem_of
@@ -55,9 +61,12 @@ class TypeCheck:
         """Compile anew what stays the same: files that UI halves import may have changed."""
         self._compiled = {}
 
-    async def run(self, project: CheckedProject, types: ProjectTypes) -> tuple[Problem, ...]:
+    async def run(
+        self, project: CheckedProject, types: ProjectTypes, *, syntax: bool = False
+    ) -> tuple[Problem, ...]:
         """Write `.fx/types`, and return what is wrong with the UI halves, by place.
 
+        Those that do not parse are left out; with ``syntax`` it is told where they are broken.
         Raises CompilerFailed.
         """
         halves = await trio.to_thread.run_sync(self._begin, project, types)
@@ -70,7 +79,16 @@ class TypeCheck:
             loose = [half for half in loose if half.source not in more]
             await trio.to_thread.run_sync(self.folder.note_typed, strict)
             seen = await self._compile_both(loose, strict, types)
+        chosen: dict[Tier, list[UiHalf]] = {"loose": loose, "strict": strict}
+        broken: dict[str, _Seen] = {}
+        for tier, listed in chosen.items():
+            found = _broken_in(seen[tier])
+            if found:
+                whole = [half for half in listed if half.source not in found]
+                seen[tier] = await self._compile(tier, whole, types)
+                broken |= found
         told = [*await self._judged(seen["loose"], types), *seen["strict"]]
+        told += broken.values() if syntax else ()
         return _problems(halves, told, types)
 
     def _begin(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
@@ -139,6 +157,17 @@ def _typescript_in(seen: Sequence[_Seen]) -> set[str]:
     lines = (one.half.page.ui.split("\n")[one.place[0] - 1] for one in seen)
     told = typescript_among((one.diagnostic, line) for one, line in zip(seen, lines, strict=True))
     return {one.half.source for one, is_told in zip(seen, told, strict=True) if is_told}
+
+
+def _broken_in(seen: Sequence[_Seen]) -> dict[str, _Seen]:
+    """Return where halves do not parse, by source: the first place of each."""
+    found: dict[str, _Seen] = {}
+    for one in seen:
+        if says_broken(one.diagnostic):
+            first = found.setdefault(one.half.source, one)
+            if one.offset < first.offset:
+                found[one.half.source] = one
+    return found
 
 
 def _seen(

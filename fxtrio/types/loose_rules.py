@@ -24,6 +24,17 @@ _TYPED = range(8000, 8100)
 _SYNTAX = range(1000, 2000)
 """Halves have been parsed before, as TypeScript."""
 
+_BROKEN = frozenset(
+    {
+        *(1002, 1003, 1005, 1007, 1009, 1010, 1109, 1110, 1121, 1185, 1198, 1199, 1351, 1353, 1357),
+        *range(1124, 1147),
+        *(1160, 1161, 1178, 1179, 1180, 1381, 1382, 1389, 1390, 1472, 1473, 1477, 1498),
+        *range(1434, 1444),
+        *(17002, 17008, 17014, 17015),
+    }
+)
+"""What the parser says. As long as it says something, nobody has looked at types."""
+
 _MISREAD = frozenset({*_SYNTAX, 2362, 2363, 2365, 2693, 18042})
 """What ``useState<string>("")`` is as JavaScript: two comparisons."""
 
@@ -58,6 +69,11 @@ def typescript_among(found: Iterable[tuple[Diagnostic, str]]) -> list[bool]:
         or (one.code in _MISREAD and _TYPE_ARGUMENTS.search(line) is not None)
         for one, line in listed
     ]
+
+
+def says_broken(found: Diagnostic) -> bool:
+    """Whether a complaint says that a file does not parse."""
+    return found.code in _BROKEN
 
 
 def is_certain(found: Diagnostic) -> bool:

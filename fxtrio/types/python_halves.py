@@ -153,10 +153,12 @@ def _command(name: str) -> list[str] | None:
 
 def _write_modules(root: Path, pages: Iterable[CheckedPage]) -> dict[str, tuple[str, int]]:
     """Write the virtual modules; return their sources and the line that was put in, by path."""
-    found = {}
+    found: dict[str, tuple[str, int]] = {}
     for page in pages:
         flat = re.sub(r"\W", "_", page.module.source.removesuffix(".fxl"))
         path = FOLDER / "python" / f"{flat}.py"
+        if path.as_posix() in found:  # of two pages such as a/b.fxl and a_b.fxl
+            path = FOLDER / "python" / f"{flat}_{len(found)}.py"
         text, line = _with_injected(page)
         write_text(root / path, text)
         found[path.as_posix()] = page.module.source, line

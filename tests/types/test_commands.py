@@ -80,6 +80,31 @@ async def test_fx_check_tells_each_mistake_once(tmp_path: Path) -> None:
     assert [(one.line, one.column) for one in after] == [(10, 10), (13, 19)]
 
 
+@pytest.mark.node
+def test_pages_that_do_not_parse_are_named_and_hide_nothing(tmp_path: Path) -> None:
+    files = {
+        "pages/index.fxl": LOADER.replace("who(request)", "1") + VIEW % "titel",
+        "pages/python.fxl": LOADER.replace("(request)", "(request", 1) + VIEW % "titel",
+        "pages/bracket.fxl": VIEW % "(title",
+        "pages/ui.fxl": VIEW.replace("return", "const = 5;\n  return") % "titel",
+        "pages/typed.fxl": "const size: number = ;\n" + VIEW % "titel",
+        "pages/plain.fxl": "const size: number = 1;\n" + VIEW % "titel",
+    }
+    write_tree(tmp_path, files)
+    code, output = run("typecheck", "--root", str(tmp_path), "--json")
+    found = [(one["path"], one["line"], one["column"]) for one in json.loads(output)["problems"]]
+
+    assert code == 1
+    assert [(Path(path).name, line, column) for path, line, column in found] == [
+        ("bracket.fxl", 2, 19),
+        ("index.fxl", 7, 19),
+        ("plain.fxl", 3, 19),
+        ("python.fxl", 2, 15),
+        ("typed.fxl", 1, 22),
+        ("ui.fxl", 2, 9),
+    ]
+
+
 async def test_what_stays_the_same_is_not_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,11 +80,13 @@ def test_a_checker_is_used_that_has_settings(
 async def test_mistakes_have_the_lines_of_the_page(
     tmp_path: Path, file: str, settings: str, cause: str
 ) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": PAGE, file: settings})
+    pages = {"pages/index.fxl": PAGE, "pages/a/b.fxl": PAGE, "pages/a_b.fxl": PAGE}
+    write_tree(tmp_path, {**pages, file: settings})
     write_tree(tmp_path, {"lib/store.py" if "lib" in settings else "store.py": STORE})
     problems, lines = await told(tmp_path)
 
-    assert [one.partition(": ")[0] for one in problems] == ["pages/index.fxl:8:19"], lines
+    found = sorted(one.partition(": ")[0] for one in problems)
+    assert found == [f"{page}:8:19" for page in sorted(pages)], lines
     assert cause in problems[0]
 
 
