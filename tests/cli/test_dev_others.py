@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.cli.in_browser import edit, hydrated, open_home
+from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.support import Server
 from tests.trees import write_tree
 
@@ -70,9 +70,13 @@ def test_a_package_that_is_installed_is_there_without_a_restart_by_hand(
     page = open_home(browser, server)
     hydrated(page)
 
+    message = "'greeting' cannot be found. Run 'npm install greeting'."
     edit(project, "import { Form }", 'import { greet } from "greeting";\nimport { Form }')
+    expect(page.locator("fx-overlay")).to_contain_text(message)
     edit(project, "<h1>Notes</h1>", "<h1>{greet()}</h1>")
-    expect(page.locator("fx-overlay")).to_contain_text("greeting")
+    wait_for(server, "~ pages/index.fxl", 2)
+    expect(page.locator("fx-overlay")).to_contain_text(message)
+    expect(page.locator("h1")).to_have_text("Notes")  # what was right before is shown
     npm("pack", "--pack-destination", str(project.parent), cwd=project.parent / "greeting")
     npm("install", "--offline", "../greeting-1.0.0.tgz", cwd=project)
 

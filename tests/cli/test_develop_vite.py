@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import attrs
+import pytest
 import trio
 import trio.testing
 
 from fxtrio.cli.develop.launch import ViteSettings
-from fxtrio.cli.develop.vite import Vite
+from fxtrio.cli.develop.vite import OrderVoid, Vite
 
 TIMES = 40
 """Which of two tasks comes first is left to chance."""
@@ -77,4 +78,26 @@ async def test_an_order_that_is_given_up_while_it_is_sent_is_sent_whole() -> Non
         nursery.cancel_scope.cancel()
     first, second = map(json.loads, lines.splitlines())
     assert (first["files"], second["op"]) == (["one", "two"], "site")
+    await answers.aclose()
+
+
+async def test_orders_are_void_when_the_process_is_given_up() -> None:
+    orders, heard = trio.testing.memory_stream_one_way_pair()
+    answers, told = trio.testing.memory_stream_one_way_pair()
+    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+    void: list[str] = []
+
+    async def ask(op: str) -> None:
+        with pytest.raises(OrderVoid):
+            await vite.ask(op)
+        void.append(op)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask, "look")
+        await trio.testing.wait_all_tasks_blocked()
+        vite.give_up()
+        await orders.aclose()
+    await ask("warm")
+    assert void == ["look", "warm"]
+    await heard.aclose()
     await answers.aclose()

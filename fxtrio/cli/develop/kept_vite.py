@@ -88,7 +88,7 @@ class KeptVite:
     async def ask(self, op: str, fields: dict[str, Any]) -> Any:
         """Return the answer to one order, of a process that is started for it if none runs.
 
-        One that ends meanwhile is replaced once. Raises NodeMissing and BundlerCrashed.
+        One that ends meanwhile is replaced once. Raises NodeMissing, and what `Vite.ask` does.
         """
         await self._see_that_it_runs()
         try:
@@ -100,7 +100,7 @@ class KeptVite:
         return await self.ask_now(op, fields)
 
     async def ask_now(self, op: str, fields: dict[str, Any]) -> Any:
-        """Return the answer of the process that runs. Raises BundlerCrashed without one."""
+        """Return the answer of the process that runs. Raises what `Vite.ask` does."""
         assert self._vite is not None  # it has been started
         return await self._vite.ask(op, **fields)
 

@@ -10,6 +10,7 @@ import attrs
 import trio
 
 from fxtrio.cli.develop.told_once import ToldOnce
+from fxtrio.cli.develop.vite import OrderVoid
 from fxtrio.compile.problems import placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.surroundings import package_problems
@@ -67,6 +68,8 @@ class LikelyMistakes:
                 return
             try:
                 found = ui_found(self.root, await self.ask(order))
+            except OrderVoid:
+                return  # the next one is asked by who has started it
             except FxtrioError as error:
                 self.report(str(error))
                 return

@@ -18,9 +18,17 @@ from fxtrio.cli.develop.adopted import Adopted, adopt
 from fxtrio.cli.develop.launch import Ahead, ViteSettings
 from fxtrio.cli.develop.lines import read_lines
 from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.errors import FxtrioError
 
 _GRACE = 1.0  # seconds to end by itself once its input has ended
 _LAST = 20  # lines that an error shows
+
+
+class OrderVoid(FxtrioError):
+    """The process is started anew: whoever needs an answer asks the next one."""
+
+    def __init__(self) -> None:
+        super().__init__("Node is started anew.")
 
 
 @attrs.define(eq=False)
@@ -38,26 +46,33 @@ class Vite:
     ended: trio.Event = attrs.field(factory=trio.Event)
     """Set when the process has ended by itself."""
 
+    _given_up: bool = False
+
     async def ask(self, op: str, **fields: Any) -> Any:
-        """Return the answer to one order. Raises BundlerCrashed when there will be none."""
+        """Return the answer to one order.
+
+        Raises BundlerCrashed when there will be none, OrderVoid when the block ends.
+        """
         number = next(self._numbers)
         send, receive = trio.open_memory_channel[Any](1)
         self._waiting[number] = send
         try:
-            if self.ended.is_set():
-                raise self._crashed()
+            if self.ended.is_set() or self._given_up:
+                raise self._unanswered()
             await self._say({"id": number, "op": op, **fields})
             with receive:  # without a checkpoint: nobody answers who has gone
                 answer = await receive.receive()
         except (trio.EndOfChannel, trio.BrokenResourceError, trio.ClosedResourceError):
-            raise self._crashed() from None
+            raise self._unanswered() from None
         finally:
             self._waiting.pop(number, None)
         if "failed" in answer:
             raise BundlerCrashed(0, answer["failed"])
         return answer["done"]
 
-    def _crashed(self) -> BundlerCrashed:
+    def _unanswered(self) -> FxtrioError:
+        if self._given_up:
+            return OrderVoid()
         return BundlerCrashed(self._process.returncode or 0, "\n".join(self._lines[-_LAST:]))
 
     async def _say(self, message: Any) -> None:
@@ -78,6 +93,14 @@ class Vite:
         await self._process.wait()
         self.ended.set()
         ready.close()
+        self._let_go()
+
+    def give_up(self) -> None:
+        """Answer nobody any more."""
+        self._given_up = True
+        self._let_go()
+
+    def _let_go(self) -> None:
         for send in self._waiting.values():
             send.close()
 
@@ -113,6 +136,7 @@ async def open_vite(
         if "failed" in answer:
             raise BundlerCrashed(process.returncode or 0, answer["failed"])
     finally:
+        vite.give_up()
         await _end(process)
 
 

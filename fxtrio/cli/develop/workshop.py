@@ -26,6 +26,7 @@ from fxtrio.cli.develop.shown import Shown, shown_failure
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
 from fxtrio.cli.develop.told import change_order
 from fxtrio.cli.develop.told_once import ToldOnce
+from fxtrio.cli.develop.vite import OrderVoid
 from fxtrio.cli.develop.watch import Changes
 from fxtrio.compile.bundle import BundleResult, encode_plan, read_result
 from fxtrio.compile.editor_types import write_client_types
@@ -360,5 +361,7 @@ class Workshop:
     async def _ask_later(self, op: str, fields: dict[str, Any]) -> None:
         try:
             await self._ask(op, **fields)
+        except OrderVoid:
+            pass  # `prepare` asks for everything anew
         except FxtrioError as error:
             self.report(str(error))

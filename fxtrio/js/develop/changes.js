@@ -199,20 +199,20 @@ export class Changes {
     const { errors, module } = this.#vite.parseSync(staged, text, {
       lang: /\.m?ts$/.test(staged) ? 'ts' : 'tsx',
     });
-    const shown = path.isAbsolute(file) ? file : this.#site.idOf(file).replace(/\.tsx$/, '');
+    const id = path.isAbsolute(file) ? file : this.#site.idOf(file);
+    const shown = path.isAbsolute(file) ? file : id.replace(/\.tsx$/, '');
     if (errors.length > 0) {
       const [{ message, labels }] = errors;
       const offset = labels?.[0]?.start ?? 0;
       return { title: 'This does not parse', message, file: shown, ...placeIn(text, offset) };
     }
-    const missing = unresolvedImport(module, { root: this.#root, file: shown });
+    const { pluginContainer } = this.#server.environments.client;
+    const resolves = async (/** @type {string} */ specifier) =>
+      (await pluginContainer.resolveId(specifier, id)) !== null;
+    const missing = await unresolvedImport(module, text, { root: this.#root, file: id, resolves });
     if (missing === null) return null;
-    return {
-      title: 'This import leads nowhere',
-      message: `'${missing.value}' cannot be found. Check the path, or save that file.`,
-      file: shown,
-      ...placeIn(text, missing.start),
-    };
+    const { message, start } = missing;
+    return { title: 'This import leads nowhere', message, file: shown, ...placeIn(text, start) };
   }
 
   /**

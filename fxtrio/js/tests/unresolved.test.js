@@ -16,25 +16,48 @@ fs.writeFileSync(path.join(root, 'parts/card.jsx'), '');
 test.after(() => fs.rmSync(root, { recursive: true }));
 
 /** @param {string} text */
-function missing(text) {
+async function missing(text) {
   const file = path.join(root, 'pages/index.fxl');
-  return unresolvedImport(parseSync('a.tsx', text).module, { root, file });
+  const resolves = async (/** @type {string} */ name) => {
+    if (name === 'react/no') throw new Error("'react' has no './no'");
+    return name === 'react';
+  };
+  const place = { root, file, resolves };
+  return unresolvedImport(parseSync('a.tsx', text).module, text, place);
 }
 
-test('files of the project that are there, and packages, are no mistake', () => {
-  const text = `import { Card } from '../parts/card';\nimport '@/parts/card.jsx?raw';\nimport 'react';`;
-  assert.equal(missing(text), null);
+test('files of the project that are there, packages and addresses are no mistake', async () => {
+  const text =
+    `import { Card } from '../parts/card';\nimport '@/parts/card.jsx?raw';\nimport 'react';` +
+    `import 'https://other.example/x.js';\nimport '#own';\nimport '/logo.svg';`;
+  assert.equal(await missing(text), null);
 });
 
-test('the first import of nothing is returned with its place', () => {
-  const text = `import '../parts/card';\nimport { Box } from '../parts/box';\nimport './x.css';`;
-  assert.deepEqual(missing(text), { start: text.indexOf("'../parts/box'"), value: '../parts/box' });
+test('the first import of nothing is returned with its place', async () => {
+  const file = '. Check the path, or save that file.';
+  for (const [text, quoted, remedy] of [
+    [
+      `import '../parts/card';\nimport { Box } from '../parts/box';\nimport './x.css';`,
+      "'../parts/box'",
+      file,
+    ],
+    [`export { Box } from './box';\nimport './x.css';`, "'./box'", file],
+    [`import 'react';\nexport * from './no';`, "'./no'", file],
+    [`const late = () => import("./late");\nimport(\`./\${late}\`);`, '"./late"', file],
+    [`import { greet } from 'greeting/soft';`, "'greeting/soft'", ". Run 'npm install greeting'."],
+  ]) {
+    const value = quoted.slice(1, -1);
+    const message = `'${value}' cannot be found${remedy}`;
+    assert.deepEqual(await missing(text), { start: text.indexOf(quoted), message });
+  }
+  const text = `import no from 'react/no';`;
+  assert.deepEqual(await missing(text), { start: 15, message: "'react' has no './no'" });
 });
 
-test('what only has types is not asked for', () => {
-  assert.equal(
-    missing(`import type { Box } from './types';\nimport { type One } from './no';`),
-    null,
-  );
-  assert.notEqual(missing(`export * from './no';\nimport { type One, two } from './no';`), null);
+test('what only has types is not asked for', async () => {
+  const types =
+    `import type { Box } from './types';\nimport { type One } from './no';\n` +
+    `export type { Two } from './no';\nexport { type Three } from './no';`;
+  assert.equal(await missing(types), null);
+  assert.notEqual(await missing(`import { type One, two } from './no';`), null);
 });
