@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import attrs
@@ -12,6 +12,7 @@ from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
+from fxtrio.compile.whole_files import write_whole
 from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Assets, Manifest, Mode, PageRoute, View
 
@@ -34,8 +35,8 @@ def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
     """Write both halves of ``pages`` into a build folder."""
     for page in pages:
         if page.module.code is not None:
-            _write(folder / page.module.code, page.python)
-        _write(folder / "ui" / f"{page.module.source}.tsx", page.ui)
+            write_whole(folder / page.module.code, page.python.encode())
+        write_whole(folder / "ui" / f"{page.module.source}.tsx", page.ui.encode())
 
 
 def remove_halves(sources: Iterable[str], folder: Path) -> None:
@@ -45,9 +46,14 @@ def remove_halves(sources: Iterable[str], folder: Path) -> None:
         (folder / "ui" / f"{source}.tsx").unlink(missing_ok=True)
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8", newline="")
+def remove_other_halves(pages: Collection[CheckedPage], folder: Path) -> None:
+    """Remove from a build folder what is of no page of ``pages``."""
+    wanted = {folder / "ui" / f"{page.module.source}.tsx" for page in pages}
+    wanted |= {folder / page.module.code for page in pages if page.module.code is not None}
+    for name in ("ui", "server"):
+        for path in (folder / name).rglob("*"):
+            if path not in wanted and path.is_file() and path.suffix != ".part":
+                path.unlink(missing_ok=True)
 
 
 def bundle_plan(

@@ -16,6 +16,7 @@ import attrs
 
 from fxtrio.compile.installation import JS
 from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.whole_files import write_whole
 from fxtrio.types.client_types import Tier, app_module, module_name, page_module
 from fxtrio.types.page_types import PageTypes, ProjectTypes, dump_types
 from fxtrio.types.paths import path_types
@@ -206,13 +207,7 @@ def slots_around(page: PageTypes, slots: Mapping[str, frozenset[str]]) -> list[s
 
 def write_text(path: Path, text: str) -> bool:
     """Write a file whose text is another one; return whether it was."""
-    try:
-        if path.read_text("utf-8") == text:
-            return False
-    except (OSError, ValueError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8", newline="")
-    return True
+    return write_whole(path, text.encode())
 
 
 def digest_of(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -99,3 +100,12 @@ def test_variables_of_env_files_are_those_that_the_files_set_now(
         wait_for_heading(server, f"{said} public-{said}")
     env.unlink()
     wait_for_heading(server, " ")
+
+
+def test_a_build_that_is_removed_is_made_anew(server: Server, project: Path) -> None:
+    wait_for_heading(server, "Notes")
+    shutil.rmtree(project / ".fx")  # as `git clean` does
+    wait_for(server, "started in", 2)
+    edit(project, "<h1>Notes", "<h1>More notes")
+    wait_for_heading(server, "More notes")
+    assert ".fx/dev/manifest.json has changed" in server.output()

@@ -118,6 +118,16 @@ def test_a_folder_may_come_with_files_that_nobody_tells(folder: str, tmp_path: P
     assert Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))
 
 
+def test_a_build_that_somebody_has_removed_is_told(tmp_path: Path) -> None:
+    build, half = tmp_path / ".fx/dev/manifest.json", tmp_path / ".fx/dev/ui/index.fxl.tsx"
+    ignored = Ignored(tmp_path)
+
+    assert ignored.lets_pass(Change.deleted, str(build))
+    assert not ignored.lets_pass(Change.deleted, str(half))
+    write_tree(tmp_path, {".fx/dev/manifest.json": "{}"})
+    assert not ignored.lets_pass(Change.added, str(build))
+
+
 def test_lines_that_are_no_patterns_are_passed_over(tmp_path: Path) -> None:
     write_tree(tmp_path, {".gitignore": "!\nmade/\n[z-a]\nhalf\\\n", "fx.config.json": "{"})
 

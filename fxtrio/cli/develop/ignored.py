@@ -13,6 +13,8 @@ from pathspec import GitIgnoreSpec
 from watchfiles import Change, DefaultFilter
 
 from fxtrio.config import CONFIG_FILE, read_config
+from fxtrio.manifest import FILE_NAME
+from fxtrio.manifest import FOLDERS as DEVELOPMENT
 
 GIT_FILE = ".gitignore"
 INSTALLED = (
@@ -22,6 +24,9 @@ INSTALLED = (
     "node_modules/.yarn-integrity",
 )
 """What package managers write last, relative to the project folder."""
+
+BUILT = f"{DEVELOPMENT['development']}/{FILE_NAME}"
+"""What is missing when somebody has removed the development build, such as by `git clean`."""
 
 FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
 """Names of folders in which nothing ever matters, but for `INSTALLED`."""
@@ -111,12 +116,14 @@ class Ignored:
     def lets_pass(self, change: Change, path: str) -> bool:
         """Return whether the change of a file is to be acted on: a filter of watchfiles."""
         file = Path(path)
+        if path == str(self.root / BUILT):
+            return change is Change.deleted and not file.exists()
         if file.name == GIT_FILE or path == str(self.root / CONFIG_FILE):
             self.read()
         try:
             found = file.stat()
         except OSError:  # deleted
-            return not self.covers(file)
+            return path == str(self.root / BUILT) or not self.covers(file)
         if (found.st_dev, found.st_ino) in self._output:
             return False
         # A folder stands for the files in it.

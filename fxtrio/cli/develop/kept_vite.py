@@ -68,7 +68,8 @@ class KeptVite:
         variables, self._variables = self._variables, public_variables()
         before = self._vite.settings if self._vite is not None and self.runs else None
         now = settings, self._packages, self._variables
-        if (before, packages, variables) == now:
+        is_made = (Path(settings.folder) / "runtime").is_dir()  # somebody may have removed it
+        if (before, packages, variables) == now and is_made:
             return False
         self._renewal.cancel("settings, packages or public variables have changed")
         self._renewal = trio.CancelScope()

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import attrs
 
-from fxtrio.cli.develop.ignored import INSTALLED
+from fxtrio.cli.develop.ignored import BUILT, INSTALLED
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import CONFIG_FILE, Config
 
@@ -67,7 +67,7 @@ def sort_changes(
         inside = path.is_relative_to(config.pages_dir)
         exists = (root / file).exists()
         routed = path.suffix in _ROUTED or (root / file).is_dir() or not (path.suffix or exists)
-        if file == CONFIG_FILE or file.startswith(".env"):
+        if file in (CONFIG_FILE, BUILT) or file.startswith(".env"):
             group = "settings"
         elif file in _PACKAGES:
             group = "packages"

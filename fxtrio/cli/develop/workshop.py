@@ -6,7 +6,6 @@ A file that has become wrong changes nothing but what is said about it.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -35,11 +34,13 @@ from fxtrio.compile.parts import (
     make_manifest,
     planned_site,
     remove_halves,
+    remove_other_halves,
     write_halves,
 )
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.compile.views import PlannedSite
+from fxtrio.compile.whole_files import write_whole
 from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
@@ -299,10 +300,10 @@ class Workshop:
             answer = await self._ask("site", plan=self._plan(project, site))
             self._result = read_result(answer)
         manifest = make_manifest(project, site, self.config, "development", self._result)
-        if manifest != self._manifest:
+        file = self.folder / FILE_NAME
+        if manifest != self._manifest or not file.exists():
             self._manifest = manifest
-            file = self.folder / FILE_NAME
-            await trio.to_thread.run_sync(file.write_bytes, dump_manifest(manifest))
+            await trio.to_thread.run_sync(write_whole, file, dump_manifest(manifest))
 
     def _plan(self, project: CheckedProject, site: PlannedSite) -> Any:
         plan = bundle_plan(self.root, self.folder, project, site, self.config, "development")
@@ -310,10 +311,9 @@ class Workshop:
 
     def _write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages; nothing of pages that are gone stays."""
-        for name in ("ui", "server"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_halves(project.pages, self.folder)
+        remove_other_halves(project.pages, self.folder)
         write_client_types(self.root)
 
     def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:

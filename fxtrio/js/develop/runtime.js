@@ -48,8 +48,7 @@ export async function bundleRuntime(require, parent) {
   if (fs.existsSync(target)) return target;
   const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
   const { build } = await import(pathToFileURL(rolldown).href);
-  fs.rmSync(parent, { recursive: true, force: true });
-  const part = `${target}.part`;
+  const part = `${target}.${process.pid}.part`; // another `fx dev` of the project may do the same
   const shared = {
     external: [/^react/, /^node:/, '/@react-refresh'],
     logLevel: 'silent',
@@ -58,8 +57,32 @@ export async function bundleRuntime(require, parent) {
   const names = { entryFileNames: '[name].js', chunkFileNames: 'shared-[hash].js' };
   await build({ ...shared, input: INPUT, output: { dir: part, format: 'esm', ...names } });
   await build({ ...shared, input: SERVER, output: { file: `${part}/${RENDERS}`, format: 'cjs' } });
-  fs.renameSync(part, target);
+  put(part, target);
+  for (const name of fs.readdirSync(parent)) {
+    const other = path.join(parent, name);
+    if (!other.startsWith(target) && !name.endsWith('.part')) remove(other);
+  }
   return target;
+}
+
+/**
+ * Put a folder in its place, unless somebody else has put the same there meanwhile.
+ *
+ * @param {string} part
+ * @param {string} target
+ */
+export function put(part, target) {
+  try {
+    fs.renameSync(part, target);
+  } catch (error) {
+    if (!fs.existsSync(target)) throw error;
+    remove(part);
+  }
+}
+
+/** @param {string} folder */
+function remove(folder) {
+  fs.rmSync(folder, { recursive: true, force: true });
 }
 
 /**

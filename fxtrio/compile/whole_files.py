@@ -1,0 +1,23 @@
+"""Files of a build folder that others may read at any moment: they find the old text or the new."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_whole(path: Path, data: bytes) -> bool:
+    """Write a file in one step, with its folders; return whether it was another one before."""
+    try:
+        if path.read_bytes() == data:
+            return False
+    except OSError:  # there is none
+        path.parent.mkdir(parents=True, exist_ok=True)
+    # Another process may write the same: two `fx dev` of one project.
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return True
