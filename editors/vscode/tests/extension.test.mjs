@@ -6,6 +6,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 
 import { makeContext, openEditor } from './editor.mjs';
 
+/** For each test: what it waits for may never come. */
+const limit = { timeout: 60_000 };
+
 let project = '';
 beforeEach(() => {
   project = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-'));
@@ -46,7 +49,7 @@ const DIES = [
   '});',
 ];
 
-test('in a folder that is not trusted the extension starts nothing', async () => {
+test('in a folder that is not trusted the extension starts nothing', limit, async () => {
   write();
   const editor = openEditor({ isTrusted: false, folders: [project] });
   editor.extension.activate(makeContext());
@@ -57,7 +60,7 @@ test('in a folder that is not trusted the extension starts nothing', async () =>
   assert.deepEqual(editor.told, []);
 });
 
-test('a command that is not there is told of, with what to do', async () => {
+test('a command that is not there is told of, with what to do', limit, async () => {
   const settings = { 'fx.command': '/nowhere/fx' };
   const editor = openEditor({ isTrusted: true, folders: [project], settings });
   editor.extension.activate(makeContext());
@@ -70,7 +73,7 @@ test('a command that is not there is told of, with what to do', async () => {
   ]);
 });
 
-test('a server that cannot start is told of once, with the last that it says', async () => {
+test('a server that cannot start is told of once, with the last that it says', limit, async () => {
   const file = write(
     'console.error("careful\\nerror fx lsp: pygls is not installed.");',
     'process.exit(1);',
@@ -86,7 +89,7 @@ test('a server that cannot start is told of once, with the last that it says', a
   assert.deepEqual(runs(), ['lsp']);
 });
 
-test('a server that dies is started anew, four times', async () => {
+test('a server that dies is started anew, four times', limit, async () => {
   const file = write(...DIES);
   const editor = openEditor({ isTrusted: true, folders: [project] });
   editor.extension.activate(makeContext());
@@ -99,7 +102,7 @@ test('a server that dies is started anew, four times', async () => {
   assert.equal(runs().length, 5);
 });
 
-test('a server that does not answer is ended when it is not wanted any more', async () => {
+test('a server that does not answer is ended when it is not wanted any more', limit, async () => {
   write('process.on("SIGTERM", () => {});', 'setInterval(() => {}, 1000);');
   const editor = openEditor({ isTrusted: true, folders: [project] });
   editor.extension.activate(makeContext());
