@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from fxtrio.openapi.schemas import Limits
+from fxtrio.openapi.schemas import WHOLE, Limits
 from fxtrio.types.pydantic_models import is_pydantic, schema_of
 
 log = logging.getLogger("fx.openapi")
@@ -71,7 +71,9 @@ def _of_pydantic(kind: Any) -> Limits:
         return {}
     if "$ref" in whole:  # it refers to itself
         whole = whole["$defs"][whole["$ref"].rpartition("/")[2]]
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
+    if whole.get("additionalProperties") is False:
+        found[WHOLE] = {"additionalProperties": False}
     for name, schema in whole.get("properties", {}).items():
         several = schema.get("anyOf", [schema])
         values = [one for one in several if one.get("type") != "null"]

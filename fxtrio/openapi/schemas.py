@@ -26,7 +26,11 @@ from fxtrio.types.shapes import (
 
 Schema = dict[str, Any]
 Limits = Mapping[str, Mapping[str, Any]]
-"""Key of an object to the keywords that its value must fit besides its type."""
+"""Key of an object to the keywords that its value must fit besides its type; `WHOLE` has those of
+the object itself."""
+
+WHOLE = ""
+"""What no key is called."""
 
 FILE = "file"
 """The `Plain.format` of what only a form can carry."""
@@ -82,7 +86,7 @@ class Schemas:
         return {} if isinstance(shape, Vague) else self._union(shape)
 
     def object(self, shape: ObjectShape, limits: Limits) -> Schema:
-        """Return the schema of an object; further keys are not forbidden."""
+        """Return the schema of an object; further keys are forbidden by ``limits`` only."""
         properties = {
             key.name: _limited(self.schema(key.shape), limits.get(key.name, {}))
             for key in shape.keys
@@ -93,7 +97,7 @@ class Schemas:
             found["properties"] = properties
         if required:
             found["required"] = required
-        return found
+        return {**found, **limits.get(WHOLE, {})}
 
     def _union(self, shape: UnionShape) -> Schema:
         values = [part.value for part in shape.parts if isinstance(part, Constant)]

@@ -40,7 +40,7 @@ class Order:
     stripped: str = attrs.field(default="", converter=str.strip, validator=v.max_len(3))
 
 
-class Guest(pydantic.BaseModel):
+class Guest(pydantic.BaseModel, extra="forbid"):
     name: str = pydantic.Field(min_length=1, max_length=40, description="As on the door.")
     age: int | None = pydantic.Field(default=None, ge=18)
     email: Annotated[str, pydantic.Field(pattern="^.+@.+$")]

@@ -88,6 +88,20 @@ async def test_a_body_that_fits_is_taken_and_one_that_does_not_is_refused(
         assert fits == (answer.status_code == 200), (body, answer.text)
 
 
+async def test_keys_that_a_model_forbids_are_forbidden_in_the_document(
+    client: Client, document: dict[str, Any]
+) -> None:
+    body = {"name": "A", "email": "a@b", "more": 1}
+    answer = await client.request("POST", f"{SHOP.format(id=1)}/invite", json=body)
+    content = document["paths"][f"{SHOP}/invite"]["post"]["requestBody"]["content"]
+
+    assert answer.status_code == 422
+    for media in content.values():
+        schema = {**media["schema"], "components": document["components"]}
+        assert not jsonschema.Draft202012Validator(schema).is_valid(body)
+        assert jsonschema.Draft202012Validator(schema).is_valid({"name": "A", "email": "a@b"})
+
+
 async def test_unknown_actions_and_pages_are_refused_as_is_said(
     client: Client, document: dict[str, Any]
 ) -> None:
