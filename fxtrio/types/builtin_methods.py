@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from starlette.datastructures import UploadFile
+
 _TEXT = (
     *("capitalize", "casefold", "center", "expandtabs", "format", "format_map", "join", "ljust"),
     *("lower", "lstrip", "removeprefix", "removesuffix", "replace", "rjust", "rstrip", "strip"),
@@ -34,7 +36,8 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
     int: {"bit_length": int, "conjugate": int},
     float: {"is_integer": bool, "hex": str},
     datetime.datetime: {
-        **dict.fromkeys(("isoformat", "strftime", "ctime", "tzname"), str),
+        **dict.fromkeys(("isoformat", "strftime", "ctime"), str),
+        "tzname": str | None,
         **dict.fromkeys(("astimezone", "replace"), datetime.datetime),
         "date": datetime.date,
         "time": datetime.time,
@@ -65,6 +68,7 @@ ATTRIBUTES: Mapping[type, Mapping[str, Any]] = {
     datetime.timedelta: dict.fromkeys(("days", "seconds", "microseconds"), int),
     uuid.UUID: {"hex": str, "urn": str, "int": int, "version": int | None},
     PurePath: dict.fromkeys(("name", "stem", "suffix"), str),
+    UploadFile: {"filename": str | None, "size": int | None, "content_type": str | None},
 }
 """By type: attribute to what it is."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Mapping
 
 from fxtrio.types.members import iterated
@@ -12,6 +13,7 @@ from fxtrio.types.values import (
     Entry,
     Known,
     List,
+    Live,
     Tuple,
     Unknown,
     Value,
@@ -43,6 +45,8 @@ def _listed(arguments: Arguments) -> Value:
     if not arguments[0]:
         return List(None)
     source = arguments[0][0]
+    if isinstance(source, Live) and isinstance(source.value, enum.EnumMeta):
+        return List(Known(source.value))
     if isinstance(source, List):
         return List(source.item, "list", source.spoiled)
     return List(iterated(source))
@@ -98,6 +102,17 @@ def _next(arguments: Arguments) -> Value:
     return either([first, *arguments[0][1:]])
 
 
+def _mapped(arguments: Arguments) -> Value:
+    function = arguments[0][0] if arguments[0] else NONE
+    simple = isinstance(function, Live) and function.value in (str, int, float, bool, repr)
+    if not simple:
+        for one in (*arguments[0], *arguments[1].values()):
+            spoil(one, Unknown("it is passed to a function"))
+        return Unknown("what the function gives is not known")
+    kind = function.value if isinstance(function, Live) and function.value is not repr else str
+    return List(Known(kind))
+
+
 def _without_none(arguments: Arguments) -> Value:
     positional = arguments[0]
     inner = iterated(positional[-1]) if positional else Unknown("nothing is filtered")
@@ -122,5 +137,6 @@ CONTAINERS: Mapping[str, Callable[[Arguments], Value]] = {
     "builtins.dict": _dicted,
     "builtins.next": _next,
     "builtins.filter": _without_none,
+    "builtins.map": _mapped,
 }
 """By module and name: what a call gives."""

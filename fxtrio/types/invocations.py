@@ -12,6 +12,7 @@ import inspect
 import types
 import typing
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from starlette.datastructures import FormData, Headers, QueryParams
@@ -72,7 +73,7 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
     if function is typing.cast and len(positional) == 2:
         target = positional[0]
         return known(target.value) if isinstance(target, Live) else Unknown("the cast is not known")
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
+    name = _name_of(function)
     if name in FUNCTIONS:
         return known(FUNCTIONS[name])
     if name in CONTAINERS:
@@ -128,13 +129,26 @@ def _call_function(
     returned = hints.get("return", inspect.Parameter.empty)
     generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
     if returned is inspect.Parameter.empty and not generator:
-        return _pending(function, reader.run(function, arguments))
+        return _pending(function, _told_here(function, reader.run(function, arguments)))
     bound = _variables(function, hints, arguments)
     _spoil_changeable(function, hints, arguments)
     if owner is not None and _is_self(returned):
         return _pending(function, owner if isinstance(owner, Known) else _made_by(owner))
     why = f"{function.__name__}() is annotated with what may be any"
     return _pending(function, known(substituted(returned, bound), why))
+
+
+def _name_of(function: Any) -> str:
+    """Return ``module.name`` of what is called."""
+    return f"{getattr(function, '__module__', '') or ''}.{getattr(function, '__qualname__', '')}"
+
+
+def _told_here(function: Any, value: Value) -> Value:
+    """Return what a function gives: what is not known inside of a library is told of its call."""
+    place = value.place if isinstance(value, Unknown) else None
+    if place is None or not PurePath(place.path).is_absolute():
+        return value
+    return Unknown(f"{_name_of(function).removeprefix('.')}() says nothing of what it returns")
 
 
 def _made_by(owner: Value) -> Value:

@@ -143,6 +143,9 @@ NUMBER = Plain("number")
 INTEGER = Plain("number", "integer")
 BOOLEAN = Plain("boolean")
 NULL = Plain("null")
+NOTHING_INSIDE = Vague("nothing is put into it")
+"""What a list holds that stays empty."""
+
 NOTHING = ObjectShape(())
 """What a page without a loader gets."""
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import attrs
 
 from fxtrio.types.shapes import (
+    NOTHING_INSIDE,
     NULL,
     Constant,
     Definition,
@@ -125,6 +126,8 @@ class Printer:
         """Return the types of keys by which an object is told from others."""
         found = {}
         for key in shape.keys:
+            if _is_empty(key.shape):
+                found[key.name] = self.type(_filled(key, objects))
             if not isinstance(key.shape, Plain) or key.optional or len(objects) < 2:
                 continue
             text = key.shape.kind == "string"
@@ -156,6 +159,18 @@ def _telling(key: Key, objects: Iterable[ObjectShape]) -> bool:
     values = {one.fixed for one in found}
     is_plain = all(type(one.fixed) is type(key.fixed) and not one.optional for one in found)
     return len(values) > 1 and is_plain and len(found) == len(tuple(objects))
+
+
+def _is_empty(shape: Shape) -> bool:
+    """Whether it is a list into which nothing is put."""
+    return isinstance(shape, ListShape) and shape.item == NOTHING_INSIDE
+
+
+def _filled(key: Key, objects: Iterable[ObjectShape]) -> Shape:
+    """Return the type of a list that is empty here: as other objects have it, if they do."""
+    others = [one.shape for part in objects for one in part.keys if one.name == key.name]
+    lists = [one for one in others if isinstance(one, ListShape) and not _is_empty(one)]
+    return lists[0] if lists else key.shape
 
 
 def _is_mark(key: Key, objects: Iterable[ObjectShape]) -> bool:

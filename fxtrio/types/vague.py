@@ -11,7 +11,7 @@ from fxtrio.compile.source import read_text
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import Place, Shape, Vague, walk
 
-_REMEDY = "Annotate what it comes from"
+_REMEDY = "Annotate what it comes from: a name ('rows: list[Row] = …'), or what a function returns"
 _CONNECTED = re.compile(r"\buseWebSocket\(\s*(?P<path>(?P<name>[A-Za-z_$][\w$.]*)\s*[,()]|`\$\{)")
 _MESSAGE = "what this WebSocket sends may be anything: its path is not known here"
 _PATH_REMEDY = "Write the path, with ${…} for its parameters: useWebSocket(`/rooms/${room}`)"
@@ -52,7 +52,10 @@ def _of_shape(page: PageTypes, shape: Shape, what: str, place: Place | None) -> 
             own = inner.place if inner.place and not inner.place.path.startswith("/") else None
             where = own or place or Place(page.source, 1, 1)
             message = f"{what}{path} may be anything: {inner.reason}"
-            yield Problem(where.path, where.line, where.column, message, inner.remedy or _REMEDY)
+            remedy = (
+                inner.remedy if own or inner.place is None else ""
+            )  # nobody annotates libraries
+            yield Problem(where.path, where.line, where.column, message, remedy or _REMEDY)
 
 
 def _of_paths(page: CheckedPage) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fxtrio.types.annotations import Shaper
 from fxtrio.types.shapes import (
+    NOTHING_INSIDE,
     Key,
     ListShape,
     ObjectShape,
@@ -28,8 +29,7 @@ def shape_of(value: Value, shaper: Shaper) -> Shape:
     if isinstance(value, List):
         if value.spoiled is not None:
             return shape_of(value.spoiled, shaper)
-        inner = value.item or Unknown("nothing is put into it")
-        return ListShape(shape_of(inner, shaper))
+        return ListShape(NOTHING_INSIDE if value.item is None else shape_of(value.item, shaper))
     if isinstance(value, Dict):
         if value.spoiled is not None:
             return shape_of(value.spoiled, shaper)

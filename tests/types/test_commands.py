@@ -55,7 +55,9 @@ def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
     socket = "async def websocket(ws):\n    await ws.accept()\n\n\n"
     write_tree(tmp_path, {"pages/index.fxl": WHO + socket + LOADER + VIEW % "title"})
     connected = 'const fixed = "/";\nuseWebSocket(fixed);\nuseWebSocket(\n  path,\n);\n'
-    write_tree(tmp_path, {"pages/other.fxl": VIEW % "any" + connected})
+    raw = "import json\n\n\n" + LOADER.replace("who(request)", 'json.loads("1")')
+    others = {"pages/other.fxl": VIEW % "any" + connected, "pages/raw.fxl": raw + VIEW % "user"}
+    write_tree(tmp_path, others)
     code, output = run("typecheck", "--root", str(tmp_path), "--strict")
 
     assert code == 1
@@ -64,7 +66,14 @@ def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
     assert "Write 'ws: WebSocket[Message]'" in output
     assert "pages/other.fxl:7:3: what this WebSocket sends may be anything: its path" in output
     assert output.count("its path is not known here") == 1
-    assert "Annotate" in output
+    assert (
+        "pages/raw.fxl:6:35: data.user may be anything: json.loads() says nothing of what it "
+        "returns. Annotate what it comes from: a name ('rows: list[Row] = …'), or" in output
+    )
+    annotated = raw.replace("    return", "    user: dict[str, int] = json.loads('{}')\n    return")
+    annotated = annotated.replace('json.loads("1")}', "user}")
+    write_tree(tmp_path, {"pages/raw.fxl": annotated + VIEW % "user"})
+    assert "raw.fxl" not in run("typecheck", "--root", str(tmp_path), "--strict")[1]
 
 
 @pytest.mark.node

@@ -283,6 +283,12 @@ EXACT = {
     'a = [1]\nb = a[:]\nb.append(None)\nreturn {"a": a, "b": b}': (
         "{ a: number[]; b: (number | null)[] }"
     ),
+    'return {"all": list(Color), "texts": list(map(str, [1])), "zone": datetime.now().tzname()}': (
+        '{ all: ("red" | "blue")[]; texts: string[]; zone: string | null }'
+    ),
+    'if LIMIT:\n    return {"rows": [], "a": 1}\nreturn {"rows": names}': (
+        "{ rows: string[]; a: number } | { rows: string[]; a?: undefined }"
+    ),
     'raise LoaderError("never")': "{}",
     'return invalidate_routes({"a": 1}, "/")': "{ a: number }",
 }
@@ -294,6 +300,9 @@ VAGUE = {
     'return {"n": store.raw}': "{ n: any }",
     'return {"n": json.loads("1")}': "{ n: any }",
     "return nothing()": "any",
+    'rows = [1]\nreturn {"rows": rows, "it": list(map(lambda x: rows.append("x"), [2]))}': (
+        "{ rows: any; it: any[] }"
+    ),
     'return {"n": amount(*names), "zipped": list(zip(*[(1, 2)]))}': "{ n: any; zipped: any[] }",
     'rows = [1]\nadd = lambda: rows.append("x")\nadd()\nreturn {"rows": rows}': "{ rows: any }",
     'rows = [1]\nchange(rows)\nreturn {"rows": rows}': "{ rows: any }",
