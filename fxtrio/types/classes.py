@@ -52,7 +52,11 @@ def class_keys(kind: type, *, incoming: bool = False) -> tuple[ClassKey, ...] | 
     if is_named_tuple(kind):
         hints = hints_of(kind)
         names = kind._fields  # type: ignore[attr-defined]  # a NamedTuple has them
-        return tuple(ClassKey(name, name, hints.get(name, Any)) for name in names)
+        defaults = kind._field_defaults  # type: ignore[attr-defined]  # as above
+        return tuple(
+            ClassKey(name, name, _or_none(hints.get(name, Any), defaults.get(name, ...)))
+            for name in names
+        )
     return None
 
 
@@ -113,7 +117,12 @@ def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
             if one.init
         )
     keys = [
-        ClassKey(one.name, one.name, hints.get(one.name, Any), _may_be_unset(one, kind))
+        ClassKey(
+            one.name,
+            one.name,
+            _or_none(hints.get(one.name, Any), one.default),
+            _may_be_unset(one, kind),
+        )
         for one in fields
         if not one.name.startswith("_")
     ]
@@ -125,6 +134,11 @@ def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
         if isinstance(value, functools.cached_property) and name not in names:
             keys.append(ClassKey(name, name, hints_of(value.func).get("return", Any), True))
     return tuple(keys)
+
+
+def _or_none(annotation: Any, default: Any) -> Any:
+    """Return an annotation that allows its default: ``name: str = None`` is often written."""
+    return typing.Union[annotation, None] if default is None else annotation  # noqa: UP007 - text
 
 
 def _may_be_unset(field: Any, kind: Any) -> bool:
@@ -150,7 +164,9 @@ def _dataclass_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
         unset = not one.init and one.default_factory is nothing
         unset = unset and not _is_set_later(kind, "__post_init__", one.name)
         optional = not needed if incoming else unset
-        keys.append(ClassKey(one.name, one.name, hints.get(one.name, Any), optional))
+        hint = hints.get(one.name, Any)
+        hint = hint if incoming else _or_none(hint, one.default)
+        keys.append(ClassKey(one.name, one.name, hint, optional))
     return tuple(keys)
 
 
@@ -158,12 +174,14 @@ def _struct_keys(kind: Any) -> tuple[ClassKey, ...]:
     config = kind.__struct_config__
     names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
     hints = hints_of(kind)
-    defaults = {one.name for one in msgspec.structs.fields(kind) if not one.required}
+    fields = msgspec.structs.fields(kind)
+    defaults = {one.name for one in fields if not one.required}
+    values = {one.name: one.default for one in fields}
     keys = [
         ClassKey(
             names[name],
             name,
-            _without_unset(hints.get(name, Any)),
+            _without_unset(_or_none(hints.get(name, Any), values.get(name, ...))),
             (config.omit_defaults and name in defaults) or _may_be_left_out(hints.get(name)),
         )
         for name in kind.__struct_fields__

@@ -17,7 +17,7 @@ from fxtrio.types.module_values import named
 from fxtrio.types.scope import DEEPEST, MOST, SPREAD, SPREAD_NAMES, Arguments, Reader, Scope
 from fxtrio.types.sources import Sources
 from fxtrio.types.statements_read import Flow, bound_in, rebound_inside
-from fxtrio.types.values import Known, Live, Names, Unknown, Value, spoil
+from fxtrio.types.values import NONE, Known, Live, Names, Unknown, Value, either, spoil
 
 _REMEDY = "Annotate what it returns: a TypedDict, an attrs class, a dataclass"
 
@@ -100,7 +100,8 @@ def _parameters(function: Any, arguments: Arguments) -> Names:
         elif passed is not None and not isinstance(passed, Unknown):
             names[name] = passed
         elif name in hints and not isinstance(known(hints[name]), Unknown):
-            names[name] = known(hints[name])
+            found = known(hints[name])
+            names[name] = either([found, NONE]) if parameter.default is None else found
         elif passed is not None:
             names[name] = passed
         elif not known_all and name != "request":

@@ -79,6 +79,8 @@ class SchemaReader:
 
     def _object(self, schema: Mapping[str, Any]) -> Shape:
         properties = schema.get("properties")
+        if properties is not None and not self.lax:
+            properties = {name: _with_default(one) for name, one in properties.items()}
         extra = schema.get("additionalProperties")
         if properties is None:
             inner = self.shape(extra) if isinstance(extra, dict) else Vague("it may have any keys")
@@ -91,6 +93,14 @@ class SchemaReader:
                 Key(name, self.shape(one), name not in required) for name, one in properties.items()
             )
         )
+
+
+def _with_default(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of what is sent, which may be its default: ``name: str = None``."""
+    if schema.get("default", ...) is not None or schema.get("anyOf"):
+        return schema
+    plain = {key: value for key, value in schema.items() if key != "default"}
+    return {"anyOf": [plain, {"type": "null"}]}
 
 
 def _constant(value: Any) -> Shape:

@@ -6,9 +6,10 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, Required, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, Required, TypedDict
 
 import attrs
+import msgspec
 import pydantic
 import pytest
 from pydantic import PlainSerializer, SecretStr, field_serializer
@@ -72,11 +73,40 @@ class Told(pydantic.BaseModel):
         return str(value)
 
 
+@dataclass
+class Sloppy:
+    name: str = None  # type: ignore[assignment]  # as many write it
+
+
+@attrs.define
+class SloppyToo:
+    name: str = None  # type: ignore[assignment]  # as above
+    size: int | None = None
+
+
+class SloppyModel(pydantic.BaseModel):
+    name: str = None  # type: ignore[assignment]  # as above
+    size: int | None = None
+
+
+class SloppyTuple(NamedTuple):
+    name: str = None  # type: ignore[assignment]  # as above
+
+
+class SloppyStruct(msgspec.Struct):
+    name: str = None  # type: ignore[assignment]  # as above
+
+
 CASES: list[tuple[Any, Any, str]] = [
     (Order, {"id": 1, "lines": [{"sku": "a"}]}, "{ id: number; lines?: Line[] }"),
     (Line, {"sku": "a"}, "{ sku: string; gift?: boolean; note?: string }"),
     (Person, Person("A"), "{ first: string; full: string; nick?: string }"),
     (Counted, Counted("A"), "{ name: string; size: number; kind?: string; tags: string[] }"),
+    (Sloppy, Sloppy(), "{ name: string | null }"),
+    (SloppyToo, SloppyToo(), "{ name: string | null; size: number | null }"),
+    (SloppyModel, SloppyModel(), "{ name: string | null; size: number | null }"),
+    (SloppyTuple, SloppyTuple(), "[string | null]"),
+    (SloppyStruct, SloppyStruct(), "{ name: string | null }"),
     (Told, Told(), "{ number: any; said: string; secret: string; upper: any }"),
 ]
 

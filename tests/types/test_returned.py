@@ -112,6 +112,7 @@ def helper(note): return {"id": note.id, "name": note.title}
 def nothing(*rows): return unknown()
 def cycle(n): return cycle(n - 1) if n else {"n": n}
 def amount(n=1): return n
+def some(limit: int = None): return {"limit": limit, "more": limit and limit + 1}
 def shouting(function):
     @functools.wraps(function)
     def inner(*args, **more): return str(function(*args, **more)).upper()
@@ -289,6 +290,7 @@ EXACT = {
     'if LIMIT:\n    return {"rows": [], "a": 1}\nreturn {"rows": names}': (
         "{ rows: string[]; a: number } | { rows: string[]; a?: undefined }"
     ),
+    "return some()": "{ limit: number | null; more: number | null }",
     'raise LoaderError("never")': "{}",
     'return invalidate_routes({"a": 1}, "/")': "{ a: number }",
 }
