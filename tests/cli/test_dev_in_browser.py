@@ -72,6 +72,21 @@ def test_pages_come_and_go_without_a_restart(
         file.unlink()
         expect(page.locator("h1")).to_have_text("Not found")
 
+    # A page whose component has no name keeps its state as well, for as long as its hooks stay.
+    counting = (
+        "import { useRef, useState } from 'react';\n\nexport default () => {\n"
+        "  const [count, setCount] = useState(0);\n"
+        "  return <h1 onClick={() => setCount(count + 1)}>clicks {count}</h1>;\n};\n"
+    )
+    file.write_text(counting)
+    page.get_by_text("clicks 0").click()
+    expect(page.locator("h1")).to_have_text("clicks 1")
+    file.write_text(counting.replace("clicks", "kept"))
+    expect(page.locator("h1")).to_have_text("kept 1")
+    file.write_text(counting.replace("  const", "  useRef(null);\n  const"))
+    expect(page.locator("h1")).to_have_text("clicks 0")
+    expect(page.locator("fx-overlay")).to_have_count(0)
+
     assert server.output().count("started in") == 1
 
 

@@ -52,14 +52,16 @@ STOPPED = """\
     [
         (STOPPED, "ZeroDivisionError: division by zero", ("life.py", 2, 1)),
         ("life.py:2:5: it is none. Take another.", "", ("life.py", 2, 5)),
+        ("life.py: load(): it gives none. Return a dict.", "", ("life.py", 3, 1)),
+        ("life.py: other(): it gives none. Return a dict.", "", ("life.py", 1, 1)),
         ("The plugin 'x' failed.", "", ("", 0, 0)),
     ],
-    ids=["a group", "a message", "no place"],
+    ids=["a group", "a message", "a function", "another function", "no place"],
 )
 def test_the_place_of_what_keeps_an_app_from_being_served_is_found(
     tmp_path: Path, details: str, message: str, place: tuple[str, int, int]
 ) -> None:
-    write_tree(tmp_path, {"life.py": "one\ntwo\n", "app.py": "one\n"})
+    write_tree(tmp_path, {"life.py": "one\ntwo\nasync def load(request):\n", "app.py": "one\n"})
     details = details.format(root=tmp_path)
 
     shown = shown_stop("The app has stopped", details, tmp_path)
@@ -68,4 +70,4 @@ def test_the_place_of_what_keeps_an_app_from_being_served_is_found(
     assert (shown["message"], shown["file"]) == (message, file)
     assert (shown["line"], shown["column"]) == place[1:]
     assert shown["frame"].endswith(details)
-    assert shown["frame"].startswith("1 | one\n2 | two") == bool(file)
+    assert (f"{place[1]} | " in shown["frame"]) == bool(file)

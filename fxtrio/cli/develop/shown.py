@@ -18,7 +18,7 @@ _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 """A line that ends a traceback."""
 
-_NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?")
+_NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
 
 _REMEDY = (
@@ -158,7 +158,20 @@ def _place_named(message: str, root: Path) -> Place:
     named = _NAMED.match(message)
     if named is None or not (root / named[1]).is_file():
         return "", 0, 0
-    return str(root / named[1]), int(named[2] or 1), int(named[3] or 1)
+    file, line, column, function = named.groups()
+    if line is None and function is not None:
+        line = _line_of(root / file, function)
+    return str(root / file), int(line or 1), int(column or 1)
+
+
+def _line_of(path: Path, function: str) -> int | None:
+    """Return the line in which a function of Python begins; None when it is not found."""
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError:
+        return None
+    found = re.search(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{function}\b", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else None
 
 
 def _read(path: Path, name: str) -> SourceText | None:

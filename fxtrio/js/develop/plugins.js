@@ -175,12 +175,14 @@ function refreshing(code, id, url, runtime) {
     `import { accept as __accept } from ${JSON.stringify(`${runtime}/latest.js`)};` +
     `const $RefreshReg$ = (type, name) => __refresh.register(type, ${name} + " " + name);` +
     `const $RefreshSig$ = () => __refresh.createSignatureFunctionForTransform();` +
+    // The default export is a component, though it may have no name that says so.
+    `const $RefreshAll$ = (module) => { __refresh.registerExportsForReactRefresh(${name}, module); ` +
+    `__refresh.register(module.default, ${name} + " export default"); };` +
     // First, so that code that throws takes the update that puts it right.
     `import.meta.hot.accept((next) => { if (!next) return; ` +
-    `__refresh.registerExportsForReactRefresh(${name}, next); __accept(${JSON.stringify(url)}, next); });` +
+    `$RefreshAll$(next); __accept(${JSON.stringify(url)}, next); });` +
     code +
-    `\n;__refresh.__hmr_import(import.meta.url).then((own) => ` +
-    `__refresh.registerExportsForReactRefresh(${name}, own));`
+    `\n;__refresh.__hmr_import(import.meta.url).then($RefreshAll$);`
   );
 }
 
