@@ -60,7 +60,7 @@ type $Others = {" | ".join(sorted(set(others))) or "never"};
 {own}
 type $IsAny<T> = 0 extends 1 & T ? true : false;
 type $Beside<Path> = Path extends $Others | Elsewhere ? any
-  : Extract<$Paths, Path> extends never ? $None : any;
+  : Path extends `/${{string}}` ? Extract<$Paths, Path> extends never ? $None : any : any;
 type $Found<Path, Page> = $IsAny<Page> extends true ? any
   : [Page] extends [$None] ? $Beside<Path> : Page;
 type $On<Path extends string> = $Found<Path, $Page0<Path>>;
