@@ -26,6 +26,10 @@ PROJECT = {
     "export default ({ data }) => <p><Card /><img src={logo} alt='' />{data.rows}</p>;\n",
     "pages/look.css": '@import "./inner.css";\np { color: red }\n',
     "pages/inner.css": "b { color: green }\n",
+    "pages/slow/index.fxl": "@server\nasync def load(request):\n"
+    "    return {'said': 'streamed'}\n\n\n"
+    "import '../look.css';\n\nexport default ({ data }) => <p>{data.said}</p>;\n",
+    "pages/slow/loading.fxl": "export default () => <p>wait</p>;\n",
     ODD: "export default () => <p>odd</p>;\n",
     "pages/logo.svg": "<svg xmlns='http://www.w3.org/2000/svg' />\n",
     "pages/_note.py": f"# {SECRET}\n",
@@ -206,6 +210,10 @@ async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None
                 assert document.status_code == 200
                 # What a stylesheet imports is in its own text, which updates replace.
                 assert (document.text.count("<style "), document.text.count("green")) == (1, 1)
+                document = await client.get(f"http://localhost:{port}/slow")
+                assert document.status_code == 200
+                assert "<p>streamed</p>" in document.text
+                assert "green" in document.text.partition("<body")[0]  # with its styles
                 document = await client.get(f"http://localhost:{port}/@you+me,a=b%20&%20c;d")
                 assert f'href="/_fx/{ALLOWED[-1]}"' in unescape(document.text)
                 for path in ALLOWED:

@@ -86,7 +86,7 @@ export class Renderer {
     try {
       this.#begin(id);
       state = JSON.parse(bytes.toString('utf8', start, end));
-      stream.start(this.#app.stream, page, state);
+      stream.start(this.#app.stream.bind(this.#app), page, state);
     } catch (error) {
       stream.fail(error);
     }
