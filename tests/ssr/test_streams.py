@@ -71,9 +71,9 @@ async def test_renders_go_on_beside_an_open_stream() -> None:
 
 
 async def test_waiting_for_data_is_no_timeout() -> None:
-    async with open_pool(timeout=0.4) as pool:
+    async with open_pool(timeout=1) as pool:
         async with pool.stream(0, state("waitingShell")) as stream:
-            await trio.sleep(1)
+            await trio.sleep(2)
             await stream.resolve("shell", b'"x"')
             assert await collect(stream) == (b"x", b"")
         assert pool.statistics().restarts == 0
