@@ -154,6 +154,22 @@ def _questions(
         told = [one["message"] for one in editor.diagnostics[uri] if "name 'z'" in one["message"]]
         return len(told) == (1 if version % 2 == 0 else 0)
 
+    async def diagnose_types() -> bool:
+        line, character = place(text, "<ol title={data.tot")
+        new = "t" if version % 2 == 0 else "to"  # data.ttal, and back
+        start = {"line": line, "character": character - 2}
+        old = 2 if version % 2 == 0 else 1
+        end = {"line": line, "character": character - 2 + old}
+        await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
+
+        def told() -> bool:
+            found = [one["message"] for one in editor.diagnostics[uri]]
+            named = any("ttal" in message for message in found)
+            return editor.versions.get(uri) == version and named == (version % 2 == 0)
+
+        await editor.until(told)
+        return True
+
     async def type_and_complete() -> Any:
         line, character = place(text, "].me")
         at = {"line": line, "character": character}

@@ -1,8 +1,8 @@
 """Keeps the editor's diagnostics equal to what `fx check` and `fx typecheck` print.
 
-A file that is written in is looked at by itself, at once. What takes the whole project (its
-files together, its settings, its imports) is found when it is opened and after each save, and
-stays in between where its lines do.
+A file that is written in is looked at by itself, at once, and then against the types that are
+known. What takes the whole project (its files together, its settings, its imports) is found
+when it is opened and after each save, and stays in between where its lines do.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from lsprotocol.types import Diagnostic
 from fxtrio.compile.problems import Problem
 from fxtrio.lsp.analyst import Analyst
 from fxtrio.lsp.diagnostics import diagnostic_of, moved
-from fxtrio.lsp.documents import PAGE_SUFFIX, Documents
+from fxtrio.lsp.documents import PAGE_SUFFIX, Document, Documents
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Places, places_of
 from fxtrio.lsp.views import Views, read_text_of
 
 Publish = Callable[[Path, int | None, list[Diagnostic]], None]
 """Shows the diagnostics of a file, and of which version of it."""
+
+CheckTypes = Callable[[PageView], Awaitable[tuple[Problem, ...] | None]]
+"""What does not fit the types in a text; None when that could not be found."""
 
 CheckWhole = Callable[[Path], Awaitable[list[Problem] | None]]
 """All problems of a project, with paths relative to it; None when they could not be found."""
@@ -42,6 +45,25 @@ class _Saved:
     """Of the text that was saved then."""
 
     others: tuple[Problem, ...] = ()
+    types: frozenset[Problem] = frozenset()
+    """Those of the others that do not fit the types."""
+
+
+@attrs.frozen
+class _Looked:
+    """A text that was looked at by itself."""
+
+    document: Document
+    view: PageView
+    alone: tuple[Problem, ...]
+
+
+@attrs.frozen
+class _Live:
+    """What does not fit the types in a text that may not be saved."""
+
+    places: Places
+    problems: tuple[Problem, ...]
 
 
 class Checking:
@@ -55,15 +77,23 @@ class Checking:
         *,
         publish: Publish,
         check_whole: CheckWhole,
+        check_types: CheckTypes,
     ) -> None:
         self._documents = documents
         self._views = views
         self._analyst = analyst
         self._publish = publish
         self._check_whole = check_whole
+        self._check_types = check_types
         self._files: dict[Path, None] = {}  # to be looked at, in their order
+        self._looked: dict[Path, _Looked] = {}
+        self._typed: dict[Path, None] = {}  # to be looked at against the types
+        self._typing: Path | None = None  # the one that is
+        self._newer = trio.CancelScope()
+        self._live: dict[Path, _Live] = {}
         self._roots: dict[Path, None] = {}
         self._wake_files = trio.Event()
+        self._wake_typed = trio.Event()
         self._wake_roots = trio.Event()
         self._whole: dict[Path, dict[Path, list[Problem]]] = {}  # by project, by file
         self._kinds: dict[Path, dict[str, list[Problem]]] = {}  # by project, by kind of check
@@ -73,6 +103,8 @@ class Checking:
         """Look at a file that was opened or edited."""
         self._files[file] = None
         self._wake_files.set()
+        if file == self._typing:
+            self._newer.cancel("there is a newer text")
 
     def saved(self, root: Path) -> None:
         """Check a project that was opened, or has changed on the disk."""
@@ -88,6 +120,7 @@ class Checking:
         """Check until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._run_files, name="lsp.files")
+            nursery.start_soon(self._run_typed, name="lsp.types")
             nursery.start_soon(self._run_roots, name="lsp.projects")
 
     async def _run_files(self) -> None:
@@ -98,6 +131,18 @@ class Checking:
                 await self._look(file)
             self._wake_files = trio.Event()
             await self._wake_files.wait()
+
+    async def _run_typed(self) -> None:
+        while True:
+            while self._typed:
+                file = self._typing = next(iter(self._typed))
+                del self._typed[file]
+                # `_look` comes to a newer text, and asks for it.
+                with trio.CancelScope() as self._newer:
+                    await self._look_at_types(file)
+                self._typing = None
+            self._wake_typed = trio.Event()
+            await self._wake_typed.wait()
 
     async def _run_roots(self) -> None:
         while True:
@@ -119,15 +164,38 @@ class Checking:
         view = await self._views.of(document)
         if view is None:
             return
-        problems = await self._alone(view)
+        alone = await self._alone(view)
         found = self._whole.get(view.root, {}).get(file)
         if found and file not in self._saved:
-            self._saved[file] = await self._saved_state(file, found)
-        saved = self._saved.get(file)
-        if saved is not None:
-            problems += moved(saved.others, saved.places, view.places)
+            self._saved[file] = await self._saved_state(view.root, file, found)
         if self._documents.get(file) is document:
-            self._show(file, document.version, problems, view.places)
+            self._looked[file] = _Looked(document, view, tuple(alone))
+            self._show_open(file)
+            self._typed[file] = None
+            self._wake_typed.set()
+
+    async def _look_at_types(self, file: Path) -> None:
+        """Publish what does not fit the types in a text that `_look` has looked at, as well."""
+        looked = self._looked.get(file)
+        if looked is None:
+            return
+        found = await self._check_types(looked.view)
+        if found is not None and self._documents.get(file) is looked.document:
+            self._live[file] = _Live(looked.view.places, found)
+            self._show_open(file)
+
+    def _show_open(self, file: Path) -> None:
+        """Publish what is known of an open file by now."""
+        looked, saved, live = self._looked[file], self._saved.get(file), self._live.get(file)
+        places = looked.view.places
+        problems = [*looked.alone]
+        if saved is not None:
+            others = [one for one in saved.others if live is None or one not in saved.types]
+            problems += moved(others, saved.places, places)
+        if live is not None:
+            told = moved(live.problems, live.places, places)
+            problems = list(_each_place_once((problems, told)))
+        self._show(file, looked.document.version, problems, places)
 
     async def _alone(self, view: PageView) -> list[Problem]:
         return [*view.problems, *await self._analyst.problems(view)]
@@ -145,7 +213,9 @@ class Checking:
         before, self._whole[root] = self._whole.get(root, {}), by_file
         pages = [one.file for one in self._documents if self._is_page_of(one.file, root)]
         for file in pages:
-            self._saved[file] = await self._saved_state(file, by_file.get(file, []))
+            self._saved[file] = await self._saved_state(root, file, by_file.get(file, []))
+            if kind == "types":
+                self._live.pop(file, None)
             self.changed(file)
         for file in {**before, **by_file}:
             if file not in pages:
@@ -154,16 +224,19 @@ class Checking:
     def _is_page_of(self, file: Path, root: Path) -> bool:
         return file.suffix == PAGE_SUFFIX and self._views.root_of(file) == root
 
-    async def _saved_state(self, file: Path, found: list[Problem]) -> _Saved:
+    async def _saved_state(self, root: Path, file: Path, found: list[Problem]) -> _Saved:
         text = await read_text_of(file)
         view = await self._views.look(file, text)
         alone = {problem.head for problem in await self._alone(view)}
-        return _Saved(view.places, tuple(one for one in found if one.head not in alone))
+        others = tuple(one for one in found if one.head not in alone)
+        types = frozenset(self._kinds.get(root, {}).get("types", ()))
+        return _Saved(view.places, others, types.intersection(others))
 
     async def _publish_closed(self, file: Path) -> None:
         """Publish what the last whole check has found in a file that is not open."""
         found = self._whole.get(self._views.root_of(file), {}).get(file, [])
-        self._saved.pop(file, None)
+        for known in (self._saved, self._live, self._looked):
+            known.pop(file, None)
         places = places_of(await read_text_of(file))
         self._show(file, None, found, places)
 

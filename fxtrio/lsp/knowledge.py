@@ -8,7 +8,7 @@ being written is never run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import attrs
@@ -18,6 +18,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.config import Config, read_config
 from fxtrio.lsp.type_checks import TypeChecks
+from fxtrio.types.folder import FOLDER, TypesFolder
 from fxtrio.types.gatherer_process import TypesUnknown, project_types
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 
@@ -40,6 +41,11 @@ class KnownProject:
     def halves(self) -> dict[str, str]:
         """The Python halves that the types are of, by source."""
         return {page.module.source: page.python for page in self.project.pages}
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each page file, by its source."""
+        return {page.module.source: number for number, page in enumerate(self.project.pages)}
 
     @property
     def sources(self) -> dict[str, str]:
@@ -78,6 +84,15 @@ class Knowledge:
         known = self._known.get(root)
         found = None if known is None else known.types.page(source)
         return found or PageTypes(source, "page")
+
+    def types_folder(self, root: Path, name: Path = FOLDER) -> TypesFolder | None:
+        """Return a folder for the files of UI halves; None before the compiler is installed."""
+        home = self._checks.home
+        return None if home is None else TypesFolder(root, home, name)
+
+    def other_paths(self, root: Path) -> Sequence[str]:
+        """Return the paths that the app answers besides its pages, as the last check had them."""
+        return self._checks.other_paths(root)
 
     def typescript_server(self) -> list[str]:
         """Return the command of the server in fxtrio's TypeScript; [] before it is installed."""

@@ -7,7 +7,7 @@ then; nothing is written to the disk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ from fxtrio.lsp.rpc import ConnectionLost, TrioProtocol
 
 MOST_SERVERS = 20
 """Processes at a time, over all projects; further questions stay unanswered (count)."""
+
+_ERROR = 1
+_CAME_OR_CHANGED = (1, 2)
 
 _IDS = {".py": "python", ".tsx": "typescriptreact", ".jsx": "javascriptreact"}
 
@@ -92,9 +95,9 @@ class OtherServers:
         projection = project(view, language, self._knowledge.of(view.root))
         document = {"uri": projection.uri}
         params = {"textDocument": document, "position": projection.there(position), **more}
+        server.pages[projection.uri] = view.uri, projection
         try:
-            async with server.asking:
-                await self._show(server, view, projection)
+            await _show(server, projection.file, projection.text)
             result = await server.process.request(method, params)
         except (ConnectionLost, JsonRpcException):
             return None
@@ -110,6 +113,31 @@ class OtherServers:
             return await server.process.request("completionItem/resolve", plain)
         except (ConnectionLost, JsonRpcException):
             return None
+
+    async def diagnose(self, root: Path, file: Path, text: str) -> list[dict[str, Any]] | None:
+        """Return the mistakes that fxtrio's own TypeScript finds in a file with another text.
+
+        None when it is not asked, or does not answer.
+        """
+        is_own = self.commands.get("typescript") is None
+        server = self._server(root, "typescript") if is_own else None
+        if server is None:
+            return None
+        params = {"textDocument": {"uri": file.as_uri()}}
+        try:
+            await _show(server, file, text)
+            found = await server.process.request("textDocument/diagnostic", params)
+        except (ConnectionLost, JsonRpcException):
+            return None
+        return [one for one in found.get("items", ()) if one.get("severity") == _ERROR]
+
+    def files_changed(self, root: Path, files: Iterable[Path]) -> None:
+        """Tell the server of TypeScript that files on the disk may be others now, or new."""
+        server = self._servers.get((root, "typescript"))
+        if server is not None:
+            uris = [file.as_uri() for file in files]
+            changes = [{"uri": uri, "type": kind} for uri in uris for kind in _CAME_OR_CHANGED]
+            server.process.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
     def _server(self, root: Path, language: Language) -> _Server | None:
         found = self._servers.get((root, language))
@@ -135,17 +163,18 @@ class OtherServers:
         self._servers[root, language] = server
         return server
 
-    async def _show(self, server: _Server, view: PageView, projection: Projection) -> None:
-        """Let a server have the text of a half as it is now."""
-        uri, text = projection.uri, projection.text
-        server.pages[uri] = view.uri, projection
+
+async def _show(server: _Server, file: Path, text: str) -> None:
+    """Let a server have the text of a half as it is now."""
+    uri = file.as_uri()
+    async with server.asking:
         await server.process.wait_ready()
         version, before = server.shown.get(uri, (0, None))
         if before == text:
             return
         server.shown[uri] = version + 1, text
         if before is None:
-            item = {"uri": uri, "languageId": _IDS[projection.file.suffix], "version": 1}
+            item = {"uri": uri, "languageId": _IDS[file.suffix], "version": 1}
             server.process.notify("textDocument/didOpen", {"textDocument": {**item, "text": text}})
         else:
             document = {"uri": uri, "version": version + 1}
@@ -165,8 +194,13 @@ async def _greet(peer: TrioProtocol, root: Path, server: _Server) -> None:
             "rootUri": uri,
             "workspaceFolders": [{"uri": uri, "name": root.name}],
             "capabilities": {
-                "workspace": {"configuration": True, "workspaceFolders": True},
+                "workspace": {
+                    "configuration": True,
+                    "workspaceFolders": True,
+                    "didChangeWatchedFiles": {"dynamicRegistration": True},
+                },
                 "textDocument": {
+                    "diagnostic": {},
                     "hover": {"contentFormat": markdown},
                     "completion": {"completionItem": {"documentationFormat": markdown}},
                     "signatureHelp": {},

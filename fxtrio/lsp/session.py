@@ -23,6 +23,7 @@ from fxtrio.lsp.completion import TRIGGERS
 from fxtrio.lsp.documents import Document, Documents, file_of
 from fxtrio.lsp.formatting import formatting_edits
 from fxtrio.lsp.knowledge import Knowledge
+from fxtrio.lsp.live_types import LiveTypes
 from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.places import Position, position_in
 from fxtrio.lsp.rpc import ConnectionLost
@@ -73,6 +74,7 @@ class EditorSession:
             self.analyst,
             publish=self._publish,
             check_whole=self._check_whole,
+            check_types=LiveTypes(self._knowledge, self._others).problems,
         )
         self._options = Options()
         self._watches = False
@@ -183,6 +185,7 @@ class EditorSession:
                 if file is not None:
                     by_root[self.views.root_of(file)].append(file)
             for root, found in by_root.items():
+                self._others.files_changed(root, found)
                 if self.checking.knows(root):
                     self._refresh(root, pages_only=all(file.suffix in _PAGES for file in found))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import trio
@@ -26,8 +26,16 @@ class TypeChecks:
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
         self._checks: dict[Path, TypeCheck] = {}
+        self.home: Path | None = None
+        """Where TypeScript is installed, once it is."""
+
         self.compiler: Path | None = None
-        """The native compiler of TypeScript, once it is installed."""
+        """Its native compiler."""
+
+    def other_paths(self, root: Path) -> Sequence[str]:
+        """Return the paths that the app answers besides its pages, as the last check had them."""
+        check = self._checks.get(root)
+        return () if check is None else check.others
 
     async def ui_problems(
         self, root: Path, config: Config, project: CheckedProject, types: ProjectTypes
@@ -36,7 +44,7 @@ class TypeChecks:
         try:
             check = self._checks.get(root)
             if check is None:
-                compiler = await ensure_compiler(self._report)
+                compiler = self.home = await ensure_compiler(self._report)
                 self.compiler = compiler_program(compiler)
                 check = self._checks[root] = TypeCheck(TypesFolder(root, compiler))
             check.forget()

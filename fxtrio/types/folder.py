@@ -59,7 +59,15 @@ class TypesFolder:
     compiler: Path
     """Where TypeScript and the types of React are installed."""
 
+    name: Path = FOLDER
+    """Relative to ``root``."""
+
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return self.root / self.name
 
     def halves(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
         """Return the halves of all files that divide into halves."""
@@ -68,9 +76,12 @@ class TypesFolder:
         for number, page in enumerate(project.pages):
             source = page.module.source
             if page.whole and source in known:
-                half = UiHalf(page, known[source], module_name(number), self._places(page))
-                found.append(half)
+                found.append(self.half(page, known[source], number))
         return found
+
+    def half(self, page: CheckedPage, types: PageTypes, number: int) -> UiHalf:
+        """Return the half of the page file that has a ``number`` in its project."""
+        return UiHalf(page, types, module_name(number), self._places(page))
 
     def _places(self, page: CheckedPage) -> UiPlaces:
         source = page.module.source
@@ -83,7 +94,7 @@ class TypesFolder:
     def typed(self) -> Callable[[UiHalf], bool]:
         """Return what tells whether a half is known to write types."""
         try:
-            digests = frozenset(json.loads((self.root / FOLDER / _TYPED).read_bytes()))
+            digests = frozenset(json.loads((self.path / _TYPED).read_bytes()))
         except (OSError, ValueError):
             digests = frozenset()
         return lambda half: digest_of(half.page.ui) in digests
@@ -91,21 +102,27 @@ class TypesFolder:
     def note_typed(self, halves: Iterable[UiHalf]) -> None:
         """Remember that these halves, and no others, write types."""
         digests = sorted({digest_of(half.page.ui) for half in halves})
-        write_text(self.root / FOLDER / _TYPED, json.dumps(digests))
+        write_text(self.path / _TYPED, json.dumps(digests))
 
     def write_facts(self, types: ProjectTypes) -> None:
         """Write what is known of the project."""
-        write_text(self.root / FOLDER / FACTS, dump_types(types).decode())
+        write_text(self.path / FACTS, dump_types(types).decode())
 
     def write_tier(
-        self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str] = ()
+        self,
+        tier: Tier,
+        halves: Iterable[UiHalf],
+        types: ProjectTypes,
+        others: Iterable[str] = (),
+        around: Iterable[CheckedPage] = (),
     ) -> tuple[dict[str, VirtualUi], str]:
         """Write the virtual files of ``halves``.
 
         Return them by their path in the tier's folder, and a digest of all that was written.
-        ``others`` are paths that the app answers besides its pages, for example ``/admin/*``.
+        ``others`` are paths that the app answers besides its pages, for example ``/admin/*``;
+        ``around`` are page files besides the halves' whose slots count.
         """
-        folder = self.root / FOLDER / tier
+        folder = self.path / tier
         pages = {page.pattern for page in types.pages if page.pattern}
         beside = _types_of({*types.routes, *others} - pages)
         texts = {
@@ -113,15 +130,15 @@ class TypesFolder:
             "sockets.d.ts": sockets_module(types.pages, beside),
         }
         virtual: dict[str, VirtualUi] = {}
-        ending = "tsx" if tier == "strict" else "jsx"
         listed = list(halves)
-        slots = slot_names({half.source: half.page.ui for half in listed})
+        looked_at = (*around, *(half.page for half in listed))
+        slots = slot_names({page.module.source: page.ui for page in looked_at})
         for half in listed:
-            around = None if slots is None else slots_around(half.types, slots)
+            places = None if slots is None else slots_around(half.types, slots)
             declared = f"{half.module.removeprefix('fx/')}.d.ts"
-            texts[declared] = page_module(half.types, around, tier)
+            texts[declared] = page_module(half.types, places, tier)
             typed = tier == "strict"
-            name = f"{half.source}.{ending}"
+            name = virtual_name(half.source, tier)
             virtual[name] = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
@@ -130,7 +147,7 @@ class TypesFolder:
         return virtual, digest_of("\0".join((*texts, *texts.values())))
 
     def _settings(self, tier: Tier, files: Iterable[str]) -> str:
-        folder = self.root / FOLDER / tier
+        folder = self.path / tier
         types = JS / "types"
         own = self.root / "node_modules" / "@types"
         react = own if (own / "react").is_dir() else self.compiler / "node_modules" / "@types"
@@ -177,6 +194,11 @@ class TypesFolder:
             },
             indent=1,
         )
+
+
+def virtual_name(source: str, tier: Tier) -> str:
+    """Return the path of a virtual file in the folder of its tier."""
+    return f"{source}.{'tsx' if tier == 'strict' else 'jsx'}"
 
 
 def _types_of(patterns: Iterable[str]) -> list[str]:
