@@ -156,18 +156,16 @@ def _questions(
 
     async def diagnose_types() -> bool:
         line, character = place(text, "<ol title={data.tot")
-        new = "t" if version % 2 == 0 else "to"  # data.ttal, and back
-        start = {"line": line, "character": character - 2}
-        old = 2 if version % 2 == 0 else 1
-        end = {"line": line, "character": character - 2 + old}
+        start, end = ({"line": line, "character": at} for at in (character - 1, character))
+        # A key that the loader does not return, and back.
+        new, count = ("x", 1) if version % 2 == 0 else ("t", 0)
         await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
 
-        def told() -> bool:
-            found = [one["message"] for one in editor.diagnostics[uri]]
-            named = any("ttal" in message for message in found)
-            return editor.versions.get(uri) == version and named == (version % 2 == 0)
+        def is_told() -> bool:
+            told = [one for one in editor.diagnostics[uri] if "'toxal'" in one["message"]]
+            return editor.versions.get(uri) == version and len(told) == count
 
-        await editor.until(told)
+        await editor.until(is_told)
         return True
 
     async def type_and_complete() -> Any:
@@ -181,6 +179,7 @@ def _questions(
 
     return {
         "diagnostics after an edit": diagnose,
+        "types after an edit": diagnose_types,
         "completion behind an edit": type_and_complete,
         "completion": ask("completion", "].me"),
         "hover": ask("hover", "].me"),

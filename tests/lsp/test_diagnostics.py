@@ -85,6 +85,41 @@ async def test_all_pages_there_are_have_the_problems_that_the_commands_print(
     assert len({path for path, *_ in expected}) >= 80
 
 
+async def test_types_are_checked_while_a_page_is_written(tmp_path: Path) -> None:
+    loader = "@server\nasync def load(request):\n    return {'count': 1}\n\n\n"
+    plain = "export default ({ data }) => <p>{data.count}</p>;\n"
+    typed = "const twice = (n: number) => 2 * n;\n" + plain.replace(
+        "{data.count}", "{twice(data.count)}"
+    )
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "fx.config.json").write_text("{}", "utf-8")
+    page = tmp_path / "pages" / "index.fxl"
+    page.write_text(loader + plain, "utf-8")
+    async with open_editor(tmp_path) as editor:
+        uri = await editor.open(page)
+
+        async def told(version: int, ui: str, count: int) -> list[str]:
+            await editor.write(uri, version, whole(5, 0, (99, 0), ui))
+            await editor.until(
+                lambda: (
+                    editor.versions.get(uri) == version and len(editor.diagnostics[uri]) == count
+                )
+            )
+            return [one["message"] for one in editor.diagnostics[uri]]
+
+        wrong = await told(2, plain.replace("count", "cuont"), 1)
+        assert await told(3, plain, 0) == []
+        wrong += await told(4, typed.replace("twice(data.count)", "twice(data)"), 1)
+        assert await told(5, typed, 0) == []
+        await told(6, typed + "const = ;\n", 1)
+        wrong += await told(7, plain.replace("count", "conut"), 1)
+
+    assert wrong[0] == "there is no 'cuont' in data. Did you mean 'count'?"
+    assert "is not assignable to parameter of type 'number'" in wrong[1]
+    assert wrong[2] == "there is no 'conut' in data. Did you mean 'count'?"
+    assert page.read_text("utf-8") == loader + plain
+
+
 async def test_a_save_shows_what_it_means_for_other_files(guestbook: Path) -> None:
     layout = guestbook / "pages" / "layout.fxl"
     other = guestbook / "pages" / "about.tsx"

@@ -107,15 +107,15 @@ export class Changes {
   }
 
   /**
-   * Add the files that other files make right or wrong: what imports files that come or go.
+   * Add the files that other files make right or wrong: what imports files that go, and all that
+   * are broken. What they lack may have come and be known: it was away for a moment.
    *
    * @param {{ ui: Change[], files: Change[] }} changes
    */
   #withOthers({ ui, files }) {
     const came = files.filter(({ type, file }) => type !== 'unlink' && this.#isNew(file));
     const left = files.filter(({ type }) => type === 'unlink');
-    if (came.length + left.length === 0) return { ui, files };
-    const others = new Set(came.length > 0 ? this.#broken.keys() : []);
+    const others = new Set(this.#broken.keys());
     const { moduleGraph } = this.#server.environments.client;
     for (const { file } of left) {
       this.#gone.add(file);
