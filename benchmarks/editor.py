@@ -32,7 +32,7 @@ GOAL = 150.0
 _ITEM = """\
         <li key={{data.entries[{0}].id}}>
           <p>{{data.entries[{0}].message}}</p>
-          <Link href={{`/pages/${{data.entries[{0}].id}}`}}>{{data.entries[{0}].name}}</Link>
+          <Link href={{`/?of=${{data.entries[{0}].id}}`}}>{{data.entries[{0}].name}}</Link>
         </li>
 """
 _PYTHON = '''\
@@ -155,14 +155,14 @@ def _questions(
         return len(told) == (1 if version % 2 == 0 else 0)
 
     async def diagnose_types() -> bool:
-        line, character = place(text, "<ol title={data.tot")
+        line, character = place(text, "data.entries[9].messa")
         start, end = ({"line": line, "character": at} for at in (character - 1, character))
         # A key that the loader does not return, and back.
-        new, count = ("x", 1) if version % 2 == 0 else ("t", 0)
+        new, count = ("x", 1) if version % 2 == 0 else ("a", 0)
         await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
 
         def is_told() -> bool:
-            told = [one for one in editor.diagnostics[uri] if "'toxal'" in one["message"]]
+            told = [one for one in editor.diagnostics[uri] if "'messxge'" in one["message"]]
             return editor.versions.get(uri) == version and len(told) == count
 
         await editor.until(is_told)

@@ -87,7 +87,7 @@ class Checking:
         self._check_types = check_types
         self._files: dict[Path, None] = {}  # to be looked at, in their order
         self._looked: dict[Path, _Looked] = {}
-        self._typed: dict[Path, None] = {}  # to be looked at against the types
+        self._typed: dict[Path, PageView] = {}  # to be looked at against the types
         self._typing: Path | None = None  # the one that is
         self._newer = trio.CancelScope()
         self._live: dict[Path, _Live] = {}
@@ -136,10 +136,10 @@ class Checking:
         while True:
             while self._typed:
                 file = self._typing = next(iter(self._typed))
-                del self._typed[file]
+                view = self._typed.pop(file)
                 # `_look` comes to a newer text, and asks for it.
                 with trio.CancelScope() as self._newer:
-                    await self._look_at_types(file)
+                    await self._look_at_types(file, view)
                 self._typing = None
             self._wake_typed = trio.Event()
             await self._wake_typed.wait()
@@ -164,6 +164,8 @@ class Checking:
         view = await self._views.of(document)
         if view is None:
             return
+        self._typed[file] = view  # meanwhile
+        self._wake_typed.set()
         alone = await self._alone(view)
         found = self._whole.get(view.root, {}).get(file)
         if found and file not in self._saved:
@@ -171,17 +173,15 @@ class Checking:
         if self._documents.get(file) is document:
             self._looked[file] = _Looked(document, view, tuple(alone))
             self._show_open(file)
-            self._typed[file] = None
-            self._wake_typed.set()
 
-    async def _look_at_types(self, file: Path) -> None:
-        """Publish what does not fit the types in a text that `_look` has looked at, as well."""
-        looked = self._looked.get(file)
-        if looked is None:
+    async def _look_at_types(self, file: Path, view: PageView) -> None:
+        """Publish what does not fit the types, once `_look` has looked at the text by itself."""
+        found = await self._check_types(view)
+        if found is None or self._documents.get(file) is None:
             return
-        found = await self._check_types(looked.view)
-        if found is not None and self._documents.get(file) is looked.document:
-            self._live[file] = _Live(looked.view.places, found)
+        self._live[file] = _Live(view.places, found)
+        looked = self._looked.get(file)
+        if looked is not None and looked.view is view:
             self._show_open(file)
 
     def _show_open(self, file: Path) -> None:
