@@ -79,12 +79,22 @@ function showMistakes(overlay, hot) {
   overlay.setStanding(standing.problems);
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
   hot.on('vite:beforeUpdate', () => overlay.clearThrown());
-  hot.on('vite:afterUpdate', () => {
-    overlay.clearThrown(); // data that has come meanwhile was shown by the code before
-    overlay.thrown(failedUpdate.error);
-    failedUpdate.error = null;
-    for (const url of failedUpdate.urls.splice(0)) hot.send('fx:unloaded', { url });
-  });
+  /** What modules have thrown that could not be loaded since. @type {Map<string, unknown>} */
+  const unloaded = new Map();
+  hot.on(
+    'vite:afterUpdate',
+    (/** @type {{ updates: { acceptedPath: string }[] }} */ { updates }) => {
+      overlay.clearThrown(); // data that has come meanwhile was shown by the code before
+      for (const { acceptedPath } of updates) unloaded.delete(acceptedPath);
+      for (const url of failedUpdate.urls.splice(0)) {
+        unloaded.set(url, failedUpdate.error);
+        hot.send('fx:unloaded', { url });
+      }
+      // Updates of other modules put nothing right.
+      overlay.thrown(failedUpdate.error ?? [...unloaded.values()].at(-1));
+      failedUpdate.error = null;
+    },
+  );
   hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
   overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
 }
