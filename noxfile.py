@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import nox
@@ -16,6 +20,9 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "js", "tests"]
 
+# Where it is set, each of the thousands of processes of a test run compiles what it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 ROOT = Path(__file__).parent
 GUESTBOOK = ROOT / "examples" / "guestbook"
 PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
@@ -23,6 +30,24 @@ PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 
 `tests/conftest.py` says how many run beside each other, and in which order.
 """
+
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+"""Those that fxtrio runs on; one has all tests, and the others those of `ON_EACH`."""
+
+ON_EACH = (
+    "tests/compile",
+    "tests/http1",
+    "tests/markdown",
+    "tests/realtime",
+    "tests/routes",
+    "tests/serve",
+    "tests/test_task_threads.py",
+    "tests/test_tasks.py",
+    "tests/testing",
+)
+SHORT = {"FXTRIO_TESTS": "short"}
+LONG = {"FXTRIO_TESTS": "long"}
+"""How many examples and cases the tests try: `tests/short.py`."""
 
 PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "noxfile.py")
 
@@ -41,6 +66,13 @@ def demo(session: nox.Session) -> None:
         *session.posargs,
         env={"FX_SECRET_KEY": secrets.token_urlsafe(32)},
     )
+
+
+@nox.session
+def days(session: nox.Session) -> None:
+    """Break a project and its processes in some sixty ways below one `fx dev`."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "tests/cli/test_dev_days.py", env={"FXTRIO_DAYS": "all"})
 
 
 @nox.session
@@ -86,6 +118,54 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def thorough(session: nox.Session) -> None:
+    """Run all tests with as many examples as they have time for; for the night."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
+
+
+def find_python(version: str) -> str | None:
+    """Return a Python of this version that starts: on the PATH, of pyenv, or of uv."""
+    home = Path.home()
+    pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv")
+    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
+    name = f"python{version}"
+
+    def candidates() -> Iterator[str | Path]:
+        if (found := shutil.which(name)) is not None:
+            yield found
+        yield from sorted(pyenv.glob(f"versions/{version}*/bin/{name}"), reverse=True)
+        yield from sorted(data.glob(f"uv/python/cpython-{version}.*/bin/{name}"), reverse=True)
+
+    code = "import sys, ensurepip, ssl, sqlite3; print('%d.%d' % sys.version_info[:2])"
+    for python in candidates():  # a shim of pyenv may stand for nothing
+        command = [str(python), "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0 and done.stdout.strip() == version:
+            return str(python)
+    return None
+
+
+def tests_on(version: str) -> None:
+    """Define the session that runs the tests of `ON_EACH` on one Python."""
+    python = find_python(version)
+
+    @nox.session(name=f"tests-{version}", python=python or False)
+    def on_one(session: nox.Session) -> None:
+        if python is None:
+            session.skip(f"there is no Python {version} on this machine")
+        session.install("-e", ".[dev]")
+        files = session.posargs or ["-n", "2", "--dist", "loadfile", *ON_EACH]
+        session.run("pytest", "-q", "-m", "not browser and not node", *files, env=SHORT)
+
+    on_one.__doc__ = f"Run the tests without Node and a browser on Python {version}."
+
+
+for _version in PYTHONS:
+    tests_on(_version)
+
+
+@nox.session
 def e2e(session: nox.Session) -> None:
     """Run the tests with a browser (Chromium on the PATH)."""
     session.install("-e", ".[dev]")
@@ -124,9 +204,33 @@ def endurance(session: nox.Session) -> None:
 
 
 @nox.session
+def faults(session: nox.Session) -> None:
+    """Run a bank under faults of processes, database and network; arguments after -- go to it."""
+    _program(session, "tests.faults")
+
+
+@nox.session
+def churn(session: nox.Session) -> None:
+    """Let clients come and go for ten minutes, and look at what is held; -- --seconds 60."""
+    _program(session, "tests.faults.churn")
+
+
+@nox.session
 def edits(session: nox.Session) -> None:
     """Edit a project at random below `fx dev`; arguments after -- go to it (--seed 3)."""
     _program(session, "tests.edits")
+
+
+@nox.session
+def hostile(session: nox.Session) -> None:
+    """Give random hostile files to check, build, format, lsp and dev, for ten minutes."""
+    _program(session, "tests.hostile_files")
+
+
+@nox.session
+def linear(session: nox.Session) -> None:
+    """Time every parser with long hostile texts, which sees work within C as well."""
+    _program(session, "tests.linear")
 
 
 @nox.session
@@ -149,6 +253,12 @@ def bench_http(session: nox.Session) -> None:
 @nox.session
 def ci(session: nox.Session) -> None:
     """Run everything a change must pass, the tests last; one failure hides no other."""
+    others = [version for version in PYTHONS if version != "{}.{}".format(*sys.version_info)]
+    there = [version for version in others if find_python(version) is not None]
+    absent = [version for version in others if version not in there]
+    session.log(f"Pythons beside this one: {', '.join(there) or 'none'}")
+    if absent:
+        session.warn(f"not on this machine, and not tested: Python {', '.join(absent)}")
     with ThreadPoolExecutor() as pool:  # what waits for the network or one core, beside the rest
         found = {"js": pool.submit(_passes, _js, session)}
         session.install("-e", ".[dev]")
@@ -157,7 +267,11 @@ def ci(session: nox.Session) -> None:
     failed = [name for name, passed in found.items() if not passed.result()]
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
-    session.run("pytest", *PARALLEL, *session.posargs)
+    with ThreadPoolExecutor() as pool:  # they have the cores that the tests leave them
+        on_others = pool.submit(_passes, partial(_on_others, there), session)
+        session.run("pytest", *PARALLEL, *session.posargs)
+    if not on_others.result():
+        failed.append("the tests on other Pythons")
     if failed:
         session.error(f"the tests passed, but not {', '.join(failed)}")
 
@@ -173,6 +287,14 @@ def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
     except CommandFailed:
         return False
     return True
+
+
+def _on_others(versions: list[str], session: nox.Session) -> None:
+    """Run the sessions of other Pythons, one after the other."""
+    if versions:
+        names = [f"tests-{version}" for version in versions]
+        nice = ["nice"] if shutil.which("nice") else []
+        session.run(*nice, "python", "-m", "nox", "-s", *names, external=True)
 
 
 def _lint(session: nox.Session) -> None:

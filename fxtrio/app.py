@@ -16,17 +16,14 @@ from typing import Any, Protocol
 import attrs
 import trio
 from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from fxtrio.asgi import OWN_SERVER
 from fxtrio.compression.files import Compressed, find_assets, find_public
-from fxtrio.compression.sending import Compression
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
 from fxtrio.db.migrating import open_app_database
-from fxtrio.db.startup import telling_shortly
+from fxtrio.entrance import Entrance, compression_of, prepare_server
 from fxtrio.errors import FxtrioError
-from fxtrio.hypercorn_guard import install_guard
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs import open_jobs
 from fxtrio.jobs.finding import make_job_runner
@@ -42,19 +39,24 @@ from fxtrio.running_app import App
 from fxtrio.secret import project_key
 from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache
+from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.files import Folder
-from fxtrio.serve.lifetime import Lifetime
+from fxtrio.serve.lifetime import Entered, Lifetime
+from fxtrio.serve.middleware import AnswerFailures
+from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
+from fxtrio.serve.readiness import open_readiness
 from fxtrio.serve.replaceable import Replaceable
-from fxtrio.serve.request import csrf, starlette_bodies
+from fxtrio.serve.request import starlette_bodies, starlette_files
 from fxtrio.serve.request.background import open_background
-from fxtrio.serve.request.foreign import PlainOnly
-from fxtrio.serve.request.hooks import Hook, Hooks
+from fxtrio.serve.request.evaluations import Evaluations
+from fxtrio.serve.request.hooks import hooks_of
+from fxtrio.serve.request.only_payloads import OnlyPayloads
 from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.ssr.launch import choose_launch
@@ -116,8 +118,11 @@ class Application(Starlette):
         for cls, args, kwargs in reversed(self.user_middleware):
             app = cls(app, *args, **kwargs)
         # Not in development: its server adds to pages, and there is no way to shorten.
-        compression = None if self.site.development else _compression(self.site.config)
-        return _Outermost(app if app is inner else PlainOnly(app), self.router, compression)
+        compression = None if self.site.development else compression_of(self.site.config)
+        if app is not inner:  # without middleware the dispatcher comes first
+            failing = AnswerFailures(OnlyPayloads(app), self.site.config.base_url)
+            app = Entered(failing, self.lifetime)
+        return Entrance(app, self.router, compression)
 
     def replace_site(self, site: Site, sources: Collection[str]) -> None:
         """Answer the next requests with ``site``; those under way end with the one before.
@@ -129,7 +134,7 @@ class Application(Starlette):
         if self._replaceable is not None:
             self._replaceable.replace(self._make_dispatcher(site), sources)
 
-    def _make_dispatcher(self, site: Site) -> Dispatcher:
+    def _make_dispatcher(self, site: Site) -> ASGIApp:
         listed = not site.development  # in development files come and go
         client = self._build / site.manifest.assets.client
         public = self._root / site.config.public_dir
@@ -137,9 +142,9 @@ class Application(Starlette):
         of_public: Compressed = {}
         if listed and site.config.compression != "off":
             of_client, of_public = find_assets(client), find_public(self._build, public)
-        return Dispatcher(
-            site,
-            self.lifetime,
+        dispatcher = partial(
+            Dispatcher,
+            lifetime=self.lifetime,
             assets=Folder(client, immutable=True, listed=listed, compressed=of_client),
             public=Folder(
                 public,
@@ -150,7 +155,10 @@ class Application(Starlette):
             ),
             openapi=DocumentFile(self._build / OPENAPI_FILE) if site.config.openapi else None,
             routes=self.router.routes,
+            csp_reports=CspReports(),  # what they bound is bounded for all mounts together
+            evaluations=Evaluations(),
         )
+        return Mounts(site, dispatcher)
 
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:
@@ -169,7 +177,7 @@ class Application(Starlette):
             database = await enter(
                 open_app_database(config.database, self._root, development=site.development)
             )
-            state.fx_broker = await enter(open_broker(config.realtime))
+            state.fx_broker = await enter(open_broker(config.realtime, name=config.name))
             state.fx_tasks = await enter(
                 open_task_queue(
                     capacity=config.tasks.capacity,
@@ -199,54 +207,32 @@ class Application(Starlette):
             count = await enter(open_counting(config))
             await enter(open_jobs(jobs, app))
             bodies = Bodies(config.limits.all_bodies)
-            lifetime = self.lifetime
-            lifetime.running = Running(app, watchdog, background, renderer, bodies, count)
-            lifetime.cache = cache
-            lifetime.ready = True
-            try:
-                yield
-            finally:
-                lifetime.ready = False
-                # Plugins and the pool outlive the work that may use them.
-                limit = config.tasks.drain_timeout
-                async with trio.open_nursery() as nursery:
-                    for work in (state.fx_tasks, background, *([jobs] if jobs else [])):
-                        nursery.start_soon(work.drain, limit)
-                lifetime.running = lifetime.cache = None
+            readiness = await enter(open_readiness(app, renderer))
+            running = Running(app, watchdog, background, renderer, bodies, readiness, count)
+            with self.lifetime.serving(running, cache):
+                try:
+                    yield
+                finally:
+                    self.lifetime.ready = False
+                    # Plugins and the pool outlive the work that may use them.
+                    limit = config.tasks.drain_timeout
+                    async with trio.open_nursery() as nursery:
+                        for work in (state.fx_tasks, background, *([jobs] if jobs else [])):
+                            nursery.start_soon(work.drain, limit)
+
+    @asynccontextmanager
+    async def open_mounted(self) -> AsyncIterator[None]:
+        """Run the app for the length of the block, below another ASGI app.
+
+        For that app's lifespan: a `Mount` of Starlette gives requests on, and no lifespan.
+        """
+        prepare_server()
+        async with self.router.lifespan_context(self):
+            yield
 
     def begin_shutdown(self) -> None:
         """Let `/readyz` answer 503 from now on. The server calls it before it stops intake."""
         self.lifetime.ready = False
-
-
-class _Outermost:
-    """Sends the lifespan to Starlette's router, and everything else to the app.
-
-    What the app answers is compressed on its way out.
-    """
-
-    def __init__(self, app: ASGIApp, router: ASGIApp, compression: Compression | None) -> None:
-        self._app = app
-        self._router = router
-        self._compression = compression
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan":
-            if self._compression is not None and scope["type"] == "http":
-                send = self._compression.sending(scope, send)
-            await self._app(scope, receive, send)
-            return
-        if OWN_SERVER not in scope.get("extensions", {}):
-            install_guard()  # Hypercorn's own worker is not safe without it
-        await self._router(scope, receive, telling_shortly(send))
-
-
-def _compression(config: Config) -> Compression | None:
-    mode = config.compression
-    if mode == "off":
-        return None
-    tokens = frozenset({csrf.COOKIE.encode(), csrf.SECURE_COOKIE.encode()})
-    return Compression(mode, common_cookies=tokens)
 
 
 class Development(Protocol):
@@ -314,6 +300,7 @@ def assemble(
             log.warning("FX_SECRET_KEY is not set: the key of this machine is used, from .fx.")
         config = attrs.evolve(config, secret_keys=(project_key(root),))
     starlette_bodies.install()
+    starlette_files.install()
     code = import_code(Imports(root, build), config, manifest)
     plugins = load_plugins(config, root=root, resolve=resolve)
     site = put_together(root, config, manifest, code, plugins)
@@ -346,22 +333,8 @@ def put_together(
         manifest,
         code.pages,
         code.endpoints,
-        _hooks(config),
+        hooks_of(config, resolve),
         root=root,
         llms=code.llms,
         session_of=csrf_binding_of(plugins),
-    )
-
-
-def _hooks(config: Config) -> Hooks:
-    def named(names: tuple[str, ...]) -> tuple[Hook, ...]:
-        return tuple(Hook(name, resolve(name)) for name in names)
-
-    settings = config.route_middleware
-    return Hooks(
-        pages=named(settings.pages),
-        actions=named(settings.actions),
-        apis=named(settings.apis),
-        websockets=named(settings.websockets),
-        base_url=config.base_url,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from starlette.types import Scope
+
 RAW_FRAMES = "fx.websocket.frames"
 """Key in ``scope["extensions"]`` of servers that take frames as bytes.
 
@@ -21,3 +23,17 @@ Whoever keeps answers for signed-in users out of caches leaves such a one alone.
 
 OWN_SERVER = "fx.server"
 """Key in ``scope["extensions"]`` of the lifespan in servers of ours, which need no guard."""
+
+ROOT = "fx.root"
+"""Key in the scope of a request to an app that is mounted below another's path.
+
+The ``root_path`` as it was when the request came to the app, without a slash at its end:
+routes within the app put their own prefix behind theirs. ``path`` and ``raw_path`` begin
+with it.
+"""
+
+
+def root_of(scope: Scope) -> str:
+    """Return the path that the app is mounted at, "" for the root."""
+    root: str = scope.get(ROOT, "")
+    return root

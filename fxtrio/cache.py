@@ -10,7 +10,7 @@ from typing import Protocol
 
 import trio
 
-from fxtrio.context import current_app
+from fxtrio.context import current_app, why_no_app
 from fxtrio.errors import AppNotRunning
 
 __all__ = ["Cache", "revalidate"]
@@ -30,14 +30,14 @@ def revalidate(*urls: str) -> int:
     A URL stands for all forms and all queries of its page, and a route such as
     ``/blog/[id]`` for all of its pages. Returns how many stored responses went in this
     process; with a broker for several processes the others forget theirs a moment later.
-    Callable from worker threads too. Raises AppNotRunning outside a running app.
+    Callable from any thread. Raises AppNotRunning outside a running app.
     """
     app = current_app()
     if app is None:
-        raise AppNotRunning
+        raise AppNotRunning(f"revalidate(): {why_no_app()}")
     cache: Cache | None = app.cache
     if cache is None:  # `fx dev`, or `cache.bytes` is 0
         return 0
     if trio.lowlevel.in_trio_run():
         return cache.drop(*urls)
-    return trio.from_thread.run_sync(cache.drop, *urls)
+    return trio.from_thread.run_sync(cache.drop, *urls, trio_token=app.loop)

@@ -1,7 +1,8 @@
-"""Functions of the application that may be plain: called where they cannot hold the event loop.
+"""Calls of the application's code: where it cannot hold the event loop, nor end what called it.
 
 An ``async def`` function is awaited; a plain one runs in a worker thread, with the context
-variables of its caller.
+variables of its caller. `contain` is for code that nobody waits for: whatever it raises is a
+value there.
 """
 
 from __future__ import annotations
@@ -14,12 +15,9 @@ from typing import Any
 
 import trio
 
+from fxtrio.limiters import limiter_of
+from fxtrio.raised import is_cancelled
 from fxtrio.tracebacks import trimmed
-
-THREADS = 40
-"""Plain functions that run at the same time; more wait for their turn (count)."""
-
-_threads: trio.lowlevel.RunVar[trio.CapacityLimiter] = trio.lowlevel.RunVar("fx-calls")
 
 log = logging.getLogger("fx.serve")
 
@@ -43,8 +41,8 @@ def awaitable(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
 
     A plain one runs in a thread: what cancels the call, such as its deadline, is answered at
     once, while the thread, which nobody can stop, goes on to its end and keeps its place
-    among `THREADS`; what it raises then is logged. A plain wrapper of an async function is
-    called at once, since all that it does is to return the coroutine.
+    among the threads for calls; what it raises then is logged. A plain wrapper of an async
+    function is called at once, since all that it does is to return the coroutine.
     """
     if is_async(function):
         return function
@@ -65,25 +63,49 @@ async def _call_in_thread(function: Callable[..., Any], *args: Any) -> Any:
         try:
             # In a list, since trio takes a bare coroutine from a thread for a mistake.
             return [function(*args)]
-        except Exception as error:
+        except BaseException as error:
             if abandoned:
                 name = getattr(function, "__qualname__", function)
                 log.error("%s failed, after its deadline", name, exc_info=trimmed(error))
             raise
 
     try:
-        [value] = await trio.to_thread.run_sync(run, limiter=_limiter(), abandon_on_cancel=True)
+        [value] = await trio.to_thread.run_sync(
+            run, limiter=limiter_of("calls"), abandon_on_cancel=True
+        )
     except trio.Cancelled:
         abandoned = True
         raise
     return await value if inspect.isawaitable(value) else value
 
 
-def _limiter() -> trio.CapacityLimiter:
-    """Return that of this trio run, which every app in it shares."""
+async def contain(work: Callable[[], Awaitable[object]]) -> BaseException | None:
+    """Await ``work()`` in a task and a nursery of its own; return what it raised, or None.
+
+    Whatever that is: a group, `SystemExit`, the cancellation of another library, a `Cancelled`
+    of a scope that it has left, the error of trio for scopes that it never left. It can cancel
+    its own nursery and no other. The caller's own cancellation alone is raised.
+    """
+    failure: BaseException | None = None
+    ended = False
+
+    # Ctrl+C goes to the main task: here it would look like an error of the application.
+    @trio.lowlevel.enable_ki_protection
+    async def run() -> None:
+        nonlocal failure, ended
+        try:
+            await work()
+        except BaseException as error:
+            failure = error
+        else:
+            ended = True
+
     try:
-        return _threads.get()
-    except LookupError:
-        limiter = trio.CapacityLimiter(THREADS)
-        _threads.set(limiter)
-        return limiter
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run, name=work)
+    except BaseException as error:  # a group of trio's: of scopes in disorder, or our cancellation
+        if not ended or not is_cancelled():
+            failure = failure or error
+    if failure is not None:
+        await trio.lowlevel.checkpoint_if_cancelled()
+    return failure

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from fxtrio.sizes import shown_size
+from fxtrio.status import as_status
 
 
 def shown_path(path: Path) -> str:
@@ -24,7 +26,18 @@ def shown_path(path: Path) -> str:
         return str(path)
 
 
-class FxtrioError(Exception):
+class _Copied(Exception):
+    """Can be copied and pickled, whatever its constructor takes: attributes are all it has."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args), self.__dict__
+
+
+def _remade(kind: type[Exception], args: tuple[Any, ...]) -> Exception:
+    return kind.__new__(kind, *args)
+
+
+class FxtrioError(_Copied):
     """The base of all errors below; the command line prints it without a traceback."""
 
 
@@ -38,7 +51,7 @@ class Busy(FxtrioError):
     """When they may try again (seconds)."""
 
 
-class LoaderError(Exception):
+class LoaderError(_Copied):
     """Raised in a loader: the nearest `error.fxl` shows ``message``.
 
     ``data`` is JSON-serializable and reaches the error page as ``error.data``.
@@ -53,7 +66,7 @@ class LoaderError(Exception):
         self.data: dict[str, Any] = {} if data is None else data
 
 
-class ActionError(Exception):
+class ActionError(_Copied):
     """Raised in an action: the client gets ``{ok: false, error: message}``.
 
     ``fields`` maps a field path to its messages; a str alone becomes a list of one.
@@ -71,11 +84,13 @@ class ActionError(Exception):
         self.message = message
         self.status_code = status_code
         self.data: dict[str, Any] = {} if data is None else data
-        # Clients join lists, and a str is easily written where a list of one is meant.
-        self.fields: dict[str, list[str]] = {
-            path: [messages] if isinstance(messages, str) else messages
-            for path, messages in (fields or {}).items()
-        }
+        self.fields: dict[str, list[str]] = {} if fields is None else fields
+        if isinstance(fields, Mapping):  # else what shows it says so
+            # Clients join lists, and a str is easily written where a list of one is meant.
+            self.fields = {
+                path: [messages] if isinstance(messages, str) else messages
+                for path, messages in fields.items()
+            }
 
 
 class ValidationActionError(ActionError):
@@ -103,12 +118,15 @@ _AMBIGUOUS = re.compile(r"[/\\]{2}|https?:(?!//[^/\\])", re.IGNORECASE)
 # Sites that look like paths, to whoever tests for a slash: "//host", "/\host", "https:host".
 
 
-class Redirect(Exception):
+class Redirect(_Copied):
     """Sends the client to ``url``. Made by `redirect`; returned or raised."""
 
+    invalidated: tuple[str, ...] = ()
+    """URLs that `invalidate_routes` names."""
+
     def __init__(self, url: str, status: int = 303) -> None:
-        if status not in REDIRECT_STATUS:
-            raise ValueError(f"redirect: {status} is not one of {sorted(REDIRECT_STATUS)}.")
+        if as_status(status) not in REDIRECT_STATUS:
+            raise ValueError(f"redirect: {status!r} is not one of {sorted(REDIRECT_STATUS)}.")
         if not url.strip() or any(ord(char) < 0x20 or ord(char) == 0x7F for char in url):
             raise ValueError(f"redirect: {url!r} is not a URL.")
         # What a header can hold, as browsers write it.
@@ -118,7 +136,7 @@ class Redirect(Exception):
         if _AMBIGUOUS.match(self.url):
             raise ValueError(f"redirect: {url!r} leads to another site. Write it with https://.")
         super().__init__(self.url)
-        self.status = status
+        self.status = int(status)
 
 
 class ValueRefused(FxtrioError):
@@ -176,8 +194,11 @@ class TaskQueueError(FxtrioError):
     """A job was not taken by the task queue."""
 
 
-class TaskQueueFull(TaskQueueError):
-    """As many jobs wait for a worker as the queue may hold."""
+class TaskQueueFull(TaskQueueError, Busy):
+    """As many jobs wait for a worker as the queue may hold.
+
+    Where nothing catches it, it becomes an answer with status 503 and `Retry-After`.
+    """
 
     def __init__(self, job: str, capacity: int) -> None:
         super().__init__(
@@ -191,11 +212,8 @@ class TaskQueueFull(TaskQueueError):
 class TaskQueueNotRunning(TaskQueueError):
     """A job was enqueued outside a running app, or after its shutdown had begun."""
 
-    def __init__(self, job: str) -> None:
-        super().__init__(
-            f"{job}: not enqueued, no task queue is running here. Enqueue from a loader, "
-            "an action, a WebSocket handler or a job, while the app runs."
-        )
+    def __init__(self, job: str, cause: str = "the app has ended, or is about to") -> None:
+        super().__init__(f"{job}: not enqueued, {cause}.")
         self.job = job
 
 
@@ -207,12 +225,18 @@ class ClientDisconnected(FxtrioError, ConnectionError):
 
 
 class AppNotRunning(FxtrioError):
-    """A request came to an app whose lifespan has not begun, or has ended."""
+    """A request came to an app whose lifespan has not begun, or has ended.
 
-    def __init__(self) -> None:
+    Or code needs an app where none can be found, and ``cause`` says why.
+    """
+
+    def __init__(self, cause: str = "") -> None:
         super().__init__(
-            "fxtrio: the app is not running. Serve it with a server that runs the ASGI "
-            "lifespan, such as 'fx serve', or open it with fx.testing."
+            f"fxtrio: {cause}."
+            if cause
+            else "fxtrio: the app is not running. Serve it with a server that runs the ASGI "
+            "lifespan, such as 'fx serve', run 'app.open_mounted()' in the lifespan of the app "
+            "that it is mounted in, or open it with fx.testing."
         )
 
 
@@ -249,6 +273,19 @@ class MessageNotEncodable(FxtrioError, TypeError):
         )
         self.message = message
         self.cause = cause
+
+
+class MessageTooLarge(FxtrioError, ValueError):
+    """A message was published that is larger than `realtime.maxPublish`."""
+
+    def __init__(self, channel: str, size: int, limit: int) -> None:
+        super().__init__(
+            f"publish({channel!r}): the message has {size:,} bytes, more than the {limit:,} of "
+            "realtime.maxPublish. Publish where to fetch it instead, or raise the setting."
+        )
+        self.channel = channel
+        self.size = size
+        self.limit = limit
 
 
 class BrokerUnreachable(FxtrioError):

@@ -19,6 +19,17 @@ def new_identity() -> str:
     return f"{machine()}/{os.getpid()}/{_start(os.getpid())}/{secrets.token_hex(8)}"
 
 
+def epoch_of(identity: str, number: int) -> str:
+    """Return a name for a part of the life of who has ``identity``; ``number`` counts them."""
+    return f"{identity}{number:08x}"
+
+
+def split_epoch(epoch: str) -> tuple[str, int]:
+    """Return the identity and the number of an `epoch_of`; of other text nothing that fits."""
+    identity, number = epoch[:-8], epoch[-8:]
+    return (identity, int(number, 16)) if is_identity(epoch) else (epoch, 0)
+
+
 def is_identity(text: str) -> bool:
     """Tell whether `new_identity` can have made a text."""
     return _FORM.fullmatch(text) is not None

@@ -183,6 +183,39 @@ class Manifest:
     assets: Assets = attrs.field(factory=Assets)
 
 
+def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
+    """Return the manifest of an app that is mounted at ``root``, both URL-encoded.
+
+    The URLs of files get the prefix; pages are told their whole ``base_url``, since what the
+    build has told them is without it.
+    """
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, str):
+            return root + value if value.startswith(base) else value
+        if isinstance(value, Mapping):
+            return {name: moved(one) for name, one in value.items()}
+        return [moved(one) for one in value] if isinstance(value, list | tuple) else value
+
+    base = manifest.assets.base
+    assets = manifest.assets
+    return attrs.evolve(
+        manifest,
+        base_url=base_url,
+        views=tuple(
+            attrs.evolve(view, client={**moved(view.client), "base": base_url})
+            for view in manifest.views
+        ),
+        assets=attrs.evolve(
+            assets,
+            base=root + base,
+            entry=moved(assets.entry),
+            preload=tuple(moved(assets.preload)),
+            css=tuple(moved(assets.css)),
+        ),
+    )
+
+
 def dump_manifest(manifest: Manifest) -> bytes:
     """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
     # Heavy, and what serves does not need it.

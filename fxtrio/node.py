@@ -23,6 +23,30 @@ from fxtrio.errors import FxtrioError
 MINIMUM = (20, 19)
 """Oldest Node that the bundler supports (major, minor)."""
 
+ALLOWED = frozenset(
+    {
+        "APPDATA",
+        "COMSPEC",
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LD_LIBRARY_PATH",  # some builds of Node find their libraries by it
+        "LOCALAPPDATA",
+        "NO_COLOR",
+        "PATH",
+        "PATHEXT",
+        "SYSTEMROOT",
+        "TEMP",
+        "TMP",
+        "TMPDIR",
+        "TZ",
+        "USERPROFILE",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+    }
+)
+"""Variables that programs get which look at a project without running its code."""
+
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle machine.
 
@@ -51,6 +75,18 @@ class Node:
 
     npm: tuple[str, ...] | None
     """How to run npm: the first words of its command; None when there is no npm."""
+
+
+def tool_environment() -> dict[str, str]:
+    """Return the environment of a program that shall run no code but its own.
+
+    ``NODE_OPTIONS``, and whatever else would make it load some, is not in it.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in ALLOWED or name.startswith("LC_")
+    }
 
 
 def find_node() -> Node:
@@ -110,7 +146,13 @@ def _ask_version(node: str, _changed: int) -> tuple[int, int, int] | None:
     """Return what `node_version` does; ``_changed`` is only there to remember."""
     command = [node, "--version"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWER_TIME)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_ANSWER_TIME,
+            env=tool_environment(),
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     match = _VERSION.match(done.stdout)

@@ -46,3 +46,8 @@ def read_origin(text: str) -> Origin | None:
     if port is None:
         return Origin(scheme, host, _DEFAULT_PORTS.get(scheme))
     return Origin(scheme, host, int(port)) if int(port) <= _LAST_PORT else None
+
+
+def is_allowed_form(text: str) -> bool:
+    """Whether ``text`` may be listed as an allowed origin: there are no wildcards."""
+    return "*" not in text and read_origin(text.removesuffix("/")) is not None

@@ -19,8 +19,9 @@ import attrs
 import outcome
 import trio
 
-from fxtrio.context import current_app
+from fxtrio.context import current_app, why_no_app
 from fxtrio.errors import FxtrioError
+from fxtrio.limiters import limiter_of
 from fxtrio.tasks.calls import name_of
 
 if TYPE_CHECKING:
@@ -41,11 +42,8 @@ log = logging.getLogger("fx.asyncio")
 class PortalNotRunning(FxtrioError):
     """`portal` was called where no app runs, or after its end."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "portal(): no app of fxtrio runs here. Call it in a loader, an action, a job, "
-            "or in what they start."
-        )
+    def __init__(self, cause: str = "the app has ended, or is about to") -> None:
+        super().__init__(f"portal(): {cause}.")
 
 
 class PortalCallCancelled(FxtrioError):
@@ -74,7 +72,7 @@ async def portal(func: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.
     app = current_app()
     running: AsyncioPortal | None = None if app is None else app.portal
     if running is None:
-        raise PortalNotRunning
+        raise PortalNotRunning(why_no_app())
     return await running.call(partial(func, *args, **kwargs))
 
 
@@ -141,7 +139,13 @@ class AsyncioPortal:
             return
         with trio.CancelScope(shield=True), trio.move_on_after(STOP_TIMEOUT) as limit:
             # Abandoned where a call ignores its cancellation: the thread is a daemon.
-            await trio.to_thread.run_sync(_end, self._thread, self._running, abandon_on_cancel=True)
+            await trio.to_thread.run_sync(
+                _end,
+                self._thread,
+                self._running,
+                abandon_on_cancel=True,
+                limiter=limiter_of("processes"),
+            )
         if limit.cancelled_caught:
             log.error("The asyncio loop did not end in %g s: a call ignores that", STOP_TIMEOUT)
 
@@ -155,7 +159,9 @@ class AsyncioPortal:
             if self._running is None:
                 self._thread = start_blocking_portal(name="fx.asyncio")
                 # Starting takes milliseconds, in which the event loop goes on.
-                self._running = await trio.to_thread.run_sync(self._thread.__enter__)
+                self._running = await trio.to_thread.run_sync(
+                    self._thread.__enter__, limiter=limiter_of("processes")
+                )
             return self._running
 
 

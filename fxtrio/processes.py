@@ -9,6 +9,8 @@ from contextlib import suppress
 
 import trio
 
+from fxtrio.limiters import limiter_of
+
 
 async def wait_for_end(process: subprocess.Popen[bytes]) -> None:
     """Wait until ``process`` has ended; its exit code is known then."""
@@ -23,4 +25,6 @@ async def wait_for_end(process: subprocess.Popen[bytes]) -> None:
                 os.close(descriptor)
             process.wait()  # it has ended
             return
-    await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
+    await trio.to_thread.run_sync(
+        process.wait, abandon_on_cancel=True, limiter=limiter_of("processes")
+    )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
+import trio
 from starlette.datastructures import State
 
 from fxtrio.cache import Cache
 from fxtrio.config import Config
 from fxtrio.context import current_app
-from fxtrio.db import Database
 from fxtrio.errors import FxtrioError
 from fxtrio.jobs import JobRunner
 from fxtrio.portal import AsyncioPortal
 from fxtrio.realtime import Authenticator, Broker
 from fxtrio.tasks import TaskQueue
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
 
 
 class AuthenticatorTaken(FxtrioError):
@@ -28,6 +31,10 @@ class AuthenticatorTaken(FxtrioError):
             f"plugins: {type(other).__qualname__} and {type(kept).__qualname__} both say who is "
             "signed in. Take one of them out of 'plugins'."
         )
+
+
+def _loop_here() -> trio.lowlevel.TrioToken | None:
+    return trio.lowlevel.current_trio_token() if trio.lowlevel.in_trio_run() else None
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -64,6 +71,10 @@ class App:
     The lifespan adds to it, so a plugin sees the ones opened before it.
     """
 
+    loop: trio.lowlevel.TrioToken | None = attrs.field(init=False, factory=_loop_here)
+    """The event loop that the app runs on, by which threads of any kind may call into it:
+    ``trio.from_thread.run(publish, "news", {}, trio_token=app.loop)``."""
+
     resolve: Callable[[str], Any] | None = None
     """Returns what a dotted name in the settings stands for, ``module:attribute``."""
 
@@ -90,6 +101,10 @@ class App:
 
 
 def get_app() -> App | None:
-    """Return the app the running code belongs to, or None outside a running app."""
+    """Return the app the running code belongs to, or None outside a running app.
+
+    Code that was begun by no app, such as a thread of `threading`, belongs to the app of
+    its process, as long as that runs only one.
+    """
     app = current_app()
     return app if isinstance(app, App) else None

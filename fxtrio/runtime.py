@@ -13,6 +13,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from fxtrio.errors import ActionError, LoaderError, Redirect, ValidationActionError
+from fxtrio.isolation import LEVELS, Isolation
 from fxtrio.sizes import to_bytes
 from fxtrio.uploads import Upload, UploadFile
 
@@ -72,6 +73,7 @@ def action(
     limit: int | str | None = None,
     cancel_on_disconnect: bool = False,
     transaction: bool = False,
+    isolation: Isolation | None = None,
 ) -> Callable[[Function], Function]: ...
 def action(
     function: Function | None = None,
@@ -80,6 +82,7 @@ def action(
     limit: int | str | None = None,
     cancel_on_disconnect: bool = False,
     transaction: bool = False,
+    isolation: Isolation | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Mark an async function as a server action, without wrapping it.
 
@@ -87,8 +90,15 @@ def action(
     ``"50MB"``) replaces `limits.body`. An action runs to its end when its client leaves,
     unless ``cancel_on_disconnect`` is set. With ``transaction`` what it does to the database
     of `fx.db` is kept as a whole when it returns or redirects, and undone when it raises or
-    runs out of time. Raises ValueError for a limit that is no size.
+    runs out of time. It is serializable, or as ``isolation`` says, and runs again from its
+    beginning when others were in its way. Raises ValueError for a limit that is no size, and for
+    an isolation that there is not.
     """
+    if isolation is not None and (not transaction or isolation not in LEVELS):
+        names = ", ".join(map(repr, LEVELS))
+        raise ValueError(
+            f"@action: 'isolation' is for transaction=True, and one of {names}, not {isolation!r}."
+        )
     largest = None if limit is None else _limit(limit)
 
     def mark(function: Function) -> Function:
@@ -97,6 +107,7 @@ def action(
         function.__fx_limit__ = largest  # type: ignore[attr-defined]
         function.__fx_cancel_on_disconnect__ = cancel_on_disconnect  # type: ignore[attr-defined]
         function.__fx_transaction__ = transaction  # type: ignore[attr-defined]
+        function.__fx_isolation__ = isolation  # type: ignore[attr-defined]
         return function
 
     return mark if function is None else mark(function)
@@ -121,13 +132,14 @@ def redirect(url: str, status: int = 303) -> Redirect:
     return Redirect(url, status)
 
 
-InvalidatedResponse = TypeVar("InvalidatedResponse", dict[str, Any], Response)
+InvalidatedResponse = TypeVar("InvalidatedResponse", dict[str, Any], Response, Redirect)
 
 
 def invalidate_routes(response: InvalidatedResponse, *urls: str) -> InvalidatedResponse:
     """Evict the client's cached payloads of ``urls``, and return ``response``.
 
-    The outgoing response carries them in `x-fx-invalidate`, joined by ``", "``,
+    ``response`` is what the action returns: a dict, a Response, or `redirect(…)`, which may be
+    raised as well. The outgoing response carries them in `x-fx-invalidate`, joined by ``", "``,
     in order, without empty and repeated ones; a second call adds to the first.
     Raises ValueError for a URL with a control character.
     """
@@ -140,10 +152,12 @@ def invalidate_routes(response: InvalidatedResponse, *urls: str) -> InvalidatedR
         merged = merge_urls(response.get(INVALIDATE_KEY, ()), urls)
         if merged:
             response[INVALIDATE_KEY] = merged
+    elif isinstance(response, Redirect):
+        response.invalidated = tuple(merge_urls(response.invalidated, urls))
     else:
         raise TypeError(
-            f"invalidate_routes: {type(response).__name__} is neither a dict nor a Response. "
-            "Pass what the action returns."
+            f"invalidate_routes: {type(response).__name__} is neither a dict nor a Response, "
+            "nor a redirect. Pass what the action returns."
         )
     return response
 

@@ -6,19 +6,22 @@ import os
 import secrets
 from pathlib import Path
 
+from fxtrio.generated import require_no_link
+
 FILE = Path(".fx/secret-key")
 
 
 def project_key(root: Path) -> str:
     """Return the key kept in ``root``/.fx, made at the first call.
 
-    One machine keeps it; several need FX_SECRET_KEY.
+    One machine keeps it; several need FX_SECRET_KEY. Raises LinkInTheWay.
     """
     path = root / FILE
     try:
         return path.read_text("ascii").strip()
     except FileNotFoundError:
         pass
+    require_no_link(root, FILE)
     path.parent.mkdir(parents=True, exist_ok=True)
     key = secrets.token_urlsafe(32)
     whole = path.with_name(f"{path.name}.{os.getpid()}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 import sysconfig
 import traceback
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -24,20 +25,32 @@ def trimmed(error: BaseException) -> BaseException:
     is done to its causes and to the errors that it groups. A traceback without any frame
     of the application stays whole: then the defect is elsewhere.
     """
-    waiting, seen = [error], {id(error)}
-    while waiting:
-        one = waiting.pop()
+    for one in _with_others(error):
         one.__traceback__ = _from_application(one.__traceback__)
         if _is_of_text(one):
             one.__traceback__ = None
         if _needs_asyncio(one) and not getattr(one, "__notes__", None):
             one.add_note(_asyncio_hint(one))
+    return error
+
+
+def drop_tracebacks(error: BaseException) -> None:
+    """Let an error, its causes and the errors that it groups go of the frames they came through."""
+    for one in _with_others(error):
+        one.__traceback__ = None
+
+
+def _with_others(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, its causes and the errors that it groups, each once."""
+    waiting, seen = [error], {id(error)}
+    while waiting:
+        one = waiting.pop()
+        yield one
         inner = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
         for other in (one.__cause__, one.__context__, *inner):
             if other is not None and id(other) not in seen:
                 seen.add(id(other))
                 waiting.append(other)
-    return error
 
 
 def line_in_application(error: BaseException) -> int:

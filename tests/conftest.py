@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from fxtrio.supervise.options import count_cores
 from tests.in_turn import in_turn, kind_of
+from tests.short import SHORT, amount, few_cases
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -30,7 +31,10 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 # How long something takes is asserted nowhere: the machine may be busy.
 settings.register_profile("fxtrio", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("fxtrio")
+settings.register_profile(
+    "of the run", settings.get_profile("fxtrio"), max_examples=amount(50, short=10, long=300)
+)
+settings.load_profile("of the run")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -51,8 +55,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let files that run beside each other come in a good order."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let files that run beside each other come in a good order; in short, take few cases each."""
+    if SHORT:
+        chosen = few_cases(items)
+        config.hook.pytest_deselected(items=[each for each in items if each not in chosen])
+        items[:] = [each for each in items if each in chosen]
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     marks: dict[Path, set[str]] = {}

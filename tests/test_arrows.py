@@ -19,20 +19,32 @@ from tests.source_tree import (
 )
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"sizes"}),
+    frozenset({"heap", "isolation", "limiters", "sizes", "status"}),
     frozenset({"bytecode", "errors", "processes", "tracebacks", "uploads"}),
-    frozenset({"config", "manifest", "runtime", "node", "secret"}),
+    frozenset({"config", "generated", "manifest", "raised", "runtime", "node"}),
     frozenset(
-        {"asgi", "calls", "head", "encode", "routes", "context", "origin", "repeats", "identity"}
+        {
+            "asgi",
+            "calls",
+            "clients",
+            "head",
+            "encode",
+            "routes",
+            "context",
+            "origin",
+            "repeats",
+            "identity",
+            "secret",
+        }
     ),
-    frozenset({"db"}),
-    frozenset({"cache", "compression", "http1", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"db", "unreceived", "unsent"}),
+    frozenset({"cache", "compression", "http1", "log", "realtime", "tasks", "markdown", "ssr"}),
     frozenset({"policy"}),
     frozenset({"http2", "jobs", "portal"}),
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),
     frozenset({"hypercorn_guard", "plugins", "imports", "format"}),
-    frozenset({"types"}),
+    frozenset({"entrance", "types"}),
     frozenset({"openapi"}),
     frozenset({"app"}),
     frozenset({"supervise", "lsp"}),
@@ -41,7 +53,17 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 """Parts of the package, from the ground up. A part imports from the layers below its own."""
 
-SHARED_BY_COMPILE = {"manifest", "head", "errors", "config", "routes", "node"}
+SHARED_BY_COMPILE = {
+    "generated",
+    "manifest",
+    "head",
+    "errors",
+    "config",
+    "routes",
+    "node",
+    "origin",
+    "status",
+}
 """All that `compile` may know of the rest."""
 
 MAY_COMPILE = {"compile", "format", "types", "openapi", "lsp", "cli", "testing"}
@@ -56,6 +78,8 @@ ROOMS = (
             "files",
             "csp_report",
             "lifetime",
+            "mounts",
+            "middleware",
             "replaceable",
             "openapi",
         }
@@ -63,7 +87,7 @@ ROOMS = (
     frozenset({"respond"}),
     frozenset({"cache"}),
     frozenset({"pages"}),
-    frozenset({"request"}),
+    frozenset({"request", "readiness"}),
 )
 """Rooms of `fxtrio.serve`, from the entry down. A room imports from those below its own."""
 

@@ -192,6 +192,16 @@ def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_pa
             "must hold origins such as 'https://example.org', not 'https://a.example/x'",
         ),
         (
+            {"csrf": {"trustedOrigins": ["https://*.example.org"]}},
+            "csrf.trustedOrigins",
+            "must hold origins such as 'https://example.org', not 'https://*.example.org'",
+        ),
+        (
+            {"cors": {"origins": ["https://*.example.org"]}},
+            "cors.origins",
+            "must hold origins such as 'https://example.org', not 'https://*.example.org'",
+        ),
+        (
             {"realtime": {"broker": "kafka://x"}},
             "realtime.broker",
             "must be 'memory' or a URL such as 'redis://localhost' or "

@@ -32,8 +32,8 @@ def test_nothing_runs_on_another_event_loop_or_framework() -> None:
         str(found)
         for found in all_imports()
         if found.module.split(".")[0] in banned
-        # coredis raises anyio's errors.
-        and (found.file.name, found.module) != ("redis_link.py", "anyio")
+        # coredis raises anyio's errors, and takes its streams.
+        and found.file.name not in ("redis_client.py", "redis_connection.py")
         and found.file.name != "portal.py"  # which is there for asyncio
     ]
 
@@ -53,6 +53,27 @@ def test_only_the_app_imports_application_code() -> None:
                 ("import_module", "exec_module", "spec_from_file_location", "run_path")
             ):
                 wrong.append(f"{name}:{called.lineno if called else 0} calls {shown}")
+
+    assert wrong == []
+
+
+def test_no_work_of_a_server_takes_the_threads_of_the_application() -> None:
+    tools = ("cli/", "compile/", "format/", "lsp/", "openapi/describe.py", "testing/", "types/")
+    takes_default = {"Path", "open_file", "wrap_file", "getaddrinfo", "run_in_threadpool"}
+    wrong = []
+    for file in python_files():
+        name = file.relative_to(ROOT / "fxtrio").as_posix() if "fxtrio" in file.parts else ""
+        if name.startswith(tools):  # processes of their own, without application code
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            shown = ast.unparse(node.func)
+            bounded = any(word.arg == "limiter" for word in node.keywords)
+            if (shown in ("trio.to_thread.run_sync", "to_thread.run_sync") and not bounded) or (
+                shown.startswith(("trio.", "anyio.")) and shown.rpartition(".")[2] in takes_default
+            ):
+                wrong.append(f"{name}:{node.lineno} calls {shown} without a limiter of its own")
 
     assert wrong == []
 

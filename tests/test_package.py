@@ -8,6 +8,7 @@ import pytest
 import fx
 import fxtrio
 import fxtrio.app
+import fxtrio.db
 
 
 def loaded_by(code: str) -> set[str]:
@@ -38,3 +39,14 @@ def test_other_names_are_missing_as_in_any_module(package):
 def test_importing_a_package_loads_no_other(package):
     heavy = {"trio", "starlette", "hypercorn", "attrs", "importlib.metadata", "fxtrio.app"}
     assert loaded_by(f"import {package}") & heavy == set()
+
+
+def test_a_command_that_reads_the_settings_loads_no_server_and_no_driver():
+    heavy = {"asyncio", "hypercorn", "psycopg", "sqlite3", "starlette"}
+    assert loaded_by("import fxtrio.cli.config, fxtrio.cli.db") & heavy == set()
+
+
+def test_names_of_the_database_are_imported_when_they_are_asked_for():
+    assert "sqlite3" in loaded_by("from fxtrio.db import Database, db, get_database, open_database")
+    with pytest.raises(AttributeError, match=r"module 'fxtrio\.db' has no attribute 'x'"):
+        getattr(sys.modules["fxtrio.db"], "x")  # noqa: B009

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fxtrio.config import Config
+from fxtrio.config import Config, is_named
 from fxtrio.manifest import Manifest
 
 if TYPE_CHECKING:
     from fxtrio.supervise.options import ServeOptions
 
 log = logging.getLogger("fx.serve")
+
+STANDALONE = "fxtrio.cli.standalone:make_app"
+"""The app of a project that has none of its own."""
 
 
 def channels_apart(manifest: Manifest, config: Config, workers: int) -> str:
@@ -29,12 +33,34 @@ def channels_apart(manifest: Manifest, config: Config, workers: int) -> str:
     )
 
 
-def warn_at_start(manifest: Manifest, config: Config, options: ServeOptions) -> None:
+def name_of_folder(root: Path, config: Config) -> str:
+    """Return a warning about an app that has the name of its folder on a shared store, or ""."""
+    stores = {"realtime.broker": config.realtime.broker}
+    if config.rate_limits:
+        stores["rateLimitStorage"] = config.rate_limit_storage
+    shared = {key: url for key, url in stores.items() if url != "memory"}
+    if not shared or is_named(root, config):
+        return ""
+    from fxtrio.realtime.store_url import has_prefix  # heavy
+
+    by_name = [key for key, url in shared.items() if not has_prefix(url)]
+    if not by_name:
+        return ""
+    return (
+        f"{' and '.join(by_name)}: apps are told apart by their name, and this one has that of "
+        f"its folder, {config.name!r}. Set 'name', to the same in all processes of the app and in "
+        "no other app."
+    )
+
+
+def warn_at_start(manifest: Manifest, config: Config, options: ServeOptions, *, root: Path) -> None:
     """Write what is to be said about a project and its options to the log of the server."""
     # Heavy: `fx --help` would wait for it.
-    from fxtrio.supervise.log import open_log
+    from fxtrio.log import open_log
 
-    told = channels_apart(manifest, config, options.workers)
-    if told:
+    told = [channels_apart(manifest, config, options.workers)]
+    if options.app == STANDALONE:  # code of an app may name it by itself
+        told.append(name_of_folder(root, config))
+    for warning in filter(None, told):
         open_log(options.log_form, options.log_level)
-        log.warning("%s", told)
+        log.warning("%s", warning)

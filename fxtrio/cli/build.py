@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 from rich.table import Table
-from rich.text import Text
 
-from fxtrio.cli.output import console, json_option, print_done, root_option
+from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
 from fxtrio.cli.words import counted
 from fxtrio.config import load_config, load_env_files
@@ -68,8 +67,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
             partial(write_types, root.resolve(), config, report),
         )
     for warning in build.warnings:
-        label = Text("warning ", style="bold yellow")
-        out.print(label, Text(str(warning)), sep="", soft_wrap=True)
+        print_warning(str(warning), out)
     weights = weigh_pages(build.folder, build.manifest) if analyze else []
     if as_json:
         summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}

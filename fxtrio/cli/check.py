@@ -37,13 +37,14 @@ def command(root: Path, app: str | None, static: bool, types: bool, as_json: boo
     from fxtrio.compile.problems import format_json, format_text
     from fxtrio.config import load_env_files
     from fxtrio.config.problems import ConfigInvalid
+    from fxtrio.log import printable
 
     def report(line: str) -> None:
         if not as_json:
             click.echo(line, err=True)
 
     with suppress(ConfigInvalid):  # which `check` reports with all the rest
-        load_env_files(root)
+        load_env_files(root, settings_only=static)
     write_client_types(root)
     named = find_app(root, app)
     looking = partial(check, root, app=named, imports=not static, types=types, report=report)
@@ -51,7 +52,7 @@ def command(root: Path, app: str | None, static: bool, types: bool, as_json: boo
     if as_json:
         click.echo(format_json(checked.problems), nl=False)
     elif checked.problems:
-        click.echo(format_text(checked.problems), nl=False)
+        click.echo(printable(format_text(checked.problems)), nl=False)
         files = len({problem.path for problem in checked.problems})
         where = f" in {counted(files, 'file')}" if files > 1 else ""
         report(f"{counted(len(checked.problems), 'problem')}{where}.")
@@ -91,6 +92,7 @@ async def check(
 
     from fxtrio.cli.trial.migrations import migration_problems
     from fxtrio.cli.trial.process import order_of, try_application
+    from fxtrio.cli.unguarded import unguarded_problems
     from fxtrio.compile.problems import config_problems, placed
     from fxtrio.compile.project import check_project, check_python
     from fxtrio.compile.surroundings import surrounding_problems
@@ -106,9 +108,9 @@ async def check(
     module = f"{app.partition(':')[0].replace('.', '/')}.py"
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
     around = await trio.to_thread.run_sync(surrounding_problems, root, config)
-    migrations = await migration_problems(root, config)
+    migrations = await migration_problems(root, config, connects=imports)
     problems = [*project.problems, *broken, *around, *migrations]
-    settings = unusable.copy()
+    settings = [*unusable, *locate(unguarded_problems(config, project.tree.api), root)]
 
     async def look_at_ui() -> None:
         problems.extend(await check_ui(root, project, report=report))

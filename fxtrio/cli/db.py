@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from fxtrio.cli.output import json_option, print_done, print_errors, root_option
+from fxtrio.cli.output import json_option, print_done, print_errors, print_warning, root_option
 from fxtrio.cli.words import counted
 from fxtrio.config import load_config, load_env_files
 from fxtrio.errors import shown_path
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
+    from fxtrio.db.migrations import Migration
 
 Answer = TypeVar("Answer")
 
@@ -48,17 +49,36 @@ def new(root: Path, each: bool, name: str) -> None:
 
 @command.command
 @root_option
-def up(root: Path) -> None:
+@click.option("--compatible", is_flag=True, help="Run nothing when one is marked as incompatible.")
+def up(root: Path, compatible: bool) -> None:
     """Run the migrations that have not been run.
 
     Several processes may do so at the same time: each migration is run once.
     """
-    from fxtrio.db.migrating import migrate
-
-    done = _with_database(root, migrate)
-    for migration in done:
-        print_done(migration.file)
+    done = _with_database(root, partial(_up, compatible=compatible))
     print_done(f"{counted(len(done), 'migration')} run." if done else "Nothing to run.")
+
+
+async def _up(database: Database, root: Path, *, compatible: bool) -> list[Migration]:
+    from fxtrio.db.migrating import compare_database, migrate, shown_ahead
+
+    found = await compare_database(database, root)
+    if found.ahead:
+        print_warning(shown_ahead(found.ahead))
+    breaking = [one for one in found.pending if one.head.incompatible is not None]
+    for one in breaking:
+        print_warning(
+            f"{one.file} is not compatible with the version that runs now"
+            f"{one.head.incompatible and ': '}{one.head.incompatible}"
+        )
+    if breaking and compatible:
+        raise click.ClickException(
+            "Nothing was run. Stop the servers that run the version before, and run 'fx db up'."
+        )
+    timeout = load_config(root).database.migration_lock_timeout
+    return await migrate(
+        database, root, lock_timeout=timeout, begins=lambda one: click.echo(f"  {one.file}")
+    )
 
 
 @command.command
@@ -66,12 +86,15 @@ def up(root: Path) -> None:
 @json_option
 def status(root: Path, as_json: bool) -> None:
     """List the migrations, and when they were run."""
-    rows, problems = _with_database(root, _status)
+    rows, ahead, problems = _with_database(root, _status)
     if as_json:
-        click.echo(json.dumps({"migrations": rows, "problems": problems}, indent=2))
+        found = {"migrations": rows, "ahead": ahead, "problems": problems}
+        click.echo(json.dumps(found, indent=2))
     else:
         for row in rows:
             click.echo(f"{row['applied'] or 'waiting':<26}{row['file']}")
+        for run in ahead:
+            click.echo(f"{run['applied']:<26}{run['file']} (by newer code)")
         print_errors(map(ValueError, problems))
     raise SystemExit(1 if problems else 0)
 
@@ -84,6 +107,47 @@ def check(root: Path) -> None:
 
     _with_database(root, require_migrated)
     print_done("The database has all migrations.")
+
+
+@command.command
+@root_option
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def backup(root: Path, file: Path) -> None:
+    """Copy the database to FILE, while servers run (SQLite)."""
+    from fxtrio.db.backup import back_up
+
+    back_up(_sqlite_path(root, "pg_dump"), file)
+    print_done(f"{file} is a backup.")
+
+
+@command.command
+@root_option
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def restore(root: Path, file: Path) -> None:
+    """Put the backup FILE in the place of the database, while no server runs (SQLite)."""
+    from fxtrio.db.backup import restore as put_back
+
+    before = put_back(file, _sqlite_path(root, "pg_restore"))
+    print_done(f"{file} is the database now.")
+    if before is not None:
+        print_done(f"The one before is kept as {before}.")
+
+
+def _sqlite_path(root: Path, instead: str) -> Path:
+    """Return the file of the database. Raises ClickException where there is none."""
+    from fxtrio.db import DatabaseNotConfigured
+    from fxtrio.db.urls import sqlite_path
+
+    load_env_files(root)
+    url = load_config(root).database.url
+    if not url:
+        raise DatabaseNotConfigured()
+    path = sqlite_path(url, root) if url.startswith("sqlite") else None
+    if path is None:
+        raise click.ClickException(
+            f"database.url: this is for SQLite files. Use {instead} for PostgreSQL."
+        )
+    return path
 
 
 def _with_database(root: Path, work: Callable[[Database, Path], Awaitable[Answer]]) -> Answer:
@@ -105,18 +169,23 @@ async def open_configured(root: Path) -> AsyncIterator[Database]:
 
     settings = load_config(root).database
     if not settings.url:
-        raise DatabaseNotConfigured(running=True)
+        raise DatabaseNotConfigured
     async with open_database(settings, root) as database:
         yield database
 
 
-async def _status(database: Database, root: Path) -> tuple[list[dict[str, str | None]], list[str]]:
+Rows = list[dict[str, str | None]]
+
+
+async def _status(database: Database, root: Path) -> tuple[Rows, Rows, list[str]]:
     from fxtrio.db.migrating import runs
     from fxtrio.db.migrations import compare, read_migrations
 
     migrations, done = read_migrations(root, database.dialect), await runs(database)
-    rows: list[dict[str, str | None]] = [
+    rows: Rows = [
         {"file": one.file, "applied": done[one.number].applied if one.number in done else None}
         for one in migrations
     ]
-    return rows, [str(problem) for problem in compare(migrations, done).problems]
+    compared = compare(migrations, done)
+    ahead: Rows = [{"file": run.file, "applied": run.applied} for run in compared.ahead]
+    return rows, ahead, [str(problem) for problem in compared.problems]

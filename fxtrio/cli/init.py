@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
@@ -43,6 +43,18 @@ class StarterClash(FxtrioError):
         )
 
 
+class StarterUnwritable(FxtrioError):
+    """`fx init` may not, or cannot, write there. What it had written is gone again."""
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        cause = error.strerror or str(error)
+        super().__init__(
+            f"{shown_path(folder)}: {cause}. Nothing was written: choose another folder, or "
+            "correct its permissions."
+        )
+        self.folder = folder
+
+
 @click.command
 @click.argument("name")
 @click.option("--tailwind", is_flag=True, help="Styles with Tailwind; needs 'npm install'.")
@@ -62,17 +74,43 @@ def command(name: str, tailwind: bool, typescript: bool) -> None:
             param_hint="NAME",
         )
     content = starter(folder.name, tailwind=tailwind, typescript=typescript)
-    clashing = sorted(path for path in content if (folder / path).exists())
-    if clashing:
-        raise StarterClash(folder, tuple(clashing))
-    for path, data in content.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as file:
-            file.write(data)
+    write_starter(folder, content)
     own = [path for path in content if not path.startswith(".fx/")]
     print_done(f"Created {folder.name} with {len(own)} files.")
     _print_next_steps(name, packages="package.json" in content)
+
+
+def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Write the files of a new project into ``folder``, all of them or none.
+
+    Nothing is overwritten, and no link is followed below ``folder``: it may lead anywhere.
+    Raises StarterClash and StarterUnwritable.
+    """
+    clashing = {clash for path in content if (clash := _in_the_way(folder, path)) is not None}
+    if clashing:
+        raise StarterClash(folder, tuple(sorted(clashing)))
+    made: list[Path] = []
+    try:
+        for path, data in content.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                made.append(target)
+                file.write(data)
+    except OSError as error:
+        for written in made:
+            written.unlink(missing_ok=True)
+        raise StarterUnwritable(folder, error) from error
+
+
+def _in_the_way(folder: Path, path: str) -> str | None:
+    """Return what keeps a file from being written: itself, or a parent that is no folder."""
+    parts = PurePosixPath(path).parts
+    for count in range(1, len(parts) + 1):
+        part = folder.joinpath(*parts[:count])
+        if part.is_symlink() or (part.exists() and (count == len(parts) or not part.is_dir())):
+            return "/".join(parts[:count])
+    return None
 
 
 def starter(name: str, *, tailwind: bool = False, typescript: bool = False) -> dict[str, bytes]:

@@ -33,9 +33,11 @@ def print_errors(errors: Iterable[BaseException]) -> None:
     # Heavy: see `console`.
     from rich.text import Text
 
+    from fxtrio.log import printable
+
     out = console(stderr=True)
     for error in errors:
-        for line in str(error).splitlines():
+        for line in printable(str(error)).splitlines():
             label = Text("" if line[:1].isspace() else "error ", style="bold red")
             out.print(label, Text(line), sep="", soft_wrap=True)
 
@@ -46,6 +48,15 @@ def print_done(message: str) -> None:
     from rich.text import Text
 
     console().print(Text("✓ ", style="bold green"), Text(message), sep="", soft_wrap=True)
+
+
+def print_warning(message: str, out: Console | None = None) -> None:
+    """Print one line about what may not be right."""
+    # Heavy: see `console`.
+    from rich.text import Text
+
+    label = Text("warning ", style="bold yellow")
+    (out or console()).print(label, Text(message), sep="", soft_wrap=True)
 
 
 def root_option(function: Function) -> Function:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from fxtrio.cli.advice import warn_at_start
+from fxtrio.cli.advice import STANDALONE, warn_at_start
 from fxtrio.cli.descriptors import open_closed_descriptors
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.config import Config, load_config, load_env_files
@@ -84,6 +84,11 @@ class SecretMissing(FxtrioError):
     help="Authorities: clients need a certificate from one.",
 )
 @click.option(
+    "--h2c",
+    is_flag=True,
+    help="HTTP/2 without TLS, too, for a proxy that speaks it at once (prior knowledge).",
+)
+@click.option(
     "--proxy-headers",
     "trusted_proxies",
     multiple=True,
@@ -92,7 +97,12 @@ class SecretMissing(FxtrioError):
     help="Whose X-Forwarded-For and -Proto are believed: 10.0.0.0/8,unix. Repeatable.",
 )
 @click.option("--server-name", "server_names", multiple=True, help="A host to answer. Repeatable.")
-@click.option("--root-path", default="", help="The prefix that a proxy has taken off.")
+@click.option("--root-path", default="", help="The path below which a proxy serves the app.")
+@click.option(
+    "--root-path-stripped",
+    is_flag=True,
+    help="The proxy takes that path off: one that begins with it has it twice.",
+)
 @click.option(
     "--access-log",
     type=click.Choice(["off", "console", "json"]),
@@ -125,6 +135,8 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     open_closed_descriptors()
     if given["max_requests_jitter"] and given["max_requests"] is None:
         raise click.UsageError("--max-requests-jitter has no meaning without --max-requests.")
+    if given["root_path_stripped"] and not given["root_path"].strip("/"):
+        raise click.UsageError("--root-path-stripped has no meaning without --root-path.")
     load_env_files(root)
     config = load_config(root)
     build = root / FOLDERS["production"]
@@ -144,7 +156,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
         serve = _import_server(with_app=manifest is not None and alone)
         options = serve_options(config, root, find_app(root, app), **given)
         if manifest is not None:
-            warn_at_start(manifest, config, options)
+            warn_at_start(manifest, config, options, root=root)
         raise SystemExit(serve(options, ready=ready))
 
 
@@ -223,13 +235,14 @@ def serve_options(
     form = access_log or config.observability.access_log
     shutdown = config.timeouts.shutdown
     return ServeOptions(
-        app=app or "fxtrio.cli.standalone:make_app",
+        app=app or STANDALONE,
         factory=factory or not app,
         app_dir=str(root),
         bind=bind or (f"{shown}:{port}",),
         workers=count_cores() if workers == "auto" else workers,
         watched=workers == "auto",
         access_log=None if form == "off" else form,
+        hidden_parameters=config.observability.hidden_parameters,
         log_level=log_level.upper(),
         startup=config.timeouts.startup,
         shutdown=shutdown,

@@ -16,6 +16,7 @@ _DECLARATION = re.compile(
     )""",
     re.VERBOSE,
 )
+_FORMATTED = frozenset({"JoinedStr", "TemplateStr"})  # the latter since Python 3.14
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -42,12 +43,15 @@ class Names(NamedTuple):
     awaits: bool
     """Whether there is an ``await`` outside of functions, which only JavaScript allows."""
 
+    formats: bool
+    """Whether there is a formatted string, which only Python has."""
+
 
 def names_of(statements: Iterable[ast.stmt]) -> Names:
     """Return the names that statements bind and read; of a definition only its own name."""
     bound: set[str] = set()
     used: set[str] = set()
-    awaits = False
+    awaits = formats = False
     unread: list[ast.AST] = [*statements]
     while unread:
         node = unread.pop()
@@ -59,10 +63,11 @@ def names_of(statements: Iterable[ast.stmt]) -> Names:
             bound.add(node.asname or node.name.partition(".")[0])
         elif not isinstance(node, ast.Constant):
             awaits = awaits or isinstance(node, ast.Await)
+            formats = formats or type(node).__name__ in _FORMATTED
             for field in node._fields:
                 value = getattr(node, field, None)
                 if isinstance(value, list):
                     unread += [part for part in value if isinstance(part, ast.AST)]
                 elif isinstance(value, ast.AST):
                     unread.append(value)
-    return Names(bound, used, awaits)
+    return Names(bound, used, awaits, formats)

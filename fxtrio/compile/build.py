@@ -32,6 +32,7 @@ from fxtrio.compile.ui import UiProblems, ui_problems
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
+from fxtrio.generated import require_no_link
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
 
 Report = Callable[[str], None]
@@ -56,14 +57,14 @@ async def build_project(
 
     ``report`` gets a line for each step. ``finish`` is called in a thread with the folder,
     before it is put in place, and its manifest. Raises CompileFailed with every problem of
-    every file, BundleFailed, ToolchainFailed and NodeMissing.
+    every file, BundleFailed, ToolchainFailed, NodeMissing and LinkInTheWay.
     """
     root = await trio.to_thread.run_sync(root.resolve)
+    target = require_no_link(root, FOLDERS[mode])
     report("Checking the pages")
     project = await trio.to_thread.run_sync(checked_project, root, config)
     site = planned_site(project)
     toolchain = await ensure_toolchain(report)
-    target = root / FOLDERS[mode]
     staging = await trio.to_thread.run_sync(make_staging, target)
     try:
         await trio.to_thread.run_sync(write_halves, project.pages, staging)

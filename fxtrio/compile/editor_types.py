@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fxtrio.compile.installation import JS
+from fxtrio.compile.whole_files import write_whole
+from fxtrio.generated import require_no_link
 
 CLIENT_TYPES = ".fx/types/client.d.ts"
 """Relative to the project folder."""
@@ -20,15 +22,13 @@ def client_types() -> bytes:
 
 
 def write_client_types(root: Path) -> None:
-    """Write the file, if the project's `tsconfig.json` names it and it is not there as it is."""
-    settings, target, text = root / "tsconfig.json", root / CLIENT_TYPES, client_types()
+    """Write the file, if the project's `tsconfig.json` names it and it is not there as it is.
+
+    Raises LinkInTheWay.
+    """
     try:
-        if CLIENT_TYPES not in settings.read_text("utf-8", errors="replace"):
-            return
-        if target.read_bytes() == text:
-            return
+        named = CLIENT_TYPES in (root / "tsconfig.json").read_text("utf-8", errors="replace")
     except OSError:
-        if not settings.is_file():
-            return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(text)
+        return
+    if named:
+        write_whole(require_no_link(root, CLIENT_TYPES), client_types())

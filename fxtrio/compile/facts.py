@@ -14,6 +14,8 @@ from fxtrio.compile import constants
 from fxtrio.compile.constants import NotConstant
 from fxtrio.compile.declarations import RESERVED, VALUES, Facts, Kind
 from fxtrio.compile.functions import Definition, call_problems, is_generator, marked_inside
+from fxtrio.compile.literal_origins import ORIGIN_REMEDY, malformed_origins
+from fxtrio.compile.literal_statuses import STATUS_REMEDY, wrong_returned
 from fxtrio.compile.marks import Mark, Marks
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
@@ -43,6 +45,9 @@ def read_facts(source: SourceText, module: ast.Module) -> tuple[Facts, list[Prob
     """Return what the Python half of ``source`` declares, and every mistake in that."""
     reader = _Reader(source)
     reader.read_block(module.body, nested=False)
+    if "origin_allowed" in source.text:
+        for node, origin in malformed_origins(module):
+            reader._report(node, f"origin_allowed: {origin!r} is no origin", ORIGIN_REMEDY)
     facts = Facts(
         loader=reader.loaders[0][0] if reader.loaders else None,
         actions=tuple(reader.actions),
@@ -129,6 +134,8 @@ class _Reader:
         self._refuse_elsewhere(function, f"@{mark}")
         self._check_call(function, what, ("request",) if mark == "server" else ("request", "body"))
         self._note_marked(function, mark)
+        for value, status in wrong_returned(function) if mark == "server" else ():
+            self._report(value, f"{what}: the status is {status!r:.40}", STATUS_REMEDY)
         if mark == "server" and len(self.loaders) > 1:
             first, line = self.loaders[0]
             message = f"{name!r} is a second @server function, after {first!r} in line {line}"

@@ -16,7 +16,8 @@ def call_problems(function: Definition, names: tuple[str, ...]) -> Iterator[tupl
     """Yield (message, remedy) for each reason why a function cannot be called as it will be.
 
     The runtime passes the first of ``names`` always, and a second one when the
-    function has an annotated parameter for it; all of them by position.
+    function has an annotated parameter for it: by position, or by keyword where it
+    takes nothing else by position.
     """
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -31,8 +32,14 @@ def call_problems(function: Definition, names: tuple[str, ...]) -> Iterator[tupl
     elif len(required) == 2 and required[1].annotation is None:
         shown = required[1].arg
         yield f"has a parameter {shown!r} without a type", "Annotate it with a body model"
+    passed = len(names) > 1 and len(positional) == 1 and arguments.vararg is None
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if default is None:
+        if passed:
+            passed = False
+            if default is None and argument.annotation is None:
+                message = f"has a parameter {argument.arg!r} without a type"
+                yield message, "Annotate it with a body model"
+        elif default is None:
             message = f"has a keyword-only parameter {argument.arg!r} that nobody passes"
             yield message, "Remove the '*' in front of it, or give it a default"
 

@@ -78,8 +78,6 @@ def broken_remedy(line: str, message: str) -> str:
     """Return what to do about a ``line`` of Python that does not parse; "" when it is not plain."""
     if line.lstrip().startswith(("//", "/*")):
         return "A comment begins with '#' in the Python half"
-    if message.startswith("f-string"):
-        return "Write other quotes inside of the braces than around the text"
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from fxtrio.compile.facts import kind_of, read_facts
 from fxtrio.compile.functions import unmarked_loader
 from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.inject import injected_names
+from fxtrio.compile.literal_statuses import wrong_raised
 from fxtrio.compile.names import foreign_calls, foreign_imports, undefined_names
+from fxtrio.compile.newer import find_newer
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.sections import split_source
-from fxtrio.compile.source import SourceText, read_bytes
-from fxtrio.compile.statements import Broken, compile_error, parse_module
+from fxtrio.compile.source import SourceText, read_bytes, read_text
+from fxtrio.compile.statements import Broken, compile_error, parse, parse_module
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import PageModule
@@ -121,6 +124,15 @@ class CheckedTexts:
 
 def check_page(source: SourceText, root: Path | None = None) -> tuple[CheckedPage, list[Problem]]:
     """Return one page file of the project in ``root`` in its halves, and its problems."""
+    try:
+        return _check_page(source, root)
+    except (RecursionError, MemoryError):  # one file never keeps the others from being checked
+        entry = PageModule(source=source.path, code=None)
+        problem = source.problem(0, "it is too large or nested too deeply", "Divide the file")
+        return CheckedPage(entry, "", "", whole=False), [problem]
+
+
+def _check_page(source: SourceText, root: Path | None) -> tuple[CheckedPage, list[Problem]]:
     sections = split_source(source)
     problems = [*sections.problems]
     facts = Facts()
@@ -185,12 +197,40 @@ def _check_code(
     """Return what keeps Python code from running: its syntax, or else its undefined names."""
     module = parse_module(python)
     if isinstance(module, Broken):
-        return [_broken_python(source, module)]
+        return _too_new(source, python) or [_broken_python(source, module)]
     broken = compile_error(python)
     if broken is not None:
         return [_broken_python(source, broken)]
     undefined = undefined_names(source, module, injected, root)
-    return [*undefined, *foreign_imports(source, module), *foreign_calls(source, module)]
+    statuses = [
+        source.node_problem(node.lineno, node.col_offset, message, remedy)
+        for node, message, remedy in wrong_raised(module)
+    ]
+    found = [*foreign_imports(source, module), *foreign_calls(source, module)]
+    return [*undefined, *found, *statuses]
+
+
+def _too_new(source: SourceText, python: str) -> list[Problem]:
+    """Return a problem for all syntax of ``python`` that only newer Pythons know.
+
+    Nothing is returned for code that is broken for each of them.
+    """
+    if isinstance(parse(python), Broken):
+        return []
+    running = sys.version_info[:2]
+    return [
+        source.syntax_problem(
+            *read_text(python, source.path).place_of(piece.start),
+            f"{piece.name} needs Python {_dotted(piece.version)}, and this is {_dotted(running)}",
+            f"{piece.remedy}, or run Python {_dotted(piece.version)}",
+        )
+        for piece in find_newer(python)
+        if piece.version > running
+    ]
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
 
 
 def _broken_python(source: SourceText, broken: Broken) -> Problem:

@@ -18,7 +18,8 @@ from fxtrio.compile.splitter import Splitter
 from fxtrio.compile.statements import MARKER, Broken, parse
 
 _EXPORTS_DEFAULT = re.compile(
-    r"export\s++default\b|export\s*+\{(?:\s*+default\b|[^}]*\bas\s++default\b)"
+    r"\bexport\s++default\b"
+    r"|\bexport\s*+\{(?:\s*+default\b|(?:(?!\b(?:export|as\s++default)\b)[^}])*+\bas\s++default\b)"
 )
 
 

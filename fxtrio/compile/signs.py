@@ -18,14 +18,15 @@ _PYTHON = re.compile(
     {PYTHON_IN_CODE.pattern}
   | (?:async[ \t]++)?def[ \t]++\w
   | async[ \t]++(?:with|for)[ \t]++[\w(]
-  | class[ \t]++\w++[ \t]*+[:(]
+  | class[ \t]++\w++[ \t]*+[:(\[]
+  | type[ \t]++\w++[ \t]*+\[
   | from[ \t]*+\.++[ \t]*+(?:import\b|[\w.]++[ \t]++import\b)
   | from[ \t]++[\w.]++[ \t]++import\b
   | import[ \t]++\w++[ \t]*+(?:\.|,[ \t]*+\w|as\b)
   | import[ \t]++\w++[ \t]*+(?:[#;\n]|\Z)(?!\s*from\s*["'])
   | (?:{"|".join(sorted(RESERVED))})[ \t]*+(?::[^=\n]*+)?=(?![=>])
   | (?:raise|assert|del|global|nonlocal)[ \t]++[A-Za-z_]
-  | [rRbBuUfF]{{0,2}}(?:\"{{3}}|'{{3}})
+  | [rRbBuUfFtT]{{0,2}}(?:\"{{3}}|'{{3}})
     """,
     re.VERBOSE,
 )
@@ -63,14 +64,26 @@ _UI_LINE = re.compile(rf"(?m)^[ \t]*+(?:{_UI})", re.VERBOSE)
 _UI_TOKEN = re.compile(
     r"(?m)=>|===|!==|&&|\|\||[?`$]|!(?!=)|\)[ \t]*+\{[ \t]*+$|(?:\+\+|--)[ \t]*+;?[ \t]*+$"
 )
-_PYTHON_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|#[^\n]*+")
+_PYTHON_STRING = re.compile(
+    r"(?P<endless>\"{3}(?![\s\S]*?\"{3})[\s\S]*+|'{3}(?![\s\S]*?'{3})[\s\S]*+"
+    r"|\"(?!\"\")(?:[^\"\\\n]|\\.)*+(?!\")|'(?!'')(?:[^'\\\n]|\\.)*+(?!'))"
+    r"|\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}"
+    r"|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|#[^\n]*+"
+)
+_REST_OF_LINE = re.compile(
+    r"(?P<kept>\\.|\"(?:[^\"\\\n]|\\.)*+(?!\")|'(?:[^'\\\n]|\\.)*+(?!'))"
+    r"|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|#[^\n]*+"
+)
+"""What stands behind a quote that nothing ends: other strings, and comments."""
+
 _UI_THOUGH_IT_STARTS_LIKE_PYTHON = re.compile(
-    r"(?:if|for|while|switch|with)[ \t]*+\([^\n]*\)[ \t]*+[^\s:]|type[ \t]++\w++[ \t]*+="
+    r"(?:if|for|while|switch|with)[ \t]*+\([^\n]*\)[ \t]*+[^\s:]"
 )
 _UI_CLASS = re.compile(r"(?:export|default|abstract|declare|class)\b")
 _DECORATED_UI_CLASS = re.compile(
     r"@[\w$.]+(?:\([^\n]*\))?[ \t]+(?:export|default|abstract|declare|class)\b"
 )
+_INDENTATION = re.compile(r"[ \t]++")
 _FIRST_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 BROWSER_NAMES = frozenset(
@@ -121,7 +134,13 @@ def has_ui_token(code: str) -> bool:
     """Whether code that is no Python holds something that only JavaScript has."""
     if _UI_THOUGH_IT_STARTS_LIKE_PYTHON.match(code):
         return True
-    return _UI_TOKEN.search(_PYTHON_STRING.sub('""', code)) is not None
+    return _UI_TOKEN.search(_PYTHON_STRING.sub(_without_text, code)) is not None
+
+
+def _without_text(string: re.Match[str]) -> str:
+    """Return what remains of a string: of one without an end, whose quote may be none, much."""
+    rest: str | None = string["endless"]
+    return '""' if rest is None else rest[0] + _REST_OF_LINE.sub(r"\g<kept>", rest[1:])
 
 
 def first_name(text: str, offset: int) -> str:
@@ -142,6 +161,16 @@ def decorated_class(text: str, offset: int) -> int | None:
     if _UI_CLASS.match(text, offset) is None or _PYTHON.match(text, offset):
         return None
     return offset
+
+
+def past_indented(text: str, end: int) -> int:
+    """Return where the indented lines end that follow a broken statement ending at ``end``."""
+    while True:
+        start = skip_blank(text, end)
+        found = _INDENTATION.match(text, start)
+        if found is None or starts_ui(text, found.end()):
+            return end
+        end = logical_line(text, start).end
 
 
 def is_literal_assignment(node: ast.stmt) -> bool:

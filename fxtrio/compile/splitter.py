@@ -8,11 +8,11 @@ reads as both is decided by the names it uses, and reported where they do not te
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from enum import Enum
 
 from fxtrio.compile import bindings, signs
+from fxtrio.compile.aliases import Aliases, Side, is_alias, next_alias
 from fxtrio.compile.bindings import Names
 from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.problems import Problem
@@ -23,7 +23,6 @@ from fxtrio.compile.statements import (
     MARKER,
     Broken,
     Extent,
-    logical_line,
     parse,
     skip_blank,
     statement,
@@ -38,7 +37,6 @@ _BOUNDARY = re.compile(r"(?m)^(?:@|(?:def|class|async|import|from)[ \t]|\w++[ \t
 _INDENTATION = re.compile(r"[ \t]*+")
 _LINE_IN_MESSAGE = re.compile(r"\bline (\d+)")
 _BOTH = (ast.Expr, ast.Assign, ast.AugAssign)
-_BUILTINS = frozenset(dir(builtins))
 
 
 class _Half(Enum):
@@ -63,12 +61,14 @@ class Splitter:
         self._offset = 0
         self._half = _Half.PYTHON
         self._within_expression = False
+        self._next_ui_line = -1
         self._at_once_from = 0  # from here on, Python has not been read at once
         self._decorated_until = 0  # decorators in front of here are known to be UI code
         self._problems: list[Problem] = []
         self._python_names: set[str] = set()
         self._ui_names: set[str] = set()
         self._ui_statements: list[tuple[int, int]] = []
+        self._aliases = Aliases(self._text)
         self._waste = _WASTE * len(self._text) + 10_000
 
     def run(self) -> int | None:
@@ -96,6 +96,8 @@ class Splitter:
             for start, end in self._ui_statements:
                 if len(self._problems) < _MOST_PROBLEMS:
                     self._check_doubtful(start, end)
+            for offset in self._aliases.unused(self.python, self.ui):
+                self._report_open(offset)
         return [*self._problems, *self.scanner.problems]
 
     def _read_python_at_once(self) -> bool:
@@ -105,7 +107,13 @@ class Splitter:
         """
         if self._offset < self._at_once_from:
             return False
-        end = signs.next_ui_line(self._text, self._offset)
+        if self._next_ui_line < self._offset:
+            self._next_ui_line = signs.next_ui_line(self._text, self._offset)
+        end = self._next_ui_line
+        if self._switch is None:
+            end = next_alias(self._text, self._offset, end)
+        if end == self._offset:
+            return False
         boundary = _BOUNDARY.search(self._text, min(self._offset + _AT_ONCE, end), end)
         end = self._at_once_from = end if boundary is None else boundary.start()
         marker = MARKER.search(self._text, self._offset, end)
@@ -137,6 +145,9 @@ class Splitter:
         if start > self._offset:
             self._refuse_statement("unexpected indentation", "Start the statement in column 1")
             return
+        if self._is_python_alias(after_ui=False) is False:
+            self._begin_ui()
+            return
         extent = self._extent()
         parsed = parse(self._text[self._offset : extent.end])
         if isinstance(parsed, Broken):
@@ -164,6 +175,8 @@ class Splitter:
             sign = signs.python_sign(self._text, start, within_expression=within)
             if sign is Sign.UI and self._text.startswith("@", start):
                 self._decorated_until = signs.decorated_class(self._text, start) or start
+        if start == self._offset and not within and self._is_python_alias(after_ui=True):
+            sign = Sign.PYTHON
         candidate = sign is Sign.PYTHON or (sign is Sign.PERHAPS and start == self._offset)
         if candidate and self._resume_python(start, sign):
             return
@@ -204,6 +217,15 @@ class Splitter:
         self._half = _Half.PYTHON
         return True
 
+    def _is_python_alias(self, *, after_ui: bool) -> bool | None:
+        """Whether the type alias here is Python, as far as it shows; None when there is none."""
+        if self._switch is not None or not is_alias(self._text, self._offset):
+            return None
+        side = self._aliases.side_at(self._offset, after_ui=after_ui)
+        if side is Side.NOTHING:
+            self._report_open(self._offset)
+        return not after_ui if side is Side.NOTHING else side is not Side.UI
+
     def _is_python_value(self, parsed: list[ast.stmt] | Broken) -> bool:
         if isinstance(parsed, Broken) or len(parsed) != 1:
             return False
@@ -230,9 +252,7 @@ class Splitter:
 
         ``ended`` tells whether there is a semicolon behind them.
         """
-        if any(type(node).__name__ == "TypeAlias" for node in parsed):
-            return not names.used or not names.used <= self._python_names | _BUILTINS
-        if not all(isinstance(node, _BOTH) for node in parsed):
+        if names.formats or not all(isinstance(node, _BOTH) for node in parsed):
             return False
         python = names.used & self._python_names
         ui = names.used & self._ui_names
@@ -247,7 +267,8 @@ class Splitter:
     def _check_doubtful(self, start: int, end: int) -> None:
         """Report a UI statement that uses a name of the Python half and could be Python."""
         chunk = self._text[start:end].rstrip()
-        if chunk.endswith(";") or not signs.first_name(chunk, 0) or signs.starts_ui(chunk, 0):
+        plain = signs.first_name(chunk, 0) and not chunk.endswith(";")
+        if not plain or is_alias(chunk, 0) or signs.starts_ui(chunk, 0):
             return
         python_only = self._python_names - self._ui_names
         names = bindings.identifiers(chunk) & python_only
@@ -304,22 +325,20 @@ class Splitter:
         remedy = hint or f"Correct the statement that starts in line {first}"
         problem = self._source.syntax_problem(line, broken.column, told, remedy)
         self._problems.append(problem)
-        self._give(self._past_indented(extent.end), _Half.NEITHER)
-
-    def _past_indented(self, end: int) -> int:
-        """Return the end of the indented lines that follow a broken statement."""
-        while True:
-            start = skip_blank(self._text, end)
-            found = _INDENTATION.match(self._text, start)
-            if found is None or not found.group() or signs.starts_ui(self._text, found.end()):
-                return end
-            end = logical_line(self._text, start).end
+        self._give(signs.past_indented(self._text, extent.end), _Half.NEITHER)
 
     def _refuse_rest(self) -> None:
         message = "from here on, too much reads neither as Python nor as UI code"
         remedy = "Correct the problems above, or divide the file with a line '# --- ui ---'"
         self._problems.append(self._source.problem(self._offset, message, remedy))
         self._give(len(self._text), _Half.NEITHER)
+
+    def _report_open(self, offset: int) -> None:
+        message = "this reads as a type of Python and as one of TypeScript"
+        remedy = (
+            "End it with ';' if it is TypeScript; else write '# --- ui ---' where UI code begins"
+        )
+        self._problems.append(self._source.problem(offset, message, remedy))
 
     def _report_doubt(self, offset: int, name: str) -> None:
         message = f"this reads as Python and as JavaScript, and both may mean {name!r}"

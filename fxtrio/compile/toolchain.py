@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -23,11 +24,16 @@ from fxtrio.errors import FxtrioError
 from fxtrio.node import Node, find_node
 
 _TAIL = 2000  # Characters of npm's output that an error shows.
+_REGISTRY = re.compile(r"request to (https?://[^/\s]+)")
+# What cannot be reached is tried three times, within some seconds: npm's own rule takes a minute.
+_RETRIES = "--fetch-retry-mintimeout=500 --fetch-retry-maxtimeout=2000"
 
 _CAUSES = {
     ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT", "ECONNRESET", "ENETUNREACH"): (
-        "the package registry cannot be reached",
-        "Check the network and npm's proxy settings, then run the command again",
+        "the package registry{registry} cannot be reached, and these packages, or what they need, "
+        "are not in npm's cache: {packages}",
+        "Check the network and npm's proxy settings, then run the command again; for a machine "
+        "without a network, copy this folder from one of the same kind",
     ),
     ("ENOSPC",): ("the disk is full", "Free about 60 MB, then run the command again"),
     ("EACCES", "EPERM", "EROFS"): (
@@ -44,9 +50,12 @@ _CAUSES = {
 class ToolchainFailed(FxtrioError):
     """The bundler and React could not be installed into the cache folder."""
 
-    def __init__(self, folder: Path, cause: str, remedy: str, output: str = "") -> None:
-        shown = f"\n{output}" if output else ""
-        super().__init__(f"{folder}: {cause}. {remedy}.{shown}")
+    def __init__(
+        self, folder: Path, cause: str, remedy: str, output: str = "", *, shown: bool = True
+    ) -> None:
+        """``shown`` says whether npm's ``output`` is part of the message."""
+        end = f"\n{output}" if output and shown else ""
+        super().__init__(f"{folder}: {cause}. {remedy}.{end}")
         self.folder = folder
         self.cause = cause
         self.output = output
@@ -126,7 +135,7 @@ async def _run_npm(node: Node, part: Path, folder: Path) -> None:
         remedy = 'Install npm, or run: pip install "fxtrio[node]"'
         raise ToolchainFailed(folder, f"{node.node} comes without npm", remedy)
     options = "--omit=dev --include=optional --ignore-scripts --prefer-offline --no-audit"
-    quiet = "--no-fund --no-progress --no-update-notifier --loglevel=error"
+    quiet = f"{_RETRIES} --no-fund --no-progress --no-update-notifier --loglevel=error"
     done = await trio.run_process(
         [*node.npm, "ci", *options.split(), *quiet.split()],
         cwd=part,
@@ -140,9 +149,17 @@ async def _run_npm(node: Node, part: Path, folder: Path) -> None:
     output = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
     for codes, (cause, remedy) in _CAUSES.items():
         if any(code in output for code in codes):
-            raise ToolchainFailed(folder, cause, remedy, output[-_TAIL:])
+            registry = f" {found[1]}" if (found := _REGISTRY.search(output)) else ""
+            cause = cause.format(registry=registry, packages=_packages(part))
+            raise ToolchainFailed(folder, cause, remedy, output[-_TAIL:], shown=False)
     cause = f"npm ended with code {done.returncode}"
     raise ToolchainFailed(folder, cause, "See its output below", output[-_TAIL:])
+
+
+def _packages(part: Path) -> str:
+    """Return what was asked for, for messages: names and versions."""
+    wanted: dict[str, str] = json.loads((part / "package.json").read_bytes())["dependencies"]
+    return ", ".join(f"{name} {version}" for name, version in wanted.items())
 
 
 def _list_files(folder: Path) -> dict[str, int]:

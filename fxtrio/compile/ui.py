@@ -22,7 +22,7 @@ from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.statements import Broken, parse_module
 from fxtrio.compile.toolchain import ToolchainFailed, ensure_toolchain
-from fxtrio.node import NodeMissing, find_node
+from fxtrio.node import NodeMissing, find_node, tool_environment
 
 _TAIL = 4000  # Characters of Node's output that an error shows.
 
@@ -90,6 +90,7 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
         capture_stdout=True,
         capture_stderr=True,
         check=False,
+        env=tool_environment(),
         deliver_cancel=_kill,
     )
     lines = done.stdout.splitlines()

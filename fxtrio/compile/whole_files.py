@@ -16,7 +16,9 @@ def write_whole(path: Path, data: bytes) -> bool:
     # Another process may write the same: two `fx dev` of one project.
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
+        part.unlink(missing_ok=True)  # a link that waits under this name is not written through
+        with part.open("xb") as file:
+            file.write(data)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

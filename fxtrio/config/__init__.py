@@ -5,30 +5,29 @@ the environment itself.
 Begin with `model`; `load` joins the layers.
 """
 
+from fxtrio.config.database import DatabaseConfig
 from fxtrio.config.env_files import (
     env_files,
     load_env_files,
     read_env_files,
     renew_env_files,
 )
-from fxtrio.config.load import CONFIG_FILE, join, load_config, locate, read_config
+from fxtrio.config.load import CONFIG_FILE, is_named, join, load_config, locate, read_config
 from fxtrio.config.model import (
     Config,
     CsrfConfig,
-    DatabaseConfig,
     DevConfig,
     JobsConfig,
     LimitsConfig,
     LlmsConfig,
     ObservabilityConfig,
     PluginConfig,
-    RealtimeConfig,
-    RouteMiddlewareConfig,
     SsrConfig,
     TasksConfig,
     TimeoutsConfig,
 )
-from fxtrio.config.route_settings import CorsConfig, RateLimitConfig
+from fxtrio.config.realtime import RealtimeConfig
+from fxtrio.config.route_settings import CorsConfig, RateLimitConfig, RouteMiddlewareConfig
 
 __all__ = [
     "CONFIG_FILE",
@@ -49,6 +48,7 @@ __all__ = [
     "TasksConfig",
     "TimeoutsConfig",
     "env_files",
+    "is_named",
     "join",
     "load_config",
     "load_env_files",

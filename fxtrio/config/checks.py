@@ -70,6 +70,18 @@ def language(_: Any, __: attrs.Attribute[Any], value: str) -> None:
         raise ValueError(f"must be a language tag such as 'en' or 'pt-BR', not {value!r}")
 
 
+PARTS = ("database", "writes", "jobs", "broker", "renderer")
+"""What `/readyz` looks at."""
+
+
+def parts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+    """Refuse what `/readyz` does not look at."""
+    for name in value:
+        if name not in PARTS:
+            names = ", ".join(map(repr, PARTS))
+            raise ValueError(f"must hold names out of {names}, not {name!r}")
+
+
 def dotted(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse names that cannot be ``package.module.name`` or ``package.module:name``."""
     for name in value:
@@ -82,7 +94,8 @@ def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     for origin in value:
         try:
             parts = urlsplit(origin)
-            well_formed = bool(parts.hostname) and origin == f"{parts.scheme}://{parts.netloc}"
+            named = bool(parts.hostname) and "*" not in origin
+            well_formed = named and origin == f"{parts.scheme}://{parts.netloc}"
             well_formed = well_formed and "@" not in parts.netloc and parts.port != 0
         except ValueError:  # a port that is no number, a broken IPv6 address
             well_formed = False

@@ -18,6 +18,9 @@ from fxtrio.errors import shown_path
 NAMES = (".env", ".env.local")
 """Later wins."""
 
+SETTINGS = "FX_"
+"""What the names of settings begin with."""
+
 
 def read_env_files(root: Path) -> tuple[dict[str, str], tuple[ConfigProblem, ...]]:
     """Return what the files in ``root`` set, or nothing and the lines that cannot be read.
@@ -43,16 +46,22 @@ def read_env_files(root: Path) -> tuple[dict[str, str], tuple[ConfigProblem, ...
     return _values("\n".join(texts)) if usable else {}, tuple(problems)
 
 
-def load_env_files(root: Path) -> dict[str, str]:
+def load_env_files(root: Path, *, settings_only: bool = False) -> dict[str, str]:
     """Set what the files in ``root`` set and the process's environment does not.
 
-    Returns what was set, for the whole process. Raises ConfigInvalid with every line that
-    cannot be read, and sets nothing then.
+    With ``settings_only`` all but settings is left out: other variables, such as
+    ``NODE_OPTIONS``, let programs that are started run code. Returns what was set, for the
+    whole process. Raises ConfigInvalid with every line that cannot be read, and sets nothing
+    then.
     """
     values, problems = read_env_files(root)
     if problems:
         raise ConfigInvalid(problems)
-    news = {name: value for name, value in values.items() if name not in os.environ}
+    news = {
+        name: value
+        for name, value in values.items()
+        if name not in os.environ and (name.startswith(SETTINGS) or not settings_only)
+    }
     os.environ.update(news)
     return news
 

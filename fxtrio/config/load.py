@@ -63,6 +63,13 @@ def read_config(
     return config, (*problems, *locate(conflicts, root))
 
 
+def is_named(root: Path, config: Config, *, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody has given the app in ``root`` its name, which is its folder's otherwise."""
+    environ = os.environ if environ is None else environ
+    layers = _read_file(root / CONFIG_FILE), _read_environment(environ)
+    return config.name != root.resolve().name or any("name" in values for values, _ in layers)
+
+
 def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem, ...]:
     """Return problems of settings with the place of their keys in the file.
 

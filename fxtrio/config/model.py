@@ -10,25 +10,10 @@ from typing import Any, Literal
 import attrs
 
 from fxtrio.config import checks
-from fxtrio.config.route_settings import CorsConfig, RateLimitConfig
+from fxtrio.config.database import DatabaseConfig
+from fxtrio.config.realtime import RealtimeConfig
+from fxtrio.config.route_settings import CorsConfig, RateLimitConfig, RouteMiddlewareConfig
 from fxtrio.sizes import to_bytes
-
-
-@attrs.frozen(kw_only=True)
-class RouteMiddlewareConfig:
-    """The ``routeMiddleware`` section: hooks that guard every form of a route alike."""
-
-    pages: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
-    """Hooks of pages (HTML, navigation payload and Markdown), outermost first."""
-
-    actions: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
-    """Hooks of actions, outermost first."""
-
-    apis: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
-    """Hooks of the endpoints in `api` folders, outermost first."""
-
-    websockets: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
-    """Hooks of WebSocket handlers, outermost first."""
 
 
 @attrs.frozen(kw_only=True)
@@ -56,7 +41,8 @@ class CsrfConfig:
     """Other origins whose requests are welcome: ``scheme://host[:port]``."""
 
     exempt_paths: tuple[str, ...] = attrs.field(default=(), validator=checks.url_paths)
-    """Paths that are not checked, and everything below them (whole segments)."""
+    """Paths that are not checked, and everything below them (whole segments); never with a
+    segment ``.`` or ``..``."""
 
 
 @attrs.frozen(kw_only=True)
@@ -72,7 +58,8 @@ class SsrConfig:
     memo_bytes: int = attrs.field(
         default=64 * 1024**2, converter=to_bytes, validator=checks.at_least(0)
     )
-    """Most HTML kept for each server process (bytes)."""
+    """Most HTML kept for each server process (bytes). Props above 64 KiB are kept when they are
+    rendered for the second time."""
 
     memo_age: float = attrs.field(default=60.0, validator=checks.positive_seconds)
     """Longest time that HTML is kept (seconds)."""
@@ -141,7 +128,7 @@ class TimeoutsConfig:
 
 @attrs.frozen(kw_only=True)
 class LimitsConfig:
-    """The ``limits`` section: what one client may send."""
+    """The ``limits`` section: what clients may send, and leave unread."""
 
     body: int = attrs.field(default=10 * 1024**2, converter=to_bytes, validator=checks.at_least(0))
     """Largest request body, chunked ones too; 413 above it (bytes)."""
@@ -151,6 +138,18 @@ class LimitsConfig:
     )
     """All bodies that a server process holds at the same time, and at least one; 503 above it
     (bytes)."""
+
+    unsent: int = attrs.field(
+        default=32 * 1024**2, converter=to_bytes, validator=checks.at_least(1024**2)
+    )
+    """All responses and messages of a server process that wait for their clients to read; above
+    it, clients that read too slowly are cut off, and new responses wait (bytes)."""
+
+    messages: int = attrs.field(
+        default=32 * 1024**2, converter=to_bytes, validator=checks.at_least(1024**2)
+    )
+    """All messages of WebSockets that a server process has received, whole or in part, and no
+    handler has taken; above it, those that have most for long are closed with 1013 (bytes)."""
 
     headers: int = attrs.field(
         default=32 * 1024, converter=to_bytes, validator=checks.at_least(1024)
@@ -190,23 +189,6 @@ class TasksConfig:
 
 
 @attrs.frozen(kw_only=True)
-class DatabaseConfig:
-    """The ``database`` section: what `fx.db` speaks to."""
-
-    url: str = attrs.field(default="", repr=False, validator=checks.database)
-    """``sqlite:///data/app.db`` (a file of the project), ``postgresql://…``, or none."""
-
-    pool: int = attrs.field(default=10, validator=checks.at_least(1))
-    """Connections for each server process; those that read, in SQLite (count)."""
-
-    migrate: Literal["refuse", "run"] = "refuse"
-    """What a server does about migrations that have not been run; `fx dev` runs them."""
-
-    waiters: int = attrs.field(default=100, validator=checks.at_least(1))
-    """How many may wait for a connection; one more raises DatabaseBusy (count)."""
-
-
-@attrs.frozen(kw_only=True)
 class JobsConfig:
     """The ``jobs`` section: durable jobs, which need a database."""
 
@@ -219,27 +201,16 @@ class JobsConfig:
     keep: float = attrs.field(default=7 * 86400.0, validator=checks.positive_seconds)
     """How long jobs that are done stay in the table (seconds)."""
 
+    keep_failed: float = attrs.field(default=90 * 86400.0, validator=checks.positive_seconds)
+    """How long jobs that have failed stay in the table (seconds)."""
 
-@attrs.frozen(kw_only=True)
-class RealtimeConfig:
-    """The ``realtime`` section: channels and WebSockets."""
 
-    broker: str = attrs.field(default="memory", validator=checks.broker)
-    """``memory``, or a URL of Redis or PostgreSQL to reach every process and machine."""
-
-    overflow: Literal["close", "drop_oldest"] = "close"
-    """What happens to a subscriber whose outbox is full: closed with 1013, or loses its oldest."""
-
-    outbox: int = attrs.field(default=256, validator=checks.at_least(1))
-    """Messages that may wait for one subscriber (count)."""
-
-    history: int = attrs.field(default=1000, validator=checks.at_least(0))
-    """Messages of a channel kept for processes that were cut off; `0`: none is (count)."""
-
-    max_message: int = attrs.field(
-        default=1024**2, converter=to_bytes, validator=checks.at_least(1)
-    )
-    """Largest WebSocket message of a client; closed with 1009 above it (bytes)."""
+HIDDEN_PARAMETERS = (
+    *("token", "code", "key", "next", "state", "password", "secret", "session"),
+    *("signature", "sig", "ticket", "otp", "jwt", "assertion", "auth", "credential"),
+    *("apikey", "accesskey", "privatekey", "authcode", "sessionid", "sid", "passwd", "pwd", "pin"),
+)
+"""What links that let somebody in are made of, by the names that are common for it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -252,8 +223,14 @@ class ObservabilityConfig:
     trust_incoming_request_id: bool = False
     """Whether a well-formed `X-Request-Id` of the client is kept."""
 
+    readiness: tuple[str, ...] = attrs.field(default=checks.PARTS, validator=checks.parts)
+    """Parts without which `/readyz` is a 503; those left out are listed there only."""
+
     access_log: Literal["off", "console", "json"] = "off"
     """The form of one line for each request, written by `fx serve` to standard output."""
+
+    hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
+    """Words of the parameters of queries whose values the access log hides."""
 
 
 @attrs.frozen(kw_only=True)
@@ -265,6 +242,11 @@ class LlmsConfig:
 
     auto_convert: bool = True
     """Whether HTML is converted for pages without a Markdown source of their own."""
+
+    max_html: int = attrs.field(
+        default=512 * 1024, converter=to_bytes, validator=checks.at_least(0)
+    )
+    """Largest HTML that is converted; a larger page has no Markdown (characters)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -280,13 +262,17 @@ class DevConfig:
     console: bool = False
     """Whether browsers print the server's log lines of their own requests in their console."""
 
+    overlay: bool = True
+    """Whether what fails on a page covers it; if not, a badge in its corner counts that, too."""
+
 
 @attrs.frozen(kw_only=True)
 class Config:
     """All settings of an app. Made by `load_config`; every value has been checked."""
 
     name: str = ""
-    """The app's name, for ``/llms.txt``; `load_config` falls back to the project folder's."""
+    """The app's name, for ``/llms.txt``, and what sets it apart from other apps on one broker;
+    `load_config` falls back to the project folder's."""
 
     base_url: str = attrs.field(default="", converter=checks.to_base_url, validator=checks.base_url)
     """Path under which everything is served: empty, or ``/app`` without a slash at the end."""

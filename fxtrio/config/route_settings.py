@@ -1,4 +1,4 @@
-"""The settings that name routes: who may ask, and how often. A part of `fxtrio.config.model`."""
+"""Settings that name routes: hooks, who may ask, how often. A part of `fxtrio.config.model`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,35 @@ from typing import Literal
 import attrs
 
 from fxtrio.config import checks
+
+
+@attrs.frozen(kw_only=True)
+class RouteMiddlewareConfig:
+    """The ``routeMiddleware`` section: hooks that guard every form of a route alike."""
+
+    pages: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of pages (HTML, navigation payload and Markdown), outermost first."""
+
+    actions: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of actions, outermost first."""
+
+    apis: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of the endpoints in `api` folders, outermost first."""
+
+    websockets: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    """Hooks of WebSocket handlers, asked after `pages` or `apis`, outermost first."""
+
+    open_apis: bool = False
+    """Whether endpoints are open on purpose although pages are guarded; else `fx check` asks."""
+
+    def lists(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of all hooks, by their list."""
+        return {
+            "pages": self.pages,
+            "actions": self.actions,
+            "apis": self.apis,
+            "websockets": self.websockets,
+        }
 
 
 @attrs.frozen(kw_only=True)

@@ -3,10 +3,12 @@
 `open_database` opens what the settings name, for as long as the app runs; `db` stands for
 that of the app whose code is running. Re-exported as `fx.db`.
 Begin with `database`; `engine` is what a kind of database has to offer.
+
+Importing this costs nothing: an app without a database loads no driver.
 """
 
-from fxtrio.db.current import db, get_database
-from fxtrio.db.database import Database
+from typing import TYPE_CHECKING
+
 from fxtrio.db.faults import (
     ArgumentRefused,
     CommitUnknown,
@@ -15,11 +17,19 @@ from fxtrio.db.faults import (
     DatabaseBusy,
     DatabaseError,
     DatabaseNotConfigured,
+    DatabaseUnavailable,
     DatabaseUnusable,
+    IsolationTooLate,
     RowMismatch,
     TransactionAborted,
+    TransactionConflict,
 )
-from fxtrio.db.urls import open_database
+
+if TYPE_CHECKING:
+    from fxtrio.db.current import db as db
+    from fxtrio.db.current import get_database as get_database
+    from fxtrio.db.database import Database as Database
+    from fxtrio.db.urls import open_database as open_database
 
 __all__ = [
     "ArgumentRefused",
@@ -30,10 +40,29 @@ __all__ = [
     "DatabaseBusy",
     "DatabaseError",
     "DatabaseNotConfigured",
+    "DatabaseUnavailable",
     "DatabaseUnusable",
+    "IsolationTooLate",
     "RowMismatch",
     "TransactionAborted",
+    "TransactionConflict",
     "db",
     "get_database",
     "open_database",
 ]
+
+if not TYPE_CHECKING:  # for which every name would exist then
+
+    def __getattr__(name: str) -> object:
+        """Import what ``name`` stands for."""
+        if name == "Database":
+            from fxtrio.db.database import Database as found
+        elif name == "open_database":
+            from fxtrio.db.urls import open_database as found
+        elif name == "db":
+            from fxtrio.db.current import db as found
+        elif name == "get_database":
+            from fxtrio.db.current import get_database as found
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from fxtrio.context import current_app
+from fxtrio.context import current_app, why_no_app
 from fxtrio.db.database import Database
 from fxtrio.db.faults import DatabaseNotConfigured
 
@@ -17,7 +17,7 @@ def get_database() -> Database:
     app = current_app()
     database: Database | None = None if app is None else app.database
     if database is None:
-        raise DatabaseNotConfigured(running=app is not None)
+        raise DatabaseNotConfigured(None if app is not None else why_no_app())
     return database
 
 

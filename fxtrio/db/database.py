@@ -11,16 +11,19 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
 
 from fxtrio.db.engine import Cursor, Engine, Result, Rows
-from fxtrio.db.faults import CommitUnknown, DatabaseBusy
+from fxtrio.db.faults import CommitUnknown, DatabaseBusy, TransactionConflict
+from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Make, row_maker
 from fxtrio.db.sqlite import reads_only
-from fxtrio.db.transaction import Transaction
+from fxtrio.db.transaction import Transaction, check_inside
+from fxtrio.isolation import Isolation
 
 if TYPE_CHECKING:
     from fxtrio.db.copying import Copy  # needs psycopg, which is an extra
@@ -30,7 +33,7 @@ Row = TypeVar("Row")
 log = logging.getLogger("fx.db")
 
 _current: ContextVar[Transaction | None] = ContextVar("fx-db", default=None)
-_OWN = (__file__, __file__.replace("database.py", "current.py"))
+_OWN = tuple(__file__.replace("database", name) for name in ("database", "current", "retrying"))
 
 
 class Database:
@@ -44,6 +47,7 @@ class Database:
 
     def __init__(self, engine: Engine, *, tell_after: float = inf) -> None:
         self._engine = engine
+        self._retries = trio.Lock()
         self._tell_after = tell_after
         """A transaction that lasts longer is named in the log (seconds)."""
 
@@ -53,9 +57,19 @@ class Database:
         return self._engine.name
 
     @property
+    def probe(self) -> str:
+        """A query that costs next to nothing, and reads the file in SQLite."""
+        return "select 1" if self.dialect == "postgresql" else "select count(*) from sqlite_master"
+
+    @property
     def under_way(self) -> int:
         """How many statements a server works at (count)."""
         return self._engine.under_way
+
+    @property
+    def most_connections(self) -> int | None:
+        """How many connections to a server it may open in this process; None where none counts."""
+        return self._engine.most_connections
 
     @property
     def alone(self) -> bool:
@@ -79,6 +93,36 @@ class Database:
         It is away, full, locked, read-only or damaged; the statement itself is not to blame.
         """
         return isinstance(error, DatabaseBusy | CommitUnknown) or self._engine.cannot_work(error)
+
+    def is_unavailable(self, error: BaseException) -> bool:
+        """Tell whether the best of statements would have failed as well.
+
+        The database is away, busy, full or only reads: whoever asked may ask again later.
+        """
+        return isinstance(error, DatabaseBusy | CommitUnknown) or self._engine.is_unavailable(error)
+
+    def reserve(self) -> Database:
+        """Return the same database with a place that the application cannot take.
+
+        For housekeeping: its statements wait behind no request, and its transactions are its
+        own. Valid as long as this one.
+        """
+        return Database(self._engine.reserve())
+
+    def is_conflict(self, error: BaseException) -> bool:
+        """Tell whether a transaction failed by others, and may be kept when it runs again."""
+        return isinstance(error, TransactionConflict) or self._engine.is_conflict(error)
+
+    async def can_write(self) -> bool:
+        """Tell whether it takes what is written: its disk is not full, and it does not only read.
+
+        Without cost until it has refused something. Raises what the engine raises.
+        """
+        return await self._engine.can_write()
+
+    async def watch(self) -> None:
+        """Look after its connections until cancelled."""
+        await self._engine.watch()
 
     async def notify(self, channel: str) -> None:
         """Let those who `listen` in other processes know."""
@@ -190,21 +234,36 @@ class Database:
             raise
         await own.end(copy.left)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
+    def transaction(
+        self, *, isolation: Isolation | None = None, retry: int = 0
+    ) -> TransactionBlock:
         """Keep all that the block does, or nothing when it raises or is cancelled.
 
         Inside of another one it is a savepoint. It begins, and takes a connection, at the
         first statement. COMMIT and ROLLBACK are never cut in two. Raises TransactionAborted
         when the block has caught an error after which nothing could be kept, and
         CommitUnknown when the connection is lost during COMMIT.
+
+        ``isolation`` is what PostgreSQL calls so; SQLite's are always serializable. With
+        ``retry`` it is a loop, ``async for attempt in db.transaction(retry=5):``, whose
+        ``async with attempt:`` runs again when others were in its way, so often at most:
+        then TransactionConflict is raised. Inside of another transaction it runs once.
+        Raises ValueError for a level that there is not.
         """
+        check_isolation(isolation)
+        return TransactionBlock(partial(self._transaction, isolation), retry, self._retries)
+
+    @asynccontextmanager
+    async def _transaction(
+        self, isolation: Isolation | None, conflicts: Conflicts
+    ) -> AsyncIterator[None]:
         outer = self._current()
         if outer is not None:
+            check_inside(outer, isolation)
             async with outer.savepoint():
                 yield
             return
-        transaction = Transaction(self._engine)
+        transaction = Transaction(self._engine, isolation=isolation, conflicts=conflicts)
         token = _current.set(transaction)
         place = self._place()
         try:
@@ -242,6 +301,15 @@ class Database:
     def in_transaction(self) -> bool:
         """Whether the running code is in a transaction."""
         return self._current() is not None
+
+    @property
+    def has_ended_transaction(self) -> bool:
+        """Whether a statement has ended the transaction around, as a COMMIT in a script does.
+
+        SQLite may do so itself after an error, and nobody is told: there it is never.
+        """
+        transaction = self._current()
+        return transaction is not None and self.dialect == "postgresql" and transaction.has_ended
 
     def _current(self) -> Transaction | None:
         transaction = _current.get()
@@ -307,5 +375,5 @@ def _call_all(transaction: Transaction) -> None:
     for func, args in transaction.after:
         try:
             func(*args)
-        except Exception:  # application code
+        except BaseException:  # application code
             log.exception("db.after_commit: %r failed; the transaction is kept", func)

@@ -90,9 +90,22 @@ class Engine(Protocol):
         """Which SQL it speaks."""
         ...
 
+    def begin(self, isolation: str | None) -> str:
+        """Return the statement that begins a transaction."""
+        ...
+
     @property
-    def begin(self) -> str:
-        """The statement that begins a transaction."""
+    def isolation(self) -> str:
+        """What a transaction may see of others that asks for nothing."""
+        ...
+
+    def is_conflict(self, error: BaseException) -> bool:
+        """Tell whether a transaction failed by others, and may be kept when it runs again."""
+        ...
+
+    @property
+    def most_connections(self) -> int | None:
+        """How many connections it may open to a server that counts them; None without one."""
         ...
 
     @property
@@ -110,6 +123,29 @@ class Engine(Protocol):
 
     def cannot_work(self, error: BaseException) -> bool:
         """Tell whether an error says that nothing can be read or written for now."""
+        ...
+
+    def is_unavailable(self, error: BaseException) -> bool:
+        """Tell whether an error says that the best of statements would have failed as well."""
+        ...
+
+    def reserve(self) -> Engine:
+        """Return the same with a place that the application cannot take, for housekeeping.
+
+        Valid as long as this one.
+        """
+        ...
+
+    async def can_write(self) -> bool:
+        """Tell whether the database takes what is written.
+
+        That is tried only after it has refused something. Raises what the engine raises of
+        a database that is away.
+        """
+        ...
+
+    async def watch(self) -> None:
+        """Look after what is open until cancelled, or return where there is nothing to see."""
         ...
 
     async def notify(self, channel: str) -> None:

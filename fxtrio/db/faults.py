@@ -15,14 +15,13 @@ class DatabaseError(FxtrioError):
 class DatabaseNotConfigured(DatabaseError):
     """Code asks for the database of an app that has none, or outside a running app."""
 
-    def __init__(self, *, running: bool) -> None:
-        super().__init__(
-            "fx.db: the settings name no database. Set 'database.url', for example to "
-            "'sqlite:///data/app.db'."
-            if running
-            else "fx.db: no app is running here. Use the database in loaders, actions, "
-            "WebSocket handlers, jobs, and inside of 'open_app'."
+    def __init__(self, no_app: str | None = None) -> None:
+        """``no_app`` is why no running app was found, if none was."""
+        cause = (
+            "the settings name no database. Set 'database.url', for example to "
+            "'sqlite:///data/app.db'"
         )
+        super().__init__(f"fx.db: {no_app or cause}.")
 
 
 class DatabaseUnusable(DatabaseError):
@@ -31,6 +30,17 @@ class DatabaseUnusable(DatabaseError):
     def __init__(self, shown: str, cause: str) -> None:
         super().__init__(f"database.url: {shown!r} cannot be opened: {cause}")
         self.cause = cause
+
+
+class PoolerUnsuitable(DatabaseError):
+    """A pooler lends connections for one transaction, and something needs a session."""
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(
+            f"{place}: a pooler stands before PostgreSQL that lends connections for one "
+            f"transaction, where LISTEN, which {what} need, hears nothing. Name the server "
+            "itself, or let the pooler lend whole sessions."
+        )
 
 
 class DatabaseClosed(DatabaseError):
@@ -49,6 +59,58 @@ class DatabaseBusy(DatabaseError, Busy):
     def __init__(self, cause: str) -> None:
         super().__init__(f"fx.db: {cause}. Try again in a second.")
         self.cause = cause
+
+
+class DatabaseReplaced(DatabaseBusy):
+    """The file of an SQLite database is another one than the server has opened."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("")
+        self.cause = f"{path} was replaced, moved or deleted while the server runs"
+        self.args = (
+            f"fx.db: {self.cause}. What is written now would be lost, so nothing is: start the "
+            "server anew. Restore backups with 'fx db restore' while it is stopped.",
+        )
+
+
+class DatabaseUnavailable(DatabaseError, Busy):
+    """The database can work for nobody now: it is away, its disk is full, or it only reads.
+
+    Becomes an answer with status 503 and `Retry-After`.
+    """
+
+    message = "The data cannot be reached or written right now. Try again in a moment."
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(
+            f"fx.db: the database cannot work now ({cause}). Look at its disk and log."
+        )
+        self.cause = cause
+
+
+class TransactionConflict(DatabaseError, Busy):
+    """A transaction could not be kept beside others, however often it ran.
+
+    Becomes an answer with status 503 and `Retry-After`.
+    """
+
+    def __init__(self, attempts: int) -> None:
+        often = "time" if attempts == 1 else "times"
+        super().__init__(
+            f"db.transaction: others were in its way {attempts} {often}, so nothing of it was "
+            "kept. Read and write fewer rows in it, or set 'retry' higher."
+        )
+        self.attempts = attempts
+
+
+class IsolationTooLate(DatabaseError):
+    """A transaction inside of another one asks for more isolation than that has."""
+
+    def __init__(self, wanted: str, outer: str) -> None:
+        super().__init__(
+            f"db.transaction: {wanted!r} is asked for inside of a transaction that is "
+            f"{outer!r}. Ask for it where the outer one begins."
+        )
 
 
 class TransactionAborted(DatabaseError):

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
+
+import trio
 
 from fxtrio.config import DatabaseConfig
 from fxtrio.db.database import Database
+from fxtrio.db.faults import TransactionAborted
 from fxtrio.db.migrations import (
+    FOLDER,
+    LOCKED,
+    NOTHING_KEPT,
+    SOME_KEPT,
     Comparison,
     Migration,
     MigrationFailed,
@@ -19,6 +28,8 @@ from fxtrio.db.migrations import (
     compare,
     read_migrations,
 )
+from fxtrio.db.scripts import statements_of
+from fxtrio.db.sqlite_connection import statements
 from fxtrio.db.urls import open_database
 
 _TABLE = """
@@ -29,7 +40,20 @@ _THERE = {
     "sqlite": "select count(*) from sqlite_master where name = 'fx_migrations'",
     "postgresql": "select count(*) from pg_class where oid = to_regclass('fx_migrations')",
 }
-_LOCK = "select pg_advisory_xact_lock(7225102)"  # a number of our own
+_LOCK = "select pg_try_advisory_xact_lock(7225102)"  # a number of our own
+LOCK_TIMEOUT = 5.0
+"""How long a statement of a migration waits for a lock, where nothing else is said (seconds)."""
+
+_TURN = 0.2  # between two looks whether another process still migrates, in seconds
+_RECORD = "insert into fx_migrations (number, name, checksum, applied) values ($1, $2, $3, $4)"
+
+_HALFWAY = (
+    "{done} of its {all} statements have run and are kept, since it is no transaction, and it "
+    "does not count as run: undo them by hand or write them so that they may run again "
+    "('if not exists'), then run 'fx db up'."
+)
+
+log = logging.getLogger("fx.db")
 
 
 async def compare_database(database: Database, root: Path) -> Comparison:
@@ -45,42 +69,128 @@ async def runs(database: Database) -> Mapping[int, Run]:
     return {run.number: run for run in found}
 
 
-async def migrate(database: Database, root: Path) -> list[Migration]:
+async def migrate(
+    database: Database,
+    root: Path,
+    *,
+    lock_timeout: float = LOCK_TIMEOUT,
+    begins: Callable[[Migration], None] = lambda migration: None,
+) -> list[Migration]:
     """Run what has not been run, and return it.
 
-    Each file is a transaction, and the record of it is a part of that: it is kept as a
-    whole or not at all, and whoever comes second finds it done. Raises MigrationsInvalid
-    before anything is run, and MigrationFailed.
+    Each file is a transaction, unless it says that it is none, and the record of it is a part of
+    that: it is kept as a whole or not at all, and whoever comes second finds it done. A statement
+    waits ``lock_timeout`` seconds for a lock (PostgreSQL). ``begins`` is called before each file.
+    Raises MigrationsInvalid before anything is run, and MigrationFailed.
     """
     done: list[Migration] = []
+    if await _pending(database, root):
+        await _prepare(database)
+    while await _pending(database, root):
+        ran = await _run_next(database, root, lock_timeout, begins)
+        if isinstance(ran, Migration):
+            done.append(ran)
+        elif ran == "locked":
+            await trio.sleep(_TURN)
+    return done
+
+
+async def _pending(database: Database, root: Path) -> tuple[Migration, ...]:
+    compared = await compare_database(database, root)
+    if compared.problems:
+        raise MigrationsInvalid(compared.problems)
+    return compared.pending
+
+
+async def _prepare(database: Database) -> None:
+    """Make the table of what has been run."""
     while True:
-        compared = await compare_database(database, root)
-        if compared.problems:
-            raise MigrationsInvalid(compared.problems)
-        if not compared.pending:
-            return done
         async with database.transaction():
-            if database.dialect == "postgresql":  # SQLite has one writer in any case
-                await database.execute(_LOCK)
-            await database.execute(_TABLE)
-            waiting = (await compare_database(database, root)).pending
-            if waiting:
-                await _run(database, waiting[0])
-                done.append(waiting[0])
+            if await _lock(database):
+                await database.execute(_TABLE)
+                return
+        await trio.sleep(_TURN)
+
+
+async def _run_next(
+    database: Database, root: Path, lock_timeout: float, begins: Callable[[Migration], None]
+) -> Migration | Literal["locked", "nothing"]:
+    """Run one migration, unless another process migrates."""
+    async with database.transaction(isolation="read committed"):
+        if not await _lock(database):
+            return "locked"
+        waiting = await _pending(database, root)
+        if not waiting:
+            return "nothing"
+        migration = waiting[0]
+        if migration.head.transactional:
+            begins(migration)
+            if database.dialect == "postgresql":
+                await database.execute(f"set local lock_timeout = {round(1000 * lock_timeout)}")
+            await _run(database, migration)
+            return migration
+        if database.dialect == "postgresql":
+            begins(migration)
+            # A simple query ends the portal of the last one, whose snapshot would be waited for.
+            await database.run_script("select 1")
+            # Not in the transaction that holds the lock.
+            await _run_beside(database.reserve(), migration)
+            return migration
+    begins(migration)  # SQLite has one writer, so that no transaction may stand around it
+    await _run_beside(database, migration)
+    return migration
+
+
+async def _lock(database: Database) -> bool:
+    """Let no other process migrate until the end of the transaction; False when one does.
+
+    It is not waited for: an index that is made concurrently waits for all who wait.
+    """
+    if database.dialect == "sqlite":  # which has one writer in any case
+        return True
+    if not await database.value(_LOCK):
+        return False
+    await database.execute("set local idle_in_transaction_session_timeout = 0")
+    return True
 
 
 async def _run(database: Database, migration: Migration) -> None:
+    """Run a migration in the transaction around."""
     try:
         await database.run_script(migration.text)
-        await database.execute(
-            "insert into fx_migrations (number, name, checksum, applied) values ($1, $2, $3, $4)",
-            migration.number,
-            migration.name,
-            migration.checksum,
-            datetime.now(UTC).isoformat(timespec="seconds"),
-        )
+        await _record(database, migration)
     except Exception as error:  # the engine's own
-        raise MigrationFailed(migration.file, error) from error
+        ended = isinstance(error, TransactionAborted) or database.has_ended_transaction
+        kept = SOME_KEPT if ended else LOCKED if _is_locked(error) else NOTHING_KEPT
+        raise MigrationFailed(migration.file, error, kept) from error
+
+
+def _is_locked(error: Exception) -> bool:
+    return getattr(error, "sqlstate", None) == "55P03"
+
+
+async def _run_beside(database: Database, migration: Migration) -> None:
+    """Run the statements of a migration one by one, each for itself."""
+    split = statements_of if database.dialect == "postgresql" else statements
+    parts = split(migration.text)
+    done = 0
+    try:
+        for statement in parts:
+            await database.execute(statement)
+            done += 1
+        await _record(database, migration)
+    except Exception as error:  # the engine's own
+        kept = _HALFWAY.format(done=done, all=len(parts)) if done else NOTHING_KEPT
+        raise MigrationFailed(migration.file, error, kept) from error
+    finally:
+        if database.dialect == "sqlite":  # of the connection, which outlives this
+            with trio.CancelScope(shield=True), trio.move_on_after(_TURN):
+                await database.execute("pragma foreign_keys = on")
+
+
+async def _record(database: Database, migration: Migration) -> None:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    await database.execute(_RECORD, migration.number, migration.name, migration.checksum, now)
 
 
 async def require_migrated(database: Database, root: Path) -> None:
@@ -90,6 +200,16 @@ async def require_migrated(database: Database, root: Path) -> None:
         raise MigrationsInvalid(compared.problems)
     if compared.pending:
         raise MigrationsPending([migration.file for migration in compared.pending])
+    if compared.ahead:
+        log.warning("%s", shown_ahead(compared.ahead))
+
+
+def shown_ahead(ahead: Sequence[Run]) -> str:
+    """Return what is to be said of migrations that newer code has run."""
+    return (
+        f"{FOLDER}: newer code has run {', '.join(run.file for run in ahead)} on this database. "
+        "This code goes on; what it asks of columns that are gone fails."
+    )
 
 
 @asynccontextmanager
@@ -106,7 +226,10 @@ async def open_app_database(
         return
     async with open_database(settings, root, development=development) as database:
         if development or settings.migrate == "run":
-            await migrate(database, root)
+            await migrate(database, root, lock_timeout=settings.migration_lock_timeout)
         else:
             await require_migrated(database, root)
-        yield database
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(database.watch)
+            yield database
+            nursery.cancel_scope.cancel()

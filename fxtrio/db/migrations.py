@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from fxtrio.db.faults import DatabaseError
+from fxtrio.db.scripts import Head, head_of, transaction_control
 
 FOLDER = "migrations"
 ENGINES = ("sqlite", "postgresql")
@@ -53,14 +54,23 @@ class MigrationsPending(DatabaseError):
         self.files = tuple(files)
 
 
-class MigrationFailed(DatabaseError):
-    """A statement of a migration failed; nothing of its file was kept."""
+NOTHING_KEPT = "Nothing of it was kept: correct it and run 'fx db up'."
+LOCKED = (
+    "Others held what it locks, so nothing of it was kept: run 'fx db up' again, at a quieter time "
+    "or with a higher 'database.migrationLockTimeout'."
+)
+SOME_KEPT = (
+    "It has ended its own transaction, so what came before that was kept, and it does not count "
+    "as run: undo that by hand, correct the file and run 'fx db up'."
+)
 
-    def __init__(self, file: str, error: BaseException) -> None:
+
+class MigrationFailed(DatabaseError):
+    """A statement of a migration failed. ``kept`` says what of its file was kept."""
+
+    def __init__(self, file: str, error: BaseException, kept: str = NOTHING_KEPT) -> None:
         cause = str(error).strip().replace("\n", " ")
-        super().__init__(
-            f"{FOLDER}/{file}: {cause}. Nothing of it was kept: correct it and run 'fx db up'."
-        )
+        super().__init__(f"{FOLDER}/{file}: {cause}. {kept}")
         self.file = file
 
 
@@ -72,6 +82,11 @@ class Migration:
     name: str
     file: str
     text: str = attrs.field(repr=False)
+
+    @property
+    def head(self) -> Head:
+        """Return what its first lines say."""
+        return head_of(self.text)
 
     @property
     def checksum(self) -> str:
@@ -90,6 +105,11 @@ class Run:
     applied: str
     """When, in ISO 8601 (UTC)."""
 
+    @property
+    def file(self) -> str:
+        """Return what its file was called, apart from the engine."""
+        return f"{self.number:04}_{self.name}.sql"
+
 
 @attrs.frozen
 class Comparison:
@@ -97,6 +117,8 @@ class Comparison:
 
     pending: tuple[Migration, ...]
     problems: tuple[MigrationProblem, ...]
+    ahead: tuple[Run, ...] = ()
+    """What newer code has run; this one goes on as long as it can."""
 
 
 def read_migrations(root: Path, engine: str) -> list[Migration]:
@@ -155,13 +177,20 @@ def compare(migrations: Sequence[Migration], done: Mapping[int, Run]) -> Compari
         else:
             continue
         problems.append(MigrationProblem(migration.file, cause, remedy))
+    newest = max(known, default=0)
     for run in done.values():
-        if run.number not in known:
-            name = f"{run.number:04}_{run.name}.sql"
+        if run.number not in known and run.number < newest:
             cause = "it has been run, and there is no such file"
-            problems.append(MigrationProblem(name, cause, "Put it back"))
+            problems.append(MigrationProblem(run.file, cause, "Put it back"))
     pending = tuple(one for one in migrations if one.number > last)
-    return Comparison(pending, tuple(problems))
+    for migration in pending:
+        control = transaction_control(migration.text) if migration.head.transactional else None
+        if control is not None:
+            cause = f"it has the statement {control!r}, and each file is a transaction by itself"
+            remedy = "Take it out, or begin the file with '-- transaction: none'"
+            problems.append(MigrationProblem(migration.file, cause, remedy))
+    ahead = tuple(run for run in done.values() if run.number > newest)
+    return Comparison(pending, tuple(problems), ahead)
 
 
 def new_migration(root: Path, name: str, engines: Sequence[str] = ()) -> list[Path]:

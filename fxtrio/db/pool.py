@@ -28,8 +28,9 @@ class PoolStatistics:
 class Pool(Generic[Kind]):
     """Lends connections, the one that was used last first. Who waits longest is next.
 
-    ``open_one`` makes a connection when there is none to lend, ``is_alive`` tells whether
-    an idle one can still be used. With ``waiters`` waiting, one more is refused.
+    ``open_one`` makes a connection when there is none to lend. ``is_alive`` tells whether an
+    idle one can still be used, and ``answers``, which may wait, whether it has been lost without
+    a word: then all that are idle are closed. With ``waiters`` waiting, one more is refused.
     """
 
     def __init__(
@@ -39,13 +40,16 @@ class Pool(Generic[Kind]):
         size: int,
         waiters: int,
         is_alive: Callable[[Kind], bool] = lambda connection: True,
+        answers: Callable[[Kind], Awaitable[bool]] | None = None,
     ) -> None:
         self._open_one = open_one
         self._is_alive = is_alive
+        self._answers = answers
         self._size = size
         self._waiters = waiters
         self._lent = 0
         self._queue = trio.lowlevel.ParkingLot()
+        self._first = trio.lowlevel.ParkingLot()
         self._idle: deque[Kind] = deque()
         self._closed = False
 
@@ -55,9 +59,11 @@ class Pool(Generic[Kind]):
             size=self._size, lent=self._lent, idle=len(self._idle), waiting=len(self._queue)
         )
 
-    async def acquire(self) -> Kind:
+    async def acquire(self, *, first: bool = False) -> Kind:
         """Return a connection that is nobody else's until `release`.
 
+        ``first`` goes before all that wait, and is never refused: for the few tasks of an
+        app that keep its own books.
         Raises DatabaseBusy when too many wait already, DatabaseClosed after `close`, and
         whatever opening one raises.
         """
@@ -66,17 +72,34 @@ class Pool(Generic[Kind]):
         if self._lent < self._size:
             self._lent += 1
         else:
-            await self._wait()
+            await (self._first.park() if first else self._wait())
         try:
             while self._idle:
                 connection = self._idle.pop()
-                if self._is_alive(connection):
+                if self._is_alive(connection) and await self._is_there(connection):
                     return connection
                 connection.finish()
             return await self._open_one()
         except BaseException:
             self._pass_on()
             raise
+
+    async def _is_there(self, connection: Kind) -> bool:
+        if self._answers is None:
+            return True
+        try:
+            there = await self._answers(connection)
+        except BaseException:
+            connection.finish()
+            raise
+        if not there:
+            self.forget_idle()
+        return there
+
+    def forget_idle(self) -> None:
+        """Close those that are idle."""
+        while self._idle:
+            self._idle.pop().finish()
 
     async def _wait(self) -> None:
         """Wait for the right to a connection, which whoever gives it up leaves counted."""
@@ -88,13 +111,15 @@ class Pool(Generic[Kind]):
         await self._queue.park()
 
     def _pass_on(self) -> None:
-        if not self._queue.unpark():
+        if not (self._first.unpark() or self._queue.unpark()):
             self._lent -= 1
 
     def release(self, connection: Kind) -> None:
         """Take a connection back; one that is not idle is closed."""
         if connection.state == "idle" and not self._closed:
             self._idle.append(connection)
+            if not self._is_alive(self._idle[0]):  # which may never be lent again
+                self._idle.popleft().finish()
         else:
             connection.finish()
         self._pass_on()
@@ -102,5 +127,4 @@ class Pool(Generic[Kind]):
     def close(self) -> None:
         """Close those that are idle, the others when they come back, and lend no more."""
         self._closed = True
-        while self._idle:
-            self._idle.pop().finish()
+        self.forget_idle()

@@ -3,83 +3,156 @@
 from __future__ import annotations
 
 import logging
-import select
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from enum import Enum
-from itertools import count
-from typing import Any, Literal
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from copy import copy
+from typing import Literal
+from weakref import WeakSet
 
 import psycopg
 import trio
-from psycopg import AsyncRawCursor
-from psycopg.pq import ConnStatus, TransactionStatus
-from psycopg.types.json import Jsonb
 
-from fxtrio.db.arguments import ABOVE_32, HALF_A_PAIR, NUL, refused
-from fxtrio.db.copying import Copy, open_copy
-from fxtrio.db.engine import Cursor, DatabaseConnection, Result, State
-from fxtrio.db.faults import ArgumentRefused, DatabaseBusy, DatabaseUnusable
+from fxtrio.config import DatabaseConfig
+from fxtrio.db.connecting import Connector
+from fxtrio.db.engine import DatabaseConnection
+from fxtrio.db.faults import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
-from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
+from fxtrio.db.pooler import lends_transactions
+from fxtrio.db.postgres_connection import REFUSED, PostgresConnection, Work, is_alive
+from fxtrio.db.silence import end_silent
+from fxtrio.db.writing import ROOM
 
-CONNECT_TIMEOUT = 10.0
-"""How long a server has to accept a connection (seconds)."""
+POLL = 1.0
+"""Time between two looks for what others may have written, where LISTEN hears nothing (seconds)."""
 
-_PART = 500  # rows of a stream at a time
+_RESTED = 10.0  # after which a connection is asked whether it still answers, in seconds
+_ANSWER = 3.0  # for that answer, in seconds
+_LISTENING = 10.0  # between two questions to a connection that only listens, in seconds
 
 _NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1::text, '')"
+
+_TRIAL = f"""
+    begin;
+    create temporary table fx_trial as
+        select md5(n::text) as filler from generate_series(1, {ROOM // 64}) as n;
+    rollback"""
 
 _UNABLE = frozenset({"08", "25", "40", "53", "55", "57", "58", "XX"})
 """Classes of SQLSTATE: connection, state of transactions (read-only), rollback for others,
 resources, locks, operator, system, damage."""
 
+_CONFLICTS = ("40001", "40P01", "26000")
+"""Serialization failure, deadlock, and a prepared statement that somebody has taken away."""
+
+_RESERVED = 1
+"""Connections beside the pool that only housekeeping uses (count)."""
+
+_UNAVAILABLE = ("08", "53", "57P", "58", "25006")
+"""Beginnings of SQLSTATE: connection, resources (disk, memory, connections), operator, I/O,
+and a server that only reads, such as one that is about to take over."""
+_PREPARES = (
+    "a pooler stands before it that lends connections for one transaction, where prepared "
+    "statements of several clients meet. Set 'database.prepare' to false, or let the pooler "
+    "lend whole sessions"
+)
+
 log = logging.getLogger("fx.db")
 
 
 @asynccontextmanager
-async def open_postgres(
-    url: str, *, shown: str, size: int, waiters: int
-) -> AsyncIterator[Postgres]:
-    """Keep a pool of ``size`` connections to a server; the first one is tried at once.
+async def open_postgres(settings: DatabaseConfig, *, shown: str) -> AsyncIterator[Postgres]:
+    """Keep a pool of connections to a server; the first one is tried at once.
 
     ``shown`` is the URL without its password. Raises DatabaseUnusable.
     """
-    engine = Postgres(url, size=size, waiters=waiters)
+    engine = Postgres(settings)
     try:
-        engine.release(await engine.acquire(reads=True))
-    except DatabaseBusy as error:
-        raise DatabaseUnusable(shown, error.cause) from error
-    try:
+        await _look(engine, settings, shown)
         yield engine
     finally:
         engine.close()
+
+
+async def _look(engine: Postgres, settings: DatabaseConfig, shown: str) -> None:
+    """Connect for the first time. Raises DatabaseUnusable."""
+    try:
+        await engine.look()
+    except DatabaseBusy as error:
+        raise DatabaseUnusable(shown, error.cause) from error
+    except psycopg.Error as error:
+        raise DatabaseUnusable(shown, " ".join(str(error).split())) from error
+    if engine.shared and settings.prepare:
+        raise DatabaseUnusable(shown, _PREPARES)
+    if engine.shared:
+        log.warning(
+            "database.url: %r is a pooler that lends connections for one transaction. LISTEN "
+            "hears nothing there: jobs that other processes enqueue are looked for every %g s. "
+            "Settings of a session and its advisory locks do not last.",
+            shown,
+            POLL,
+        )
 
 
 class Postgres:
     """An `Engine`. Made by `open_postgres`; valid until its block ends."""
 
     name: Literal["postgresql"] = "postgresql"
-    begin = "begin"
+    isolation = "read committed"
+    shared = False
+    """Whether a pooler lends connections for one transaction, as `look` has found."""
 
-    def __init__(self, url: str, *, size: int, waiters: int) -> None:
-        self.url = url
+    def __init__(self, settings: DatabaseConfig) -> None:
+        self.url = settings.url
+        self._settings = settings
+        self._connector = Connector(settings.url, settings)
         self._work = Work()
-        self._pool = Pool(self.open_connection, size=size, waiters=waiters, is_alive=_is_alive)
+        self._first = False
+        self._reserved: list[Postgres] = []
+        self._open = WeakSet[PostgresConnection]()
+        self._pool = self._make_pool(settings.pool, settings.waiters)
+
+    def _make_pool(self, size: int, waiters: int) -> Pool[PostgresConnection]:
+        return Pool(
+            self.open_connection, size=size, waiters=waiters, is_alive=is_alive, answers=_answers
+        )
 
     @property
     def under_way(self) -> int:
         """How many statements the server works at."""
         return self._work.statements
 
+    async def look(self) -> None:
+        """Connect for the first time, and find out what stands between here and the server.
+
+        Raises DatabaseBusy, and psycopg.Error.
+        """
+        connection = await self._connect()
+        try:
+            told = connection.raw.info.backend_pid
+            self.shared = await lends_transactions(connection, told, self._connect)
+        finally:
+            connection.finish()
+        self.release(await self.acquire(reads=True))
+
     async def acquire(self, *, reads: bool) -> PostgresConnection:
         """Wait for a connection."""
-        return await self._pool.acquire()
+        return await self._pool.acquire(first=self._first)
 
     def release(self, connection: DatabaseConnection) -> None:
-        """Take a connection back."""
+        """Take a connection back, and close it when it is too old."""
         assert isinstance(connection, PostgresConnection)
+        connection.rests_since = trio.current_time()
+        if connection.rests_since > connection.expires:
+            connection.finish()
         self._pool.release(connection)
+
+    @property
+    def most_connections(self) -> int | None:
+        """The pools, and one that asks about silent statements; None behind a pooler."""
+        if self.shared:
+            return None
+        return self._settings.pool + _RESERVED * len(self._reserved) + 1
 
     @property
     def alone(self) -> bool:
@@ -87,15 +160,29 @@ class Postgres:
         return False
 
     async def listen(self, channel: str, call: Callable[[], None]) -> None:
-        """LISTEN on a connection of its own."""
+        """LISTEN on a connection of its own, which is asked now and then whether it is there."""
+        while self.shared:
+            call()
+            await trio.sleep(POLL)
         connection = await self.open_connection()
         try:
             await connection.run(f"listen {channel}")
             call()  # for what came before
-            async for _ in connection.raw.notifies():
-                call()
+            while True:
+                async for _ in connection.raw.notifies(timeout=_LISTENING):
+                    call()
+                with trio.fail_after(_ANSWER):
+                    await connection.run("select 1")
         finally:
             connection.finish()
+
+    def begin(self, isolation: str | None) -> str:
+        """Return the statement that begins a transaction."""
+        return f"begin isolation level {isolation}" if isolation else "begin"
+
+    def is_conflict(self, error: BaseException) -> bool:
+        """Tell by the SQLSTATE."""
+        return isinstance(error, psycopg.Error) and error.sqlstate in _CONFLICTS
 
     def is_away(self, error: BaseException) -> bool:
         """Tell by what libpq or the server says about the connection (SQLSTATE 08 and 57P)."""
@@ -112,8 +199,25 @@ class Postgres:
             return False
         return self.is_away(error) or (error.sqlstate or "")[:2] in _UNABLE
 
+    def is_unavailable(self, error: BaseException) -> bool:
+        """Tell by the class of what the server says, or that it says nothing any more."""
+        if self.is_away(error):
+            return True
+        return isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(_UNAVAILABLE)
+
+    def reserve(self) -> Postgres:
+        """Return the same with a connection of its own."""
+        reserved = copy(self)
+        reserved._pool = reserved._make_pool(_RESERVED, 0)
+        reserved._first = True
+        self._reserved.append(reserved)
+        return reserved
+
     async def notify(self, channel: str) -> None:
         """NOTIFY, without a wait for the disk: nothing is lost that anybody would look for."""
+        if self.shared:  # nobody hears it
+            await trio.lowlevel.checkpoint()
+            return
         connection = await self.acquire(reads=False)
         try:
             await connection.run(_NOTIFY, (channel,))
@@ -123,173 +227,85 @@ class Postgres:
     def close(self) -> None:
         """Close what is idle."""
         self._pool.close()
+        for reserved in self._reserved:
+            reserved._pool.close()
+
+    async def can_write(self) -> bool:
+        """Tell after a refused write whether a table of the session's own can be made and filled.
+
+        Whoever may not make such a table is believed to be able to write.
+        """
+        if not self._work.writing.refused:
+            await trio.lowlevel.checkpoint()
+            return True
+        connection = await self.acquire(reads=False)
+        try:
+            await connection.run_script(_TRIAL)
+        except psycopg.Error as error:
+            if error.sqlstate in REFUSED:
+                return False
+            if self.is_away(error):
+                raise
+        finally:
+            self.release(connection)
+        self._work.writing.refused = False
+        return True
+
+    async def watch(self) -> None:
+        """End connections whose answers are lost, until cancelled."""
+        if not self.shared and not hasattr(trio.lowlevel.current_clock(), "jump"):
+            await end_silent(lambda: [*self._open], self._connect, self._forget_idle)
+
+    def _forget_idle(self) -> None:
+        for engine in (self, *self._reserved):
+            engine._pool.forget_idle()
 
     async def open_connection(self) -> PostgresConnection:
-        """Open a connection beside the pool, which is the caller's to finish."""
+        """Open a connection beside the pool, which is the caller's to finish.
+
+        Raises DatabaseBusy.
+        """
+        connection = await self._connect()
+        if not self.shared:
+            try:
+                await self._set_up(connection)
+            except BaseException:
+                connection.finish()
+                raise
+        if self._first:
+            # A plan that is kept is that of the table when it was small, until that is analysed.
+            connection.raw.prepare_threshold = None
+        self._open.add(connection)
+        return connection
+
+    async def _set_up(self, connection: PostgresConnection) -> None:
+        """Give a session its settings. Raises DatabaseBusy."""
+        limit = self._settings.connect_timeout
+        sql, args = self._connector.of_session(connection.raw.info.server_version)
         try:
-            with trio.fail_after(CONNECT_TIMEOUT), self._work.counted():
-                raw = await TrioConnection.connect(
-                    self.url, autocommit=True, cursor_factory=AsyncRawCursor
-                )
+            with trio.fail_after(limit):
+                connection.pid = (await connection.run(sql, args)).rows[0][0]
         except trio.TooSlowError as error:
-            raise DatabaseBusy(f"the server did not answer for {CONNECT_TIMEOUT:g} s") from error
+            raise DatabaseBusy(f"the server did not answer for {limit:g} s") from error
         except psycopg.OperationalError as error:
-            cause = " ".join(str(error).split())
-            raise DatabaseBusy(f"the server accepts no connection ({cause})") from error
-        return PostgresConnection(raw, self._work)
+            raise DatabaseBusy(f"the server ended a new connection ({error})") from error
 
-
-class Work:
-    """Counts what a server works at."""
-
-    statements = 0
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count one more for the length of the block."""
-        self.statements += 1
-        try:
-            yield
-        finally:
-            self.statements -= 1
-
-
-class PostgresConnection:
-    """A `DatabaseConnection` of PostgreSQL, in autocommit mode."""
-
-    def __init__(self, raw: TrioConnection, work: Work) -> None:
-        self.raw = raw
-        self._work = work
-        self._cursors = count()
-        self._spare: StatementCursor | None = None
-        self._encoding = raw.info.encoding
-        self._poll = select.poll()
-        self._poll.register(raw.pgconn.socket, select.POLLIN | select.POLLRDHUP)
-
-    @property
-    def state(self) -> State:
-        """What libpq knows of it."""
-        return _STATES.get(self.raw.pgconn.transaction_status, "gone")
-
-    def came(self) -> int:
-        """Return what has happened to its socket, as `select.poll` tells it."""
-        found = self._poll.poll(0)
-        return found[0][1] if found else 0
-
-    async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
-        """Run one statement."""
-        cursor, self._spare = self._spare or StatementCursor(self.raw), None
-        self._work.statements += 1
-        try:
-            await cursor.execute(sql, [*map(_adapted, args)] or None)
-        except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise _refused([args], error) or error from error
-        finally:
-            self._work.statements -= 1
-        result = cursor.pgresult
-        if result is None or not result.nfields:
-            found = Result((), (), max(cursor.rowcount, 0))
-        else:
-            # Not `description`, whose objects tell far more.
-            names = tuple(result.fname(n).decode(self._encoding) for n in range(result.nfields))
-            rows = await cursor.fetchall()
-            found = Result(names, rows, len(rows))
-        cursor.forget()
-        self._spare = cursor
-        return found
-
-    async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Run one statement for each of ``rows``, in one go."""
-        cursor = self.raw.cursor()
-        try:
-            with self._work.counted():
-                await cursor.executemany(sql, [[*map(_adapted, row)] for row in rows])
-        except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise _refused(rows, error) or error from error
-        return int(max(cursor.rowcount, 0))
-
-    async def run_script(self, text: str) -> None:
-        """Run several statements."""
+    async def _connect(self) -> PostgresConnection:
         with self._work.counted():
-            await self.raw.execute(text, prepare=False)
-
-    def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Copy]:
-        """Run a COPY for the length of the block."""
-        return open_copy(self.raw, sql, self._work.counted, _adapted, whole=whole)
-
-    async def open_cursor(self, sql: str, args: Sequence[Any]) -> Cursor:
-        """Declare a cursor and fetch its first rows."""
-        name = f"fx_{next(self._cursors)}"
-        await self.run(f"declare {name} no scroll cursor for {sql}", args)
-        fetch = f"fetch {_PART} from {name}"
-        return DeclaredCursor(self, name, fetch, await self.run(fetch))
-
-    def finish(self) -> None:
-        """Close it at once."""
-        if self.raw.pgconn.status == ConnStatus.OK:
-            trio.lowlevel.notify_closing(self.raw.pgconn.socket)
-        self.raw.pgconn.finish()
+            raw = await self._connector.connect()
+        connection = PostgresConnection(raw, self._work)
+        lasts = self._settings.max_lifetime * random.uniform(0.9, 1)  # not all at once
+        connection.expires = trio.current_time() + lasts
+        return connection
 
 
-class DeclaredCursor:
-    """A `Cursor` of PostgreSQL, in the transaction in which it was declared."""
-
-    detached = False
-
-    def __init__(
-        self, connection: PostgresConnection, name: str, fetch: str, first: Result
-    ) -> None:
-        self._connection = connection
-        self._name = name
-        self._fetch = fetch
-        self._first: Sequence[Sequence[Any]] | None = first.rows
-        self.names = first.names
-
-    async def fetch(self) -> Sequence[Sequence[Any]]:
-        """Return the next rows."""
-        first, self._first = self._first, None
-        if first is not None:
-            return first
-        return (await self._connection.run(self._fetch)).rows
-
-    async def close(self) -> None:
-        """Close it on the server, where that still takes statements."""
-        if self._connection.state == "open":
-            await self._connection.run(f"close {self._name}")
-
-
-_STATES: dict[Any, State] = {
-    TransactionStatus.IDLE: "idle",
-    TransactionStatus.INTRANS: "open",
-    TransactionStatus.INERROR: "failed",
-}
-
-
-def _adapted(value: Any) -> Any:
-    """Return a value as psycopg takes it: a dict is JSON, a member of an Enum its value."""
-    if isinstance(value, dict):
-        return Jsonb(value)
-    return value.value if isinstance(value, Enum) else value
-
-
-def _refused(rows: Sequence[Sequence[Any]], error: Exception) -> ArgumentRefused | None:
-    """Return the error that names an argument, for what psycopg or the server says of data."""
-    if isinstance(error, psycopg.errors.NumericValueOutOfRange):
-        return refused(rows, ABOVE_32)
-    return refused(rows, NUL, HALF_A_PAIR)
-
-
-def _is_alive(connection: PostgresConnection) -> bool:
-    """Tell without a round trip: a server that has gone has closed the socket."""
-    pgconn = connection.raw.pgconn
-    if pgconn.status != ConnStatus.OK:
+async def _answers(connection: PostgresConnection) -> bool:
+    """Tell whether one that has rested for a while still reaches the server."""
+    if trio.current_time() - connection.rests_since < _RESTED:
+        return True
+    try:
+        with trio.fail_after(_ANSWER):
+            await connection.run("select 1")
+    except (psycopg.Error, trio.TooSlowError):
         return False
-    found = connection.came()
-    if found & ~select.POLLIN:
-        return False
-    if found:  # a notice, or the last words of a server that stops
-        try:
-            pgconn.consume_input()
-        except psycopg.OperationalError:
-            return False
-    return bool(pgconn.status == ConnStatus.OK)
+    return True

@@ -2,7 +2,8 @@
 
 Everything else is psycopg's own: adaptation, cursors, pipelines, prepared statements. What
 is taken from its inside (``_connect_gen``, ``_cancel_gen``, ``_enter_gen``, ``_exit_gen``,
-``_reset``) is named here and nowhere else, and pinned by the extra ``fxtrio[postgres]``.
+``_reset``, ``_prepared``) is named here and in `prepared`, nowhere else, and pinned by the
+extra ``fxtrio[postgres]``.
 Beyond psycopg on asyncio, a cancelled query is cancelled on the server and leaves its
 connection usable, and COMMIT and ROLLBACK have `LIMIT` and are never cut in two.
 """
@@ -24,6 +25,9 @@ from psycopg._conninfo_utils import get_param, is_ip_address, split_attempts
 from psycopg._enums import Ready, Wait
 from psycopg.conninfo import conninfo_attempts, timeout_from_conninfo
 from psycopg.pq import ConnStatus, TransactionStatus
+
+from fxtrio.db.prepared import StatementNames
+from fxtrio.limiters import limiter_of
 
 LIMIT = 5.0
 """How long the server has for a cancellation, a COMMIT or a ROLLBACK (seconds)."""
@@ -92,6 +96,20 @@ class TrioConnection(AsyncConnection):
         lines = [str(last), "Multiple connection attempts failed. All failures were:"]
         lines += [f"- {shown}: {error}" for error, shown in failures]
         raise type(last)("\n".join(lines), pgconn=last.pgconn).with_traceback(None)
+
+    @property
+    def heard(self) -> float:
+        """When something came on it last, or it had a turn, by `perf_counter`."""
+        return self._turn_began
+
+    def name_statements(self) -> None:
+        """Prepare statements under names that no other connection has."""
+        self._prepared = StatementNames()
+
+    def forget_prepared(self) -> None:
+        """Prepare everything anew: the server has lost what was prepared."""
+        if isinstance(self._prepared, StatementNames):
+            self._prepared.forget()
 
     async def wait(self, gen: Steps, interval: float = 0.1, timeout: float | None = None) -> Any:
         """Run an operation to its end. A cancellation cancels it on the server."""
@@ -271,8 +289,12 @@ async def _attempts(params: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     if all(address or not host or host[0] == "/" or is_ip_address(host) for host, address in hosts):
         return list(conninfo_attempts(params))
-    # Names are looked up by getaddrinfo, which blocks.
-    return await trio.to_thread.run_sync(lambda: list(conninfo_attempts(params)))
+    # Names are looked up by getaddrinfo, which blocks, and which nothing ends.
+    return await trio.to_thread.run_sync(
+        lambda: list(conninfo_attempts(params)),
+        abandon_on_cancel=True,
+        limiter=limiter_of("names"),
+    )
 
 
 async def _wait_connecting(gen: Steps, timeout: float | None = None) -> Any:

@@ -8,34 +8,42 @@ loop: it waits for no disk, and is exact under every clock.
 from __future__ import annotations
 
 import os
-import random
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import trio
 
-from fxtrio.db.arguments import ABOVE_64, HALF_A_PAIR, refused
-from fxtrio.db.engine import Cursor, DatabaseConnection, Result, State
-from fxtrio.db.faults import CopyUnsupported, DatabaseBusy, DatabaseUnusable
+from fxtrio.db.engine import DatabaseConnection
+from fxtrio.db.faults import DatabaseReplaced, DatabaseUnusable
 from fxtrio.db.pool import Pool
-from fxtrio.db.values import to_sqlite
+from fxtrio.db.same_file import SameFile
+from fxtrio.db.sqlite_connection import BUSY_TIMEOUT, SqliteConnection
+from fxtrio.db.writing import ROOM, Writing, try_folder
 
-BUSY_TIMEOUT = 5.0
-"""How long a statement waits for a writer in another process (seconds)."""
-
-_PAUSE = 0.02  # longest between two tries for a lock, in seconds
+_FILE = 1.0  # between two looks whether the file is the same, in seconds
 _STEPS = 10_000  # of SQLite's machine, some hundred microseconds, between two looks
 _LOOK = 0.02  # between two looks whether another process has written, in seconds
-_PART = 500  # rows of a stream at a time
 _READS = re.compile(r"\s*(?:select|values|explain|with)\b", re.IGNORECASE)
 _WRITES = re.compile(r"\b(?:insert|update|delete|replace)\b", re.IGNORECASE)
 
-Answer = TypeVar("Answer")
+_UNAVAILABLE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
 
 
 @asynccontextmanager
@@ -47,6 +55,7 @@ async def open_sqlite(path: Path | None, *, size: int, waiters: int) -> AsyncIte
     """
     engine = Sqlite(path, size=size, waiters=waiters)
     engine.release(await engine.acquire(reads=False))  # it is tried at once
+    engine.remember_file()
     try:
         yield engine
     finally:
@@ -58,7 +67,7 @@ class Sqlite:
 
     name: Literal["sqlite"] = "sqlite"
     under_way = 0  # in threads, which are counted as such
-    begin = "begin immediate"  # a lock that is asked for later may be refused for good
+    isolation = "serializable"
 
     def __init__(self, path: Path | None, *, size: int, waiters: int) -> None:
         self._path = path
@@ -66,11 +75,16 @@ class Sqlite:
         self._threads = trio.CapacityLimiter(size + 1)
         self._writer = Pool(self._open_writer, size=1, waiters=waiters)
         self._readers = Pool(self._open_reader, size=size, waiters=waiters)
+        self._first = False
+        self._file = None if path is None else SameFile(path)
+        self._writing = Writing()
 
     async def acquire(self, *, reads: bool) -> SqliteConnection:
-        """Wait for a turn to write, or for a connection that reads."""
+        """Wait for a turn to write, or for a connection that reads. Raises DatabaseReplaced."""
+        if self._file is not None:
+            self._file.check()
         pool = self._readers if reads and self._path is not None else self._writer
-        connection = await pool.acquire()
+        connection = await pool.acquire(first=self._first)
         connection.pool = pool
         return connection
 
@@ -80,6 +94,11 @@ class Sqlite:
         connection.undo()
         assert connection.pool is not None
         connection.pool.release(connection)
+
+    @property
+    def most_connections(self) -> int | None:
+        """No server counts them."""
+        return None
 
     @property
     def alone(self) -> bool:
@@ -102,6 +121,14 @@ class Sqlite:
         finally:
             connection.finish()
 
+    def begin(self, isolation: str | None) -> str:
+        """Return the statement that begins a transaction: each is alone while it writes."""
+        return "begin immediate"  # a lock that is asked for later may be refused for good
+
+    def is_conflict(self, error: BaseException) -> bool:
+        """Never: who writes waits for the turn."""
+        return False
+
     def is_away(self, error: BaseException) -> bool:
         """Never: a file is there, or it is broken."""
         return False
@@ -109,6 +136,63 @@ class Sqlite:
     def cannot_work(self, error: BaseException) -> bool:
         """Tell a full disk, a lock or damage; the other classes are mistakes of who asks."""
         return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+
+    def is_unavailable(self, error: BaseException) -> bool:
+        """Tell a full disk or a lock from a mistake of who asks, by SQLite's own code."""
+        code = getattr(error, "sqlite_errorcode", None)
+        return code is not None and code & 0xFF in _UNAVAILABLE
+
+    def reserve(self) -> Sqlite:
+        """Return the same, before which nobody has a turn.
+
+        One connection writes at a time in any case: a second one of this process would only
+        compete for the lock of the file with the first, without a queue.
+        """
+        reserved = copy(self)
+        reserved._first = True
+        return reserved
+
+    def remember_file(self) -> None:
+        """Take note of the file that has been opened."""
+        if self._file is not None:
+            self._file.remember()
+
+    async def can_write(self) -> bool:
+        """Tell after a refused write whether the file may grow and a file beside it be made.
+
+        Nothing reaches the disk that stands in the file, so that there it is tried itself.
+        """
+        if not self._writing.refused:
+            await trio.lowlevel.checkpoint()
+            return True
+        try:
+            connection = await self.acquire(reads=False)
+            try:
+                await connection.run("begin immediate")
+                await connection.run("create table fx_trial (filler blob)")
+                await connection.run(f"insert into fx_trial values (zeroblob({ROOM}))")
+            finally:
+                self.release(connection)  # which undoes it
+            if self._path is not None:
+                folder = self._path.parent
+                await trio.to_thread.run_sync(try_folder, folder, limiter=self._threads)
+        except (OSError, DatabaseUnusable):
+            return False
+        except sqlite3.OperationalError as error:
+            if self.is_unavailable(error):
+                return False
+            raise
+        self._writing.refused = False
+        return True
+
+    async def watch(self) -> None:
+        """Say in the log when the file is replaced, also while nobody asks anything."""
+        if self._file is None or hasattr(trio.lowlevel.current_clock(), "jump"):
+            return
+        with suppress(DatabaseReplaced):
+            while True:
+                self._file.check()
+                await trio.sleep(_FILE)
 
     async def notify(self, channel: str) -> None:
         """Do nothing: those who listen look by themselves."""
@@ -128,185 +212,21 @@ class Sqlite:
     async def _open(self, *, reads: bool) -> SqliteConnection:
         path = self._path
         if path is None:
-            return SqliteConnection(_configured(":memory:", reads=False), None)
+            raw = _configured(":memory:", reads=False)
+            return SqliteConnection(raw, None, writing=self._writing)
         try:
             raw = await trio.to_thread.run_sync(_open_file, path, reads, limiter=self._threads)
         except (OSError, sqlite3.Error) as error:
             raise DatabaseUnusable(str(path), str(error)) from error
         raw.set_progress_handler(_is_cancelled, _STEPS)
-        return SqliteConnection(raw, self._threads)
-
-
-class SqliteConnection:
-    """A `DatabaseConnection` of SQLite."""
-
-    pool: Pool[SqliteConnection] | None = None
-    """Which it goes back to; set while it is lent."""
-
-    def __init__(self, raw: sqlite3.Connection, threads: trio.CapacityLimiter | None) -> None:
-        self._raw = raw
-        self._threads = threads
-
-    @property
-    def state(self) -> State:
-        """SQLite has no transactions that failed: it has taken them back already."""
-        return "open" if self._raw.in_transaction else "idle"
-
-    async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
-        """Run one statement; wait for a writer of another process, `BUSY_TIMEOUT` at most."""
-        values = _named(args)
-
-        def work() -> Result:
-            cursor = self._raw.execute(sql, values)
-            rows = cursor.fetchall()
-            names = tuple(column[0] for column in cursor.description or ())
-            return Result(names, rows, len(rows) if names else max(cursor.rowcount, 0))
-
-        try:
-            return await self._patiently(work)
-        except (OverflowError, UnicodeEncodeError) as error:
-            raise refused([args], ABOVE_64, HALF_A_PAIR) or error from error
-
-    async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
-        """Run one statement for each of ``rows``."""
-        values = [_named(row) for row in rows]
-        try:
-            return await self._patiently(
-                lambda: max(self._raw.executemany(sql, values).rowcount, 0)
-            )
-        except (OverflowError, UnicodeEncodeError) as error:
-            raise refused(rows, ABOVE_64, HALF_A_PAIR) or error from error
-
-    async def run_script(self, text: str) -> None:
-        """Run the statements of ``text`` one by one, within the transaction that is open."""
-        for statement in statements(text):
-            await self.run(statement)
-
-    def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
-        """Raise CopyUnsupported."""
-        raise CopyUnsupported(sql)
-
-    async def open_cursor(self, sql: str, args: Sequence[Any]) -> Cursor:
-        """Run a query whose rows are fetched in parts.
-
-        In memory all rows are read at once: the one connection is not held meanwhile.
-        """
-        if self._threads is None:
-            return LoadedRows(await self.run(sql, args))
-        values = _named(args)
-        try:
-            cursor = await self._patiently(lambda: self._raw.execute(sql, values))
-        except (OverflowError, UnicodeEncodeError) as error:
-            raise refused([args], ABOVE_64, HALF_A_PAIR) or error from error
-        return SqliteCursor(cursor, self._patiently)
-
-    def data_version(self) -> int | None:
-        """Return a number that changes with every write of another connection.
-
-        Read from shared memory in some microseconds, which is less than a thread would take;
-        None while another process has locked that.
-        """
-        try:
-            found: int = self._raw.execute("pragma data_version").fetchone()[0]
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                raise
-            return None
-        return found
-
-    def finish(self) -> None:
-        """Close it."""
-        self._raw.close()
-
-    def undo(self) -> None:
-        """Roll back what was begun by hand and never ended."""
-        if self._raw.in_transaction:
-            self._raw.rollback()
-
-    async def _patiently(self, work: Callable[[], Answer]) -> Answer:
-        deadline = trio.current_time() + BUSY_TIMEOUT
-        pause = 0.001
-        while True:
-            began = self._raw.in_transaction
-            try:
-                if self._threads is not None:
-                    return await trio.to_thread.run_sync(work, limiter=self._threads)
-                await trio.lowlevel.checkpoint()
-                return work()
-            except sqlite3.OperationalError as error:
-                code = error.sqlite_errorcode & 0xFF
-                if code == sqlite3.SQLITE_INTERRUPT:
-                    await trio.lowlevel.checkpoint_if_cancelled()
-                if code != sqlite3.SQLITE_BUSY or began:
-                    raise
-                if trio.current_time() >= deadline:
-                    raise DatabaseBusy(f"another process writes for {BUSY_TIMEOUT:g} s") from error
-            await trio.sleep(random.uniform(0.5, 1) * pause)
-            pause = min(2 * pause, _PAUSE)
-
-
-class SqliteCursor:
-    """A `Cursor` of SQLite."""
-
-    detached = False
-
-    def __init__(self, raw: sqlite3.Cursor, run: Callable[[Callable[[], Any]], Any]) -> None:
-        self._raw = raw
-        self._run = run
-        self.names = tuple(column[0] for column in raw.description or ())
-
-    async def fetch(self) -> Sequence[Sequence[Any]]:
-        """Return the next rows."""
-        rows: list[Sequence[Any]] = await self._run(lambda: self._raw.fetchmany(_PART))
-        return rows
-
-    async def close(self) -> None:
-        """Forget the rest."""
-        self._raw.close()
-
-
-class LoadedRows:
-    """A `Cursor` whose rows have been read."""
-
-    detached = True
-
-    def __init__(self, result: Result) -> None:
-        self.names = result.names
-        self._rows = result.rows
-
-    async def fetch(self) -> Sequence[Sequence[Any]]:
-        """Return all rows, and none the next time."""
-        await trio.lowlevel.checkpoint()
-        rows, self._rows = self._rows, ()
-        return rows
-
-    async def close(self) -> None:
-        """Forget the rest."""
-        self._rows = ()
+        kept = None if reads or self._file is None else self._file.check
+        return SqliteConnection(raw, self._threads, kept, self._writing)
 
 
 @lru_cache(maxsize=1000)  # which is cheaper than another look at a long statement
 def reads_only(sql: str) -> bool:
     """Tell whether a statement certainly changes nothing."""
     return _READS.match(sql) is not None and _WRITES.search(sql) is None
-
-
-def statements(text: str) -> list[str]:
-    """Return the statements of a script, each with its semicolon and the comments before it."""
-    found: list[str] = []
-    begun = ""
-    for part in re.split(r"(?<=;)", text):
-        begun += part
-        if sqlite3.complete_statement(begun):
-            found.append(begun)
-            begun = ""
-    without_comments = re.sub(r"--[^\n]*|/\*.*?\*/", "", begun, flags=re.DOTALL)
-    return [*found, begun] if without_comments.strip() else found
-
-
-def _named(args: Sequence[Any]) -> dict[str, Any]:
-    """Return arguments as SQLite takes them: ``$1`` is a parameter of the name "1"."""
-    return {str(number): to_sqlite(value) for number, value in enumerate(args, 1)}
 
 
 def _is_cancelled() -> bool:

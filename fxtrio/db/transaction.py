@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import trio
 
 from fxtrio.db.engine import DatabaseConnection, Engine, Result
-from fxtrio.db.faults import CommitUnknown, CopyOpen, TransactionAborted
+from fxtrio.db.faults import CommitUnknown, CopyOpen, IsolationTooLate, TransactionAborted
+from fxtrio.db.retrying import Conflicts
+from fxtrio.isolation import LEVELS, Isolation
 
 LIMIT = 5.0
 """How long the server has for a COMMIT or a ROLLBACK (seconds)."""
@@ -32,6 +34,12 @@ class Transaction:
     open: bool = True
     """False once it has ended: a job may have inherited it with its context."""
 
+    isolation: Isolation | None = None
+    """What it may see of others; None leaves it to the database."""
+
+    conflicts: Conflicts = attrs.field(factory=list)
+    """Gets the errors that say that others were in its way."""
+
     after: list[After] = attrs.field(factory=list)
     """What is called when it is committed."""
 
@@ -51,17 +59,33 @@ class Transaction:
     async def run(self, sql: str, args: Sequence[Any]) -> Result:
         """Run one statement in it."""
         async with self._turns():
-            return await (await self._begun()).run(sql, args)
+            try:
+                return await (await self._begun()).run(sql, args)
+            except Exception as error:  # the engine's own
+                self._note(error)
+                raise
 
     async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
         """Run one statement for each of ``rows`` in it."""
         async with self._turns():
-            return await (await self._begun()).run_many(sql, rows)
+            try:
+                return await (await self._begun()).run_many(sql, rows)
+            except Exception as error:  # the engine's own
+                self._note(error)
+                raise
 
     async def run_script(self, text: str) -> None:
         """Run the statements of a script in it."""
         async with self._turns():
-            await (await self._begun()).run_script(text)
+            try:
+                await (await self._begun()).run_script(text)
+            except Exception as error:  # the engine's own
+                self._note(error)
+                raise
+
+    def _note(self, error: Exception) -> None:
+        if self.engine.is_conflict(error):
+            self.conflicts.append(error)
 
     @asynccontextmanager
     async def stream(self, sql: str, args: Sequence[Any]) -> AsyncIterator[TurningCursor]:
@@ -70,6 +94,9 @@ class Transaction:
             cursor = await (await self._begun()).open_cursor(sql, args)
         try:
             yield TurningCursor(cursor.names, cursor.fetch, self._turn)
+        except Exception as error:  # the engine's own, or the application's
+            self._note(error)
+            raise
         finally:
             with trio.CancelScope(shield=True), trio.move_on_after(LIMIT):
                 await cursor.close()
@@ -125,6 +152,11 @@ class Transaction:
             self._spoiled = "nested transactions of two tasks overlapped"
             raise TransactionAborted(self._spoiled)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server has no transaction any more, although the connection is there."""
+        return self._state() == "idle"
+
     def _state(self) -> str:
         return "gone" if self._connection is None else self._connection.state
 
@@ -133,7 +165,7 @@ class Transaction:
         if self._connection is None:
             self._connection = await self.engine.acquire(reads=False)
             self.began = trio.current_time()
-            await self._connection.run(self.engine.begin)
+            await self._connection.run(self.engine.begin(self.isolation))
         elif self._connection.state in ("idle", "gone"):
             self._spoiled = self._spoiled or "the database has ended it after an error"
             raise TransactionAborted(self._spoiled)
@@ -153,6 +185,9 @@ class Transaction:
                 await trio.lowlevel.checkpoint_if_cancelled()
                 self._check(connection)
                 await self._commit(connection)
+        except Exception as failed:  # the engine's own
+            self._note(failed)
+            raise
         finally:
             # After a COMMIT it is idle, and there is nothing to roll back.
             await self._roll_back(connection)
@@ -208,3 +243,10 @@ class TurningCursor:
         async with self._turn:
             rows: Sequence[Sequence[Any]] = await self._fetch()
             return rows
+
+
+def check_inside(outer: Transaction, isolation: Isolation | None) -> None:
+    """Raise IsolationTooLate for more than ``outer`` has."""
+    has = outer.isolation or outer.engine.isolation
+    if isolation is not None and LEVELS.index(isolation) > LEVELS.index(cast("Isolation", has)):
+        raise IsolationTooLate(isolation, has)

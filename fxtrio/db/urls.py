@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fxtrio.config import DatabaseConfig
-from fxtrio.db.database import Database
 from fxtrio.db.faults import DatabaseUnusable
-from fxtrio.db.sqlite import open_sqlite
+
+if TYPE_CHECKING:
+    from fxtrio.db.database import Database
 
 LONG = 2.0
 """A transaction that lasts longer is named in development (seconds)."""
@@ -27,6 +29,9 @@ async def open_database(
     ``sqlite://`` one in memory; ``postgresql://…`` is what libpq makes of it, and needs the
     extra ``fxtrio[postgres]``. Raises DatabaseUnusable.
     """
+    from fxtrio.db.database import Database  # what only names a database loads no driver
+    from fxtrio.db.sqlite import open_sqlite
+
     tell_after = LONG if development else inf
     url, size, waiters = settings.url, settings.pool, settings.waiters
     if url.startswith("sqlite"):
@@ -39,7 +44,7 @@ async def open_database(
     except ImportError as error:
         cause = f"{error}. Install 'fxtrio[postgres]'"
         raise DatabaseUnusable(shown, cause) from error
-    async with open_postgres(url, shown=shown, size=size, waiters=waiters) as postgres:
+    async with open_postgres(settings, shown=shown) as postgres:
         yield Database(postgres, tell_after=tell_after)
 
 

@@ -60,14 +60,19 @@ class _Document:
 
 
 async def format_documents(
-    root: Path, texts: Mapping[str, str], *, report: Callable[[str], None]
+    root: Path,
+    texts: Mapping[str, str],
+    *,
+    report: Callable[[str], None],
+    static: bool = False,
 ) -> dict[str, Formatted]:
     """Format ``texts``, whose keys are POSIX paths relative to the project folder ``root``.
 
     A name that ends in ``.fxl`` stands for a page, one in ``.py`` for Python, all others for
-    what prettier knows. ``report`` gets a line for each thing that takes time. A text with a
-    mistake stays as it is. Raises, in a group, RuffMissing, RuffFailed, NodeMissing,
-    ToolchainFailed and PrettierFailed.
+    what prettier knows. ``report`` gets a line for each thing that takes time. With ``static`` no
+    code of the project is run: prettier is fxtrio's own, and settings that are code, or name
+    plug-ins, are an error. A text with a mistake stays as it is. Raises, in a group, RuffMissing,
+    RuffFailed, NodeMissing, ToolchainFailed and PrettierFailed.
     """
     documents = {path: _read(read_text(text, path)) for path, text in texts.items()}
     answers: dict[Half, dict[Path, str | Unformatted]] = {}
@@ -80,7 +85,7 @@ async def format_documents(
         answers["python"] = await format_python(root, asked("python"))
 
     async def run_prettier() -> None:
-        answers["ui"] = await format_ui(root, asked("ui"), report=report)
+        answers["ui"] = await format_ui(root, asked("ui"), report=report, static=static)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run_ruff)

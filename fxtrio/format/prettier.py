@@ -16,7 +16,7 @@ from fxtrio.compile.installation import JS, tool
 from fxtrio.compile.toolchain import ensure_installed
 from fxtrio.errors import FxtrioError
 from fxtrio.format.outcome import Unformatted
-from fxtrio.node import find_node
+from fxtrio.node import find_node, tool_environment
 
 _TAIL = 4000  # characters of Node's output that an error shows
 _NAME = "prettier"
@@ -31,28 +31,35 @@ class PrettierFailed(FxtrioError):
 
 
 async def format_ui(
-    root: Path, texts: Mapping[Path, str], *, report: Callable[[str], None]
+    root: Path,
+    texts: Mapping[Path, str],
+    *,
+    report: Callable[[str], None],
+    static: bool = False,
 ) -> dict[Path, str | Unformatted]:
     """Return each of ``texts`` as prettier writes it.
 
     The keys are the absolute paths of their files, which need not exist; those that end in
     ``.fxl`` hold the UI half alone. What the project's `.prettierignore` names comes back as it
-    is. ``report`` gets a line for each thing that takes time. Raises NodeMissing,
-    ToolchainFailed and PrettierFailed.
+    is. With ``static`` no code of the project is run: prettier is fxtrio's own, and settings that
+    are no plain JSON raise PrettierFailed. ``report`` gets a line for each thing that takes time.
+    Raises NodeMissing, ToolchainFailed and PrettierFailed.
     """
     if not texts:
         return {}
-    home = _own_home(root) or await ensure_installed(tool(_NAME), report)
+    own = None if static else _own_home(root)
+    home = own or await ensure_installed(tool(_NAME), report)
     node = await trio.to_thread.run_sync(find_node)
     files = [{"path": str(path), "text": text} for path, text in texts.items()]
-    order = {"home": str(home), "root": str(root), "files": files}
+    order = {"home": str(home), "root": str(root), "files": files, "static": static}
     done = await trio.run_process(
         [str(node.node), str(JS / "format" / "format.js")],
         stdin=json.dumps(order).encode(),
         capture_stdout=True,
         capture_stderr=True,
         check=False,
-        cwd=root,
+        cwd=JS if static else root,
+        env=tool_environment() if static else None,
         deliver_cancel=_kill,
     )
     lines = done.stdout.splitlines()

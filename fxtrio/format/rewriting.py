@@ -82,11 +82,16 @@ def read(path: Path) -> bytes:
 
 
 async def format_files(
-    root: Path, files: Sequence[tuple[Path, bytes]], *, report: Callable[[str], None]
+    root: Path,
+    files: Sequence[tuple[Path, bytes]],
+    *,
+    report: Callable[[str], None],
+    static: bool = False,
 ) -> list[FileText]:
     """Return what becomes of ``files``, their paths and contents; nothing is written.
 
-    ``root`` is the project folder. Raises what `format_documents` does.
+    ``root`` is the project folder. ``static`` and what it raises are those of
+    `format_documents`.
     """
     texts: dict[str, str] = {}
     made: dict[Path, FileText] = {}
@@ -97,7 +102,7 @@ async def format_files(
             made[path] = FileText(path, data, data, (text,))
         else:
             texts[name] = text.text
-    formatted = await format_documents(root, texts, report=report)
+    formatted = await format_documents(root, texts, report=report, static=static)
     for path, data in files:
         if path not in made:
             result = formatted[_name(root, path)]

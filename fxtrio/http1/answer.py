@@ -16,19 +16,25 @@ from fxtrio.http1.request import Request, RequestRefusal
 from fxtrio.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.http1.services import Scope
 from fxtrio.http1.target import BadTarget, split_target
+from fxtrio.unsent import process_unsent
 
 _with_port = re.compile(r":\d*$")
 
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
 
-async def answer(connection: ClientConnection, request: Request) -> bool:
-    """Run the application for ``request``. Return whether the connection can serve another."""
+async def answer(connection: ClientConnection, request: Request, *, admitted: bool = False) -> bool:
+    """Run the application for ``request``. Return whether the connection can serve another.
+
+    ``admitted``: it need not wait though too much is left unread.
+    """
     services = connection.services
     scope = _open_scope(connection, request)
     if isinstance(scope, RequestRefusal):
         await connection.refuse(scope)
         return False
+    if process_unsent.is_full and not admitted:
+        return await _answer_in_turn(connection, request)
     scope["type"] = "http"
     scope["scheme"] = "https" if connection.peer.secure else "http"
     scope["method"] = request.method
@@ -62,6 +68,14 @@ async def answer(connection: ClientConnection, request: Request) -> bool:
     return stream.keep_alive and not connection.transport.broken
 
 
+async def _answer_in_turn(connection: ClientConnection, request: Request) -> bool:
+    async with process_unsent.turn(connection.transport.unread, request.target) as admitted:
+        if admitted:
+            return await answer(connection, request, admitted=True)
+    await connection.refuse(RequestRefusal(503, "too much waits for clients that do not read"))
+    return False
+
+
 async def converse(connection: ClientConnection, request: Request) -> None:
     """Run the application for a request that offers a WebSocket, to the end of it."""
     # Heavy, and many apps have no WebSockets.
@@ -81,6 +95,7 @@ async def converse(connection: ClientConnection, request: Request) -> None:
     scope["scheme"] = "wss" if connection.peer.secure else "ws"
     scope["subprotocols"] = offer.subprotocols
     scope["extensions"] = {"websocket.http.response": {}}
+    connection.transport.count_for(connection.hub.share_of(connection.peer.client, request.headers))
     began = time.perf_counter()
     failed = False
     async with trio.open_nursery() as nursery:
@@ -91,10 +106,13 @@ async def converse(connection: ClientConnection, request: Request) -> None:
                 "write": websocket.write_frames,
             }
         try:
-            await services.app(scope, websocket.receive, websocket.send)
-        except BaseException as error:
-            failed = await _explain(connection, request, error, left=websocket.left)
-        await websocket.finish(failed=failed)
+            try:
+                await services.app(scope, websocket.receive, websocket.send)
+            except BaseException as error:
+                failed = await _explain(connection, request, error, left=websocket.left)
+            await websocket.finish(failed=failed)
+        finally:
+            websocket.release()
         nursery.cancel_scope.cancel()
     connection.websocket = None  # they refer to each other
     if services.note is not None:
@@ -159,15 +177,12 @@ async def _explain(
 
     Raises again what is not the application's. ``left``: it knew that its client was gone.
     """
-    if isinstance(error, BaseExceptionGroup):
-        foreign, own = error.split(_foreign)
-        if foreign is not None:
+    foreign, defects = _split(error)
+    if foreign is not None:
+        try:
             raise foreign
-        defects: BaseException | None = None if own is None else own.split(ClientDisconnected)[1]
-    elif isinstance(error, _foreign):
-        raise error
-    else:
-        defects = None if isinstance(error, ClientDisconnected) else error
+        finally:
+            del foreign, defects, error  # this frame is in its traceback: a cycle of all it has
     if defects is None:
         return False
     place = f"{request.method} {request.target.decode('ascii')}"
@@ -177,3 +192,13 @@ async def _explain(
     else:
         await connection.services.log.error("%s: the application failed", place, exc_info=error)
     return True
+
+
+def _split(error: BaseException) -> tuple[BaseException | None, BaseException | None]:
+    """Return what is not the application's, and what of the rest is a failure."""
+    if isinstance(error, BaseExceptionGroup):
+        foreign, own = error.split(_foreign)
+        return foreign, None if own is None else own.split(ClientDisconnected)[1]
+    if isinstance(error, _foreign):
+        return error, None
+    return None, None if isinstance(error, ClientDisconnected) else error

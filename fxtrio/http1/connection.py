@@ -16,13 +16,13 @@ from fxtrio.http1.answer import answer, converse
 from fxtrio.http1.client_connection import ClientConnection
 from fxtrio.http1.hub import NEVER
 from fxtrio.http1.opening import HandshakeFailed, Stream, open_peer
-from fxtrio.http1.request import Request, RequestReader, RequestRefusal
+from fxtrio.http1.request import RequestReader, RequestRefusal
 from fxtrio.http1.services import Services
 from fxtrio.http1.transport import ByteTransport
-from fxtrio.http1.upgrade import PREFACE, Handover, upgraded, wants_h2c
 from fxtrio.repeats import more_like_it
 
-_SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n%b\r\n"
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""What an HTTP/2 client sends first (RFC 9113, section 3.4)."""
 
 
 class Connection(ClientConnection):
@@ -33,7 +33,7 @@ class Connection(ClientConnection):
         self._stream = stream
         self._scope: trio.CancelScope
         self._expired = False
-        self._begun: bytearray | None = bytearray()  # while it may be an HTTP/2 preface
+        self._begun: bytearray | None = None  # while it may be an HTTP/2 preface
 
     def __await__(self) -> Generator[Any, None, None]:
         """Serve the client."""
@@ -60,14 +60,21 @@ class Connection(ClientConnection):
         if peer is None:
             return await trio.aclose_forcefully(self._stream)
         if peer.http2:
-            return await services.serve_http2(self._stream, Handover())
+            return await services.serve_http2(self._stream, b"")
         self.peer = peer
         self.transport = ByteTransport(
-            self._stream, peer.socket, readiness=hub.readiness, stall=self.limits.write_stall
+            self._stream,
+            peer.socket,
+            readiness=hub.readiness,
+            stall=self.limits.write_stall,
+            rate=self.limits.write_rate,
+            address=hub.share_of(peer.client, ()),
         )
+        if services.h2c and not peer.secure:
+            self._begun = bytearray()
         self.reader = RequestReader(self.limits)
         self.deadline = hub.now + self.limits.header_time
-        handed: Handover | None = None
+        handed: bytes | None = None
         hub.enter(self)
         try:
             handed = await self._serve_until_told()
@@ -105,7 +112,7 @@ class Connection(ClientConnection):
 
     # The loop.
 
-    async def _serve_until_told(self) -> Handover | None:
+    async def _serve_until_told(self) -> bytes | None:
         """Return what was read, when it is for HTTP/2, else None."""
         while True:
             # Cancelled only by `expire` and `leave`, so never while an application runs.
@@ -116,7 +123,7 @@ class Connection(ClientConnection):
                     await self.refuse(RequestRefusal(408, "the head came too slowly"))
                 return None
 
-    async def _serve(self) -> Handover | None:
+    async def _serve(self) -> bytes | None:
         reader, transport, hub, limits = self.reader, self.transport, self.hub, self.limits
         requests, task = reader.requests, trio.lowlevel.current_task()
         # What an application puts into context variables ends with its request. Set
@@ -134,11 +141,12 @@ class Connection(ClientConnection):
                     from fxtrio.http1.handshake import wants_websocket
 
                     if wants_websocket(request):
+                        data = b""  # there may be messages in it
                         await converse(self, request)
                         return None
-                    handed = await self._upgrade(request)
-                    if handed is not None:
-                        return handed
+                    # No other offer is taken up (RFC 9110, 7.8). That of h2c is gone from HTTP/2,
+                    # and led clients past the rules of a proxy that passed it on.
+                    reader.decline_upgrade()
                 self.served += 1
                 if not await answer(self, request):
                     return None
@@ -171,24 +179,14 @@ class Connection(ClientConnection):
                     # Empty lines are not the beginning of a request: they prolong nothing.
                     self.deadline = deadline if requests else min(self.deadline, deadline)
 
-    async def _upgrade(self, request: Request) -> Handover | None:
-        """Return how HTTP/2 goes on with a request; None to go on in HTTP/1.1."""
-        reader = self.reader
-        if self.peer.secure or not wants_h2c(request):
-            reader.decline_upgrade()
-            return None
-        assert reader.rest is not None
-        await self.transport.write(_SWITCHING % self.hub.common)
-        return upgraded(request, bytes(reader.rest))
-
-    def _look_for_http2(self, data: bytes) -> Handover | None:
+    def _look_for_http2(self, data: bytes) -> bytes | None:
         """Take the first bytes. Return them all when they are HTTP/2's."""
         begun = self._begun
         assert begun is not None
         begun += data
-        if not PREFACE.startswith(begun[: len(PREFACE)]):
+        if not _PREFACE.startswith(begun[: len(_PREFACE)]):
             self._begun = None
             self.reader.feed(bytes(begun))
-        elif len(begun) >= len(PREFACE):
-            return Handover(bytes(begun))
+        elif len(begun) >= len(_PREFACE):
+            return bytes(begun)
         return None

@@ -14,7 +14,7 @@ the application the other."""
 
 _host = re.compile(
     rb"(?:\[(?:[0-9A-Fa-f:.]+|v[0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+)\]"
-    rb"|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?",
+    rb"|(?:[A-Za-z0-9\-._~!$&'()*+;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?",
     re.IGNORECASE,
 )
 
@@ -32,5 +32,9 @@ def repeated(fields: Iterable[Header]) -> bytes | None:
 
 @lru_cache(maxsize=256)
 def is_host(value: bytes) -> bool:
-    """Return whether ``value`` is a host, maybe empty, and maybe a port (RFC 9110, 7.2)."""
+    """Return whether ``value`` is a host, and maybe a port (RFC 9110, 7.2).
+
+    A comma is none of a host's, though the grammar has it: a proxy may take what is joined by
+    it for two hosts. Nor is an empty one: every http URL has a host (RFC 9110, 4.2.1).
+    """
     return _host.fullmatch(value) is not None

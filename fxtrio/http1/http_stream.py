@@ -23,6 +23,7 @@ from fxtrio.http1.response import (
     Message,
     Response,
 )
+from fxtrio.unsent import LIGHT, process_unsent
 
 
 class HttpStream(Response):
@@ -75,6 +76,7 @@ class HttpStream(Response):
             else:
                 sent = transport.write_parts_now(data)
             if not sent:
+                self._note_unread(message)
                 await transport.flush()
             if more:
                 await trio.lowlevel.checkpoint()
@@ -88,6 +90,14 @@ class HttpStream(Response):
             self.start(message)
         elif self.stage != DONE:
             raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
+
+    def _note_unread(self, message: Message) -> None:
+        """Note whose response waits, and that responses of its path become large."""
+        connection, request = self.connection, self.request
+        share = connection.hub.share_of(connection.peer.client, request.headers)
+        connection.transport.count_for(share)
+        if len(message.get("body", b"")) > LIGHT:
+            process_unsent.large_paths.note(request.target)
 
     def _check_last_word(self, message: Message) -> None:
         """Raise ClientDisconnected when the answer is not the application's any more.

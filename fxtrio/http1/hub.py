@@ -12,9 +12,11 @@ from typing import Protocol
 
 import trio
 
+from fxtrio.clients import public_network_of
 from fxtrio.http1.fields import Header
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.readiness import Readiness
+from fxtrio.unreceived import process_unreceived
 
 TICK = 0.25
 """Seconds between two looks; a limit in time is kept to within two of them."""
@@ -27,6 +29,18 @@ _LAST_CHANCE = 0.5
 
 _LOOKED_AT_ONCE = 25
 """Connections looked at before others have their turn: some 30 microseconds."""
+
+
+Address = tuple[str, int]
+
+ShareOf = Callable[[Address | None, Iterable[Header]], str]
+"""Whose share of a budget a client uses: by the address of a connection, if it has one, and the
+headers of a request. "" for nobody's."""
+
+
+def share_of_peer(client: Address | None, headers: Iterable[Header]) -> str:
+    """Return the network of a public address, whatever headers say."""
+    return "" if client is None else public_network_of(client[0])
 
 
 class Attended(Protocol):
@@ -65,8 +79,11 @@ class Hub:
         *,
         headers: Callable[[], Iterable[Header]],
         graceful: float,
+        share_of: ShareOf = share_of_peer,
     ) -> None:
+        """``share_of`` returns whose share of a budget a client uses; "" for nobody's."""
         self.limits = limits
+        self.share_of = share_of
         self.now = 0.0
         self.common = b""
         self.closing = False
@@ -92,6 +109,7 @@ class Hub:
                         await self._told.wait()
                 self._refresh()
                 await self._look()
+                process_unreceived.tick()
 
     async def _look(self) -> None:
         """Look at every connection, a few at a time: thousands take milliseconds."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,13 @@ from hypercorn.logging import Logger
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, LifespanState
 
-from fxtrio.http1.hub import Hub
+from fxtrio.http1.fields import Header
+from fxtrio.http1.hub import Address, Hub, ShareOf, share_of_peer
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.services import Application, Note, Services
 
 Http2 = Callable[..., Awaitable[None]]
-"""Serves HTTP/2: Hypercorn's ``app, config, context, state, stream``, and a `Handover`."""
+"""Serves HTTP/2: Hypercorn's ``app, config, context, state, stream``, and what was read."""
 
 
 def limits_of(config: Config) -> ServerLimits:
@@ -30,13 +31,42 @@ def limits_of(config: Config) -> ServerLimits:
     return limits or ServerLimits()
 
 
+def takes_h2c(config: Config) -> bool:
+    """Return the attribute ``h2c`` of a config: HTTP/2 without TLS, by prior knowledge.
+
+    Off unless the operator asks for it: a proxy that passes bytes on (an upgrade, a tunnel)
+    leads clients past its rules, and their X-Forwarded headers would be believed.
+    """
+    return bool(getattr(config, "h2c", False))
+
+
 def hub_for(config: Config) -> Hub:
     """Return a hub for a worker with this config. Whoever asked runs it."""
     return Hub(
         limits_of(config),
         headers=partial(config.response_headers, "h11"),
         graceful=config.graceful_timeout,
+        share_of=share_of(config),
     )
+
+
+def share_of(config: Config) -> ShareOf:
+    """Return what says whose share of a budget a client uses; "" for nobody's.
+
+    The attribute ``proxies`` of the config, if it has one, says whose word is taken for others.
+    """
+    proxies = getattr(config, "proxies", None)
+    if proxies is None:
+        return share_of_peer
+
+    def share(client: Address | None, headers: Iterable[Header]) -> str:
+        if proxies.believes(client):
+            client = proxies.reported(headers)
+            if client is not None and proxies.has(client[0]):  # which stands for many
+                return ""
+        return share_of_peer(client, headers)
+
+    return share
 
 
 def services_of(
@@ -57,6 +87,7 @@ def services_of(
         log=config.log,
         state=state,
         serve_http2=partial(serve_http2, app, config, context, state),
+        h2c=takes_h2c(config),
         count=None if context.max_requests is None else context.mark_request,
         note=note,
         root_path=config.root_path,

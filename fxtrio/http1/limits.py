@@ -53,6 +53,10 @@ class ServerLimits:
     write_stall: float = attrs.field(default=30.0, validator=_above_zero)
     """How long a client may accept no byte of an answer before it is cut off."""
 
+    write_rate: float = attrs.field(default=1000.0, validator=_above_zero)
+    """Slowest client (bytes of an answer a second, while some wait for it, after
+    ``write_stall``); it is cut off below it."""
+
     connections: int = attrs.field(default=10_000, validator=_above_zero)
     """Open connections of one worker. The listener accepts no more until one closes."""
 

@@ -110,6 +110,7 @@ class RequestReader:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self.rest = bytearray(data[upgrade.args[0] :])
+            self._data = b""  # which would stay as long as what the connection is upgraded to
             return
         except httptools.HttpParserCallbackError as error:
             refused = error.__context__
@@ -212,7 +213,7 @@ class RequestReader:
         request.keep_alive = parser.should_keep_alive()
         if request.hosts != 1 or version != "1.1":
             self._check_version(request)
-        if not is_host(request.host):
+        if request.hosts and not is_host(request.host):
             raise _Refused(400, f"the Host header is not valid: {request.host[:_QUOTED]!r}")
         if len(request.headers) > self._limits.headers:
             raise _Refused(431, "too many header fields")

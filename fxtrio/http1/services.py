@@ -10,7 +10,6 @@ import attrs
 from fxtrio.http1.hub import Hub
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import Stream
-from fxtrio.http1.upgrade import Handover
 from fxtrio.repeats import Repeats, lines_of_clients
 
 Scope = MutableMapping[str, Any]
@@ -50,8 +49,11 @@ class Services:
     state: Mapping[str, Any]
     """Of the lifespan: every scope gets a copy."""
 
-    serve_http2: Callable[[Stream, Handover], Awaitable[None]]
-    """Takes a connection over, and closes it."""
+    serve_http2: Callable[[Stream, bytes], Awaitable[None]]
+    """Takes a connection over, with what was read of it already, and closes it."""
+
+    h2c: bool = False
+    """Whether clients without TLS may speak HTTP/2 at once (by prior knowledge)."""
 
     count: Callable[[], Awaitable[None]] | None = None
     """Called after every request, where their number is limited."""

@@ -43,7 +43,7 @@ def _split_other(request: Request, secure: bool) -> tuple[bytes, bytes]:
         raise BadTarget("the target is not an http URL")
     scheme, host, path, query = url.groups()
     # RFC 9110, 4.2.1 and 4.2.4: a host is needed, and who the user is must not stand there.
-    if not is_host(host) or host.startswith(b":"):
+    if not is_host(host):
         raise BadTarget("the target has no valid host")
     if scheme.lower() == b"https" and not secure:
         # RFC 9110, 7.4: what is secure must not be answered where everybody can listen.

@@ -3,7 +3,8 @@
 On a plain socket the descriptor is read and written directly, so that an ordinary
 exchange costs one wait, one read and one write. TLS goes through its trio stream.
 A write that cannot finish at once is finished under a deadline that starts again
-with every byte the client accepts.
+with every byte the client accepts, and at no less than a certain rate. What waits
+meanwhile counts for the budget of the process (`fxtrio.unsent`).
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import select
 import struct
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 import trio
 
 from fxtrio.http1.readiness import Readiness, Watch
 from fxtrio.http1.request import READ_SIZE
+from fxtrio.unsent import Unread
 
 _DIRECT = sys.platform != "win32"  # there a socket is not a file descriptor
 _SHORT_READ = 16 * 1024  # until one is full: a smaller buffer is made in less time
@@ -54,8 +56,8 @@ class ByteTransport:
     """
 
     __slots__ = (
-        *("_flushing", "_pending", "_size", "_socket", "_stall", "_watch"),
-        *("broken", "ended", "fd", "stream"),
+        *("_unread", "_flushing", "_pending", "_rate", "_size", "_socket", "_stall"),
+        *("_watch", "address", "broken", "ended", "fd", "stream"),
     )
 
     def __init__(
@@ -65,7 +67,10 @@ class ByteTransport:
         *,
         readiness: Readiness,
         stall: float,
+        rate: float,
+        address: str = "",
     ) -> None:
+        """``stall`` is in seconds, ``rate`` in bytes a second; ``address`` as in `Unread`."""
         self.stream = stream
         self.broken = False
         self.ended = False  # the client has sent all it will
@@ -74,6 +79,9 @@ class ByteTransport:
         self._size = _SHORT_READ
         self._socket = socket
         self._stall = stall
+        self._rate = rate
+        self.address = address
+        self._unread: Unread | None = None  # from the first time that something waits
         self._pending: deque[memoryview] = deque()  # views: what waits is not copied
         self._flushing: trio.Lock | None = None
 
@@ -130,7 +138,7 @@ class ByteTransport:
         if self.broken:
             return True
         if self.fd < 0 or self._pending:
-            self._pending.append(memoryview(data))
+            self._wait_with([memoryview(data)])
             return False
         try:
             sent = os.write(self.fd, data)
@@ -141,25 +149,26 @@ class ByteTransport:
             return True
         if sent == len(data):
             return True
-        self._pending.append(memoryview(data)[sent:])
+        self._wait_with([memoryview(data)[sent:]])
         return False
 
     def write_parts_now(self, parts: Sequence[bytes]) -> bool:
         """Send ``parts`` like `write_now`, without joining them first."""
         if self.broken:
             return True
-        waiting = bool(self._pending)
-        self._pending.extend(map(memoryview, parts))
-        if self.fd < 0 or waiting:
-            return False
-        try:
-            self._advance(os.writev(self.fd, parts))
-        except BlockingIOError:
-            return False
-        except OSError:
-            self.broken = True
-            self._pending.clear()
-        return not self._pending
+        views = deque(memoryview(part) for part in parts)
+        if self.fd >= 0 and not self._pending:
+            try:
+                _advance(views, os.writev(self.fd, parts))
+            except BlockingIOError:
+                pass
+            except OSError:
+                self.broken = True
+                return True
+            if not views:
+                return True
+        self._wait_with(views)
+        return False
 
     async def flush(self) -> None:
         """Wait until everything written is out, or ``broken``."""
@@ -170,18 +179,31 @@ class ByteTransport:
                 while self._pending and not self.broken:
                     with trio.move_on_after(self._stall) as stall:
                         await self._push()
-                    if stall.cancelled_caught:
+                    if stall.cancelled_caught or self._is_too_slow():
                         self.broken = True
                         self.reset_on_close()
             except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
                 self.broken = True
         if self.broken:
-            self._pending.clear()
+            self._forget()
 
     async def write(self, data: bytes) -> None:
         """Send ``data``; afterwards it is out, or ``broken``."""
         if not self.write_now(data):
             await self.flush()
+
+    @property
+    def unread(self) -> Unread:
+        """What waits for the client."""
+        if self._unread is None:
+            self._unread = Unread(self.address, self._cut_off)
+        return self._unread
+
+    def count_for(self, address: str) -> None:
+        """Count what waits from now on, and what does already, for ``address``, as in `Unread`."""
+        self.address = address
+        if self._unread is not None:
+            self._unread.address = address
 
     @property
     def backlog(self) -> int:
@@ -205,6 +227,8 @@ class ByteTransport:
         watch, self._watch = self._watch, None
         if watch is not None:
             watch.close()
+        self._forget()
+        self._unread = None
 
     async def close(self, *, linger: bool) -> None:
         """Close. With ``linger``, first end our side and read what still comes.
@@ -231,22 +255,47 @@ class ByteTransport:
         if self.fd < 0:
             view = self._pending[0]
             # One record's worth, so that the deadline sees progress.
-            self._advance(min(len(view), READ_SIZE))
             await self.stream.send_all(view[:READ_SIZE])
+            self._take(min(len(view), READ_SIZE))
             return
         await trio.lowlevel.wait_writable(self.fd)
-        try:
-            self._advance(os.writev(self.fd, list(islice(self._pending, _VIEWS))))
-        except BlockingIOError:
-            return
+        if self._pending:  # else the client was cut off meanwhile
+            with suppress(BlockingIOError):
+                self._take(os.writev(self.fd, list(islice(self._pending, _VIEWS))))
 
-    def _advance(self, sent: int) -> None:
+    def _wait_with(self, views: Iterable[memoryview]) -> None:
+        """Have ``views`` wait, and count what they are of."""
+        unread = self.unread
+        for view in views:
+            if self.broken:  # there was no room for the one before
+                return
+            self._pending.append(view)
+            unread.hold(view.obj)  # type: ignore[arg-type]  # bytes, or what is as good
+
+    def _take(self, sent: int) -> None:
         """Forget the first ``sent`` bytes of what waits."""
-        pending = self._pending
-        while pending and sent >= len(pending[0]):
-            sent -= len(pending.popleft())
-        if sent:
-            pending[0] = pending[0][sent:]
+        unread = self._unread
+        if unread is None or not self._pending:  # cut off while they were sent
+            return
+        unread.taken += sent
+        for done in _advance(self._pending, sent):
+            unread.release(done)
+
+    def _is_too_slow(self) -> bool:
+        unread = self._unread
+        now = trio.current_time()
+        return unread is not None and unread.is_too_slow(now, self._stall, self._rate)
+
+    def _cut_off(self) -> None:
+        """Give up on a client that reads too slowly for what is left of the budget."""
+        self._pending.clear()
+        self.reset_on_close()
+        self.abort()
+
+    def _forget(self) -> None:
+        self._pending.clear()
+        if self._unread is not None:
+            self._unread.clear()
 
     async def _drain(self, fd: int) -> None:
         try:
@@ -270,3 +319,14 @@ class ByteTransport:
         if not data:
             self.ended = True
         return data
+
+
+def _advance(views: deque[memoryview], sent: int) -> list[Any]:
+    """Take the first ``sent`` bytes from ``views``; return what those are of that are done."""
+    done = []
+    while views and sent >= len(views[0]):
+        sent -= len(views[0])
+        done.append(views.popleft().obj)
+    if sent:
+        views[0] = views[0][sent:]
+    return done

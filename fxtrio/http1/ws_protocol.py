@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections import deque
+from sys import getsizeof
 
 from websockets.exceptions import ProtocolError
 from websockets.frames import BINARY, CLOSE, CONT, PONG, TEXT, CloseCode, Frame
@@ -17,7 +18,7 @@ from websockets.server import ServerProtocol
 from fxtrio.http1.response import BadResponse, Message
 
 _MESSAGE_OVERHEAD = 256
-"""Bytes that a message takes in memory besides its content."""
+"""Bytes that a message takes in memory besides its text or data."""
 
 _LONGEST_REASON = 123
 
@@ -36,6 +37,8 @@ class WsProtocol:
         self._backlog = backlog
         self._raw = bytearray()  # read, not yet given to the protocol
         self._rest = 0  # bytes that the frame being given still lacks
+        self._part = 0  # bytes of it that were given
+        self._abandoned = False
         self._held = False  # a close frame waits until the messages before it are taken
         self._close_frame: bytes | None = None  # our close frame waits for the same
         self._ended = False
@@ -50,12 +53,17 @@ class WsProtocol:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be expected from the client."""
-        return self._protocol.eof_sent or self._protocol.state is CLOSED
+        return self._abandoned or self._protocol.eof_sent or self._protocol.state is CLOSED
 
     @property
     def is_full(self) -> bool:
         """Whether enough waits for the application."""
         return self.size >= self._backlog or self._held
+
+    @property
+    def held(self) -> int:
+        """Bytes of messages that wait, and of one that is not complete."""
+        return self.size + len(self._raw) + self._part + len(self._joined)
 
     @property
     def close(self) -> tuple[int, str]:
@@ -69,6 +77,8 @@ class WsProtocol:
 
     def feed(self, data: bytes) -> None:
         """Take what was read. Never raises: a client that breaks the rules is closed."""
+        if self._abandoned:
+            return
         if not self._raw and not self._rest and _is_small_frame(data):
             self._protocol.receive_data(data)
             self._collect()
@@ -84,7 +94,7 @@ class WsProtocol:
     def next_message(self) -> Message:
         """Return the oldest message, which there must be."""
         message = self.messages.popleft()
-        self.size -= len(message["text"] or message["bytes"] or b"") + _MESSAGE_OVERHEAD
+        self.size -= getsizeof(message["text"] or message["bytes"] or b"") + _MESSAGE_OVERHEAD
         return message
 
     def resume(self) -> bool:
@@ -107,6 +117,17 @@ class WsProtocol:
         self.size = 0
         self._send_close()
         self._parse()
+
+    def abandon(self, code: int, reason: str) -> bytes:
+        """Forget what came, take no more, and return the bytes of a close frame."""
+        data = self.start_close(code, reason)
+        self._abandoned, self._held = True, False
+        self.messages.clear()
+        self._raw.clear()
+        self._joined = bytearray()
+        self._protocol.reader.buffer.clear()
+        self.size = self._part = self._rest = 0
+        return data
 
     def send(self, message: Message) -> bytes:
         """Return the bytes of a ``websocket.send``."""
@@ -179,10 +200,12 @@ class WsProtocol:
             piece = bytes(raw[: self._rest])
             del raw[: self._rest]
             self._rest -= len(piece)
+            self._part = self._part + len(piece) if self._rest else 0
             self._protocol.receive_data(piece)
             self._collect()
         if self._ended and not self.messages:
             self._protocol.receive_eof()
+            self._drop_traceback()
 
     def _collect(self) -> None:
         for frame in self._protocol.events_received():
@@ -202,7 +225,17 @@ class WsProtocol:
                     self._fail(CloseCode.INVALID_DATA, "not UTF-8")
                 return
         if self._protocol.parser_exc is not None:
+            self._drop_traceback()
             self._delay_close()
+
+    def _drop_traceback(self) -> None:
+        """Let go of the frames that an error of the parser was raised in: they hold the caller.
+
+        With them the connection would hold itself, until the garbage collector comes.
+        """
+        error = self._protocol.parser_exc
+        if error is not None:
+            error.__traceback__ = error.__context__ = error.__cause__ = None
 
     def _fail(self, code: CloseCode, reason: str) -> None:
         self._protocol.fail(code, reason)
@@ -236,7 +269,7 @@ class WsProtocol:
 
     def _add(self, text: str | None, data: bytes | None) -> None:
         self.messages.append({"type": "websocket.receive", "text": text, "bytes": data})
-        self.size += len(text or data or b"") + _MESSAGE_OVERHEAD
+        self.size += getsizeof(text or data or b"") + _MESSAGE_OVERHEAD
 
 
 def _frame_size(raw: bytearray) -> int:

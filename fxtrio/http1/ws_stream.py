@@ -25,6 +25,7 @@ from fxtrio.http1.response import (
     Response,
 )
 from fxtrio.http1.ws_protocol import WsProtocol
+from fxtrio.unreceived import REASON, Backlog, process_unreceived
 
 _GREEDY = 16
 """Messages sent or taken without waiting, before other tasks get a turn."""
@@ -32,7 +33,7 @@ _GREEDY = 16
 _AWAY = 4
 """Ticks that the application may be busy before a second task reads for it."""
 
-_GOING_AWAY = 1001
+_GOING_AWAY, _TRY_AGAIN_LATER = 1001, 1013
 
 
 class WsStream:
@@ -46,9 +47,11 @@ class WsStream:
         self._limits = connection.limits
         self._offer = offer
         self._nursery = nursery
-        self._early = bytearray(connection.reader.rest or b"")  # what came before the answer
+        # What came before the answer. Taken from the reader: it lives as long as the WebSocket.
+        self._early, connection.reader.rest = connection.reader.rest or bytearray(), bytearray()
         self._early_read: trio.CancelScope | None = None
         self._protocol: WsProtocol | None = None
+        self._backlog = Backlog(connection.transport.address, self._give_up)
         self._denial = Response(keep_alive=False)
         self._connected = self._closed = False
         self._streak = 0  # messages since the last wait
@@ -66,7 +69,7 @@ class WsStream:
             await self._take_turns()
         protocol = self._protocol
         if protocol is not None and protocol.messages:
-            return protocol.next_message()
+            return self._next_message(protocol)
         if not self._connected:
             self._connected = True
             return {"type": "websocket.connect"}
@@ -145,9 +148,13 @@ class WsStream:
         with trio.move_on_after(self._limits.websocket_close):
             protocol.discard()
             while not self._over(protocol):
-                await self._take(protocol, await self._transport.read())
+                await self._read(protocol)
                 protocol.discard()
         self._connection.linger = True
+
+    def release(self) -> None:
+        """Count nothing more: it is over."""
+        self._backlog.end()
 
     # What the hub calls, through the connection.
 
@@ -206,6 +213,7 @@ class WsStream:
             protocol = WsProtocol(self._offer.protocol, self._limits.websocket_backlog)
             if self._early:  # it goes before whatever is read from now on
                 protocol.feed(bytes(self._early))
+                self._early = bytearray()  # which would else stay as long as the WebSocket
             self._protocol = protocol
             if self._early_read is not None:
                 self._early_read.cancel()
@@ -249,22 +257,42 @@ class WsStream:
                     if self._denial.stage != NOTHING or not await self._read_early():
                         return self._disconnect(1006, "")
                 elif protocol.messages:
-                    return protocol.next_message()
+                    return self._next_message(protocol)
                 elif protocol.resume():
                     await self._write_output(protocol)
                 elif self._over(protocol):
                     return self._disconnect(*protocol.close)
                 else:
-                    await self._take(protocol, await self._transport.read())
+                    await self._read(protocol)
         finally:
             self._receiving = False
+
+    def _next_message(self, protocol: WsProtocol) -> Message:
+        message = protocol.next_message()
+        if self._backlog.size:
+            self._backlog.count(protocol.held)
+        return message
+
+    async def _read(self, protocol: WsProtocol) -> None:
+        if self._backlog.size and process_unreceived.is_full:
+            await process_unreceived.wait_room(self._backlog)
+            if self._over(protocol):
+                return
+        await self._take(protocol, await self._transport.read())
 
     async def _take(self, protocol: WsProtocol, data: bytes) -> None:
         if data:
             protocol.feed(data)
         else:
             protocol.end()
+        self._backlog.count(protocol.held)
         await self._write_output(protocol)
+
+    def _give_up(self) -> None:
+        """Close a WebSocket of which too much waits, and forget that."""
+        if self._protocol is not None:
+            self._write_soon(self._protocol.abandon(_TRY_AGAIN_LATER, REASON))
+            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
 
     async def _write_output(self, protocol: WsProtocol) -> None:
         output = protocol.take_output()
@@ -290,7 +318,7 @@ class WsStream:
     async def _read_ahead(self, protocol: WsProtocol, watch: trio.CancelScope) -> None:
         with watch:
             while not (protocol.is_full or self._over(protocol)):
-                await self._take(protocol, await self._transport.read())
+                await self._read(protocol)
         self._watch = None
         self._watched.set()
         self._watched = trio.Event()

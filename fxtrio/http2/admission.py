@@ -13,11 +13,10 @@ import trio
 from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
 
+from fxtrio.unsent import Unread
+
 CONNECTION_HELD = 1024 * 1024
 """Bytes of answers that may wait for one client before its next application does."""
-
-PROCESS_HELD = 64 * 1024 * 1024
-"""Bytes, over all connections, above which clients that leave answers unread get no others."""
 
 _SHARE = 128 * 1024
 """Bytes that any connection may keep: more than one large answer that is read as it should be."""
@@ -25,40 +24,27 @@ _SHARE = 128 * 1024
 _NARROW = 16 * 1024
 """Bytes of room below which an answer probably has to wait."""
 
-_NARROW_AT_ONCE = 8
+_NARROW_AT_ONCE = 3
 """Applications that answer, at the same time, into so little room of one client."""
 
 
-class Held:
-    """Bytes that wait to be sent; those of a connection count for the process, too."""
-
-    def __init__(self, whole: Held | None = None) -> None:
-        self.bytes = 0
-        self._whole = whole
-
-    def add(self, size: int) -> None:
-        """Count ``size`` bytes more; less when it is negative."""
-        self.bytes += size
-        if self._whole is not None:
-            self._whole.add(size)
-
-
-process_held = Held()
-"""Bytes of all connections of HTTP/2 in this process."""
-
-
 class Admission:
-    """Decides for one connection. ``held`` counts what waits for its client."""
+    """Decides for one connection. ``unread`` counts all that waits for its client.
 
-    def __init__(self, connection: H2Connection, held: Held) -> None:
+    ``queued`` are the bytes that wait in queues: what an application has still in hand, since
+    only a part of a large answer is queued at a time, keeps no other from being made.
+    """
+
+    def __init__(self, connection: H2Connection, unread: Unread) -> None:
+        self.queued = 0
         self._connection = connection
-        self._held = held
+        self._unread = unread
         self._narrow = 0
         self._waiting: set[trio.Event] = set()
 
     def is_refused(self) -> bool:
         """Return whether the client may not even have a request wait."""
-        return process_held.bytes > PROCESS_HELD and self._held.bytes > _SHARE
+        return self._unread.budget.is_full and self._unread.unsent > _SHARE
 
     def change(self) -> None:
         """Look again: there is more room, or less in it, or a stream has ended."""
@@ -94,7 +80,7 @@ class Admission:
                 self.change()
 
     def _is_free(self, stream: int) -> bool:
-        if self._held.bytes > CONNECTION_HELD or self.is_refused():
+        if self.queued > CONNECTION_HELD or self.is_refused():
             return False
         return self._narrow < _NARROW_AT_ONCE or not self._is_narrow(stream)
 

@@ -19,8 +19,11 @@ from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.request import RequestRefusal
 from fxtrio.http2.mailbox import Mailbox, run_application
 from fxtrio.http2.outgoing import Outgoing
+from fxtrio.unreceived import Backlog
+from fxtrio.unsent import process_unsent
 
 _CLIENT_LEFT = 499
+_FULL = "too much waits for clients that do not read"
 _WINDOW = 65_535  # bytes that a client may send on a stream unasked (RFC 9113, 6.9.2)
 _PONG = 256  # bytes in which one fits
 _DENIED = (ASGIWebsocketState.RESPONSE, ASGIWebsocketState.HTTPCLOSED)
@@ -61,6 +64,7 @@ class Call:
         self.sent = 0
         """Bytes of the answer's body."""
 
+        self.backlog = Backlog(protocol.outgoing.unread.address, self._drop)
         self._began = trio.current_time()
         self._heard = trio.Event()
         self._protocol = protocol
@@ -89,13 +93,27 @@ class Call:
                 if http and not await admission.wait_turn(self._number, lambda: mailbox.left):
                     mailbox.close()
                     return
-                with admission.started(self._number) if http else nullcontext():
-                    await run_application(app, config, scope, mailbox, send)
+                if http and process_unsent.is_full:
+                    holder = protocol.outgoing.unread
+                    async with process_unsent.turn(holder, scope["raw_path"]) as admitted:
+                        if not admitted:
+                            mailbox.close()
+                            await protocol.refuse(self._number, RequestRefusal(503, _FULL))
+                            return
+                        await self._run(app, config, scope, send)
+                    return
+                await self._run(app, config, scope, send)
             finally:
                 protocol.running -= 1
 
         protocol.task_group.spawn(run)
         return mailbox.put
+
+    async def _run(self, app: Any, config: Any, scope: Any, send: Any) -> None:
+        admission, http = self._protocol.outgoing.admission, scope["type"] == "http"
+        assert self.mailbox is not None
+        with admission.started(self._number) if http else nullcontext():
+            await run_application(app, config, scope, self.mailbox, send)
 
     def spawn(self, function: Callable[..., Any], *args: Any) -> None:
         """Start a task of the stream's, which ends with it."""
@@ -170,8 +188,19 @@ class Call:
             headers.append((b"content-length", b"%d" % self.sent))
             stream.response = {**stream.response, "headers": headers}
 
+    def count_backlog(self) -> None:
+        """Count what waits of a WebSocket, and what is not complete of it."""
+        box, stream = self.mailbox, self.stream
+        if box is not None and isinstance(stream, WSStream):
+            self.backlog.count(box.size + stream.buffer.length)
+
+    def _drop(self) -> None:
+        self._protocol.task_group.spawn(self._protocol.cut_off, self._number)
+
     def take(self) -> None:
         """Give the client back the room of what was taken."""
+        if self.backlog.size:
+            self.count_backlog()
         held, self.held = self.held, 0
         if held and not self._protocol.closed:
             with suppress(ProtocolError):
@@ -180,6 +209,7 @@ class Call:
 
     def leave(self) -> None:
         """Tell the application that it is over, if Hypercorn has not; end its other tasks."""
+        self.backlog.end()
         for scope in self._beside:
             scope.cancel()
         if self.mailbox is not None:

@@ -88,6 +88,8 @@ class ConnectionEnding:
             await trio.sleep(limit / 4)
             for number in protocol.outgoing.stalled(trio.current_time() - limit):
                 await protocol.cut_off(number)
+            for number in protocol.outgoing.slow(limit, protocol.limits.write_rate):
+                await protocol.cut_off(number)
 
     async def _wait_for_the_worker(self) -> None:
         """Say goodbye, to every WebSocket too, when the worker stops."""

@@ -44,8 +44,8 @@ def check_request(
     twice = repeated(fields)
     if twice is not None:
         return RequestRefusal(400, f"more than one {twice.decode()} header")
-    host = found.get(b":authority", found.get(b"host", b""))
-    if not is_host(host):
+    host = found.get(b":authority", found.get(b"host"))
+    if host is not None and not is_host(host):
         return RequestRefusal(400, f"the authority is not valid: {host[:80]!r}")
     length = found.get(b"content-length")
     if length is not None:

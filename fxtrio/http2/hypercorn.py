@@ -17,7 +17,6 @@ from hypercorn.utils import parse_socket_addr
 from fxtrio.http1.hypercorn import limits_of
 from fxtrio.http1.opening import Stream
 from fxtrio.http1.request import READ_SIZE
-from fxtrio.http1.upgrade import Handover
 from fxtrio.http2.protocol import GuardedProtocol
 from fxtrio.tracebacks import first_of
 
@@ -32,10 +31,10 @@ async def serve_http2(
     context: WorkerContext,
     state: LifespanState,
     stream: Stream,
-    handover: Handover,
+    read: bytes,
 ) -> None:
     """Serve ``stream`` until either side has had enough, and close it."""
-    await Http2Connection(app, config, context, state, stream, handover)
+    await Http2Connection(app, config, context, state, stream, read)
 
 
 class Http2Connection(TCPServer):
@@ -52,10 +51,10 @@ class Http2Connection(TCPServer):
         context: WorkerContext,
         state: LifespanState,
         stream: Any,
-        handover: Handover,
+        read: bytes,
     ) -> None:
         super().__init__(app, config, context, state, stream)
-        self._handover = handover
+        self._read_already = read
 
     async def run(self) -> None:
         """Serve the client. Raises nothing but Cancelled."""
@@ -91,11 +90,10 @@ class Http2Connection(TCPServer):
             await self._close()
 
     async def _serve(self) -> None:
-        handover = self._handover
-        await self._spoken.initiate(handover.headers, handover.settings)
+        await self._spoken.initiate()
         await self.idle_task.restart(self._task_group, self._idle_timeout)
-        if handover.data:
-            await self._spoken.handle(RawData(handover.data))
+        if self._read_already:
+            await self._spoken.handle(RawData(self._read_already))
         await self._read_data()
 
     async def _read_data(self) -> None:

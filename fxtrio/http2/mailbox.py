@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable
 from math import inf
+from sys import getsizeof
 from typing import Any
 
 import trio
@@ -148,7 +149,7 @@ class Mailbox:
 
 
 def _size(message: Message) -> int:
-    return len(message.get("bytes") or message.get("text") or b"") + _MESSAGE_OVERHEAD
+    return getsizeof(message.get("bytes") or message.get("text") or b"") + _MESSAGE_OVERHEAD
 
 
 async def run_application(

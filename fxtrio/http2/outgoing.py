@@ -12,13 +12,18 @@ import trio
 from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
 
-from fxtrio.http2.admission import Admission, Held, process_held
+from fxtrio.http2.admission import Admission
+from fxtrio.unsent import Unread
 
 _HIGH = 32 * 1024
 """Bytes of one stream above which whoever adds to them waits."""
 
 _FRAME = 32 * 1024
 """Longest frame, whatever the client allows: a longer one would hold the other streams up."""
+
+
+_FLUSHED = 128 * 1024
+"""Bytes for the socket after which it is waited for: h2 keeps them until it takes them."""
 
 
 class _Queue:
@@ -36,14 +41,27 @@ class _Queue:
 class Outgoing:
     """The queues of one connection. `run` empties them."""
 
-    def __init__(self, connection: H2Connection, flush: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        connection: H2Connection,
+        flush: Callable[[], Awaitable[None]],
+        *,
+        address: str,
+        give_up: Callable[[], None],
+    ) -> None:
+        """``give_up`` ends the connection of a client that reads too slowly, without waiting.
+
+        ``address`` is as in `Unread`.
+        """
         self._connection = connection
         self._flush = flush
         self._queues: dict[int, _Queue] = {}
         self._wake = trio.Event()
         self._closed = False
-        self._held = Held(process_held)
-        self.admission = Admission(connection, self._held)
+        self._give_up = give_up
+        self._flushing = 0  # bytes that h2 has, and the socket has not
+        self.unread = Unread(address, self._cut_off)
+        self.admission = Admission(connection, self.unread)
 
     async def run(self) -> None:
         """Send what the windows allow, until cancelled."""
@@ -51,7 +69,9 @@ class Outgoing:
             moved = False
             for number, queue in list(self._queues.items()):
                 moved = self._send_some(number, queue) or moved
-            await self._flush()
+                if self._flushing >= _FLUSHED:
+                    await self._flush_counted()
+            await self._flush_counted()
             if not moved:
                 await self._wake.wait()
             self._wake = trio.Event()
@@ -75,7 +95,7 @@ class Outgoing:
         elif not queue.data:
             queue.moved = trio.current_time()
         queue.data += data
-        self._held.add(len(data))
+        self._count(len(data))
         self._wake.set()
         return len(queue.data)
 
@@ -99,7 +119,7 @@ class Outgoing:
         """Forget a body, and hold nobody up."""
         queue = self._queues.pop(stream, None)
         if queue is not None:
-            self._held.add(-len(queue.data))
+            self._count(-len(queue.data))
             queue.data.clear()
             queue.change()
             self.admission.change()
@@ -110,6 +130,34 @@ class Outgoing:
         for stream in list(self._queues):
             self.drop(stream)
 
+    async def send(self, stream: int, data: bytes, goes_on: Callable[[int], bool]) -> None:
+        """Add to a body, and wait for room; a large ``data`` is neither copied nor queued whole.
+
+        It counts whole all the same. ``goes_on`` is asked before each part, with its size.
+        """
+        large = len(data) > _HIGH
+        if large:
+            self.unread.hold(data)
+        try:
+            for start in range(0, len(data), _HIGH):
+                part = data[start : start + _HIGH]
+                if not goes_on(len(part)):
+                    return
+                self.add(stream, part)
+                await self.wait_room(stream)
+        finally:
+            if large:
+                self.unread.release(data)
+
+    def slow(self, grace: float, rate: float) -> list[int]:
+        """Return the streams that wait, when their client takes too little of them together.
+
+        That is less than ``rate`` bytes a second, after ``grace`` seconds.
+        """
+        if not self.unread.is_too_slow(trio.current_time(), grace, rate):
+            return []
+        return [number for number, queue in self._queues.items() if queue.data]
+
     def stalled(self, before: float) -> list[int]:
         """Return the streams that wait for their client since ``before``."""
         return [
@@ -117,6 +165,25 @@ class Outgoing:
             for number, queue in self._queues.items()
             if (queue.data or queue.ended) and queue.moved < before
         ]
+
+    def _count(self, size: int) -> None:
+        if size:
+            self.admission.queued += size
+            self.unread.count(size)
+
+    def _cut_off(self) -> None:
+        self.close()
+        self._give_up()
+
+    async def _flush_counted(self) -> None:
+        """Have the socket take what h2 has; it waits until then."""
+        size, self._flushing = self._flushing, 0
+        try:
+            await self._flush()
+        finally:
+            if size:
+                self.unread.taken += size
+                self.unread.count(-size)
 
     def _send_some(self, stream: int, queue: _Queue) -> bool:
         connection = self._connection
@@ -131,7 +198,8 @@ class Outgoing:
                     return False
                 data = bytes(queue.data[:room])
                 del queue.data[:room]
-                self._held.add(-len(data))
+                self.admission.queued -= len(data)
+                self._flushing += len(data)
                 ended = queue.ended and not queue.data
                 connection.send_data(stream, data, end_stream=ended)
             elif queue.ended:

@@ -8,6 +8,7 @@ streams know ASGI; what lies between is here.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import h2.events
@@ -21,6 +22,7 @@ from hypercorn.protocol.h2 import H2Protocol
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.protocol.ws_stream import WSStream
 
+from fxtrio.http1.hypercorn import share_of
 from fxtrio.http1.limits import ServerLimits
 from fxtrio.http1.opening import show_address
 from fxtrio.http1.request import RequestRefusal
@@ -30,6 +32,7 @@ from fxtrio.http2.gauge import FrameGauge
 from fxtrio.http2.greeting import Greeting, Misbehaviour
 from fxtrio.http2.heads import answer_head, check_request, told_headers
 from fxtrio.http2.outgoing import Outgoing
+from fxtrio.unsent import LIGHT, process_unsent
 
 _PARSED_AT_ONCE = 4 * 1024
 """Bytes given to h2 at once: some milliseconds of work, after which others have their turn."""
@@ -40,10 +43,8 @@ _WINDOW = 256 * 1024
 _UNSENT = 64 * 1024
 """Bytes that may wait for a client to read which it has asked for by pings in a WebSocket."""
 
-_TABLE = 4096  # bytes, RFC 7541's default: a client may ask for less but not for more
-_FIELD = 32  # what RFC 7541 counts for a header beside its bytes
+_TABLE, _FIELD = 4096, 32  # RFC 7541: most of the table, and of a header beside its bytes
 
-_ADDED_AT_ONCE = 32 * 1024
 _slice_earns, _answer_earns = 36, 20  # frames that a client may send on account of them
 
 
@@ -56,7 +57,12 @@ class GuardedProtocol(H2Protocol):
         self.connection.decoder.max_header_list_size = limits.head + _FIELD * limits.headers
         self._greeting = Greeting()
         self._gauge = FrameGauge(limits.head)
-        self.outgoing = Outgoing(self.connection, self._flush)
+        self.outgoing = Outgoing(
+            self.connection,
+            self._flush,
+            address=share_of(self.config)(self.client, ()),  # a proxy's is many clients
+            give_up=lambda: self.task_group.spawn(self.send, Closed()),
+        )
         """The answers, and everything else that an application's task sends: it may be
         cancelled at any moment, and what h2 gave out must not be lost."""
 
@@ -72,26 +78,15 @@ class GuardedProtocol(H2Protocol):
     async def initiate(
         self, headers: list[tuple[bytes, bytes]] | None = None, settings: bytes | None = None
     ) -> None:
-        """Begin the conversation; with ``headers`` that of an upgraded request."""
+        """Begin the conversation. There are no upgraded requests, as Hypercorn has them."""
         self._reader = trio.lowlevel.current_task()
         self.task_group.spawn(self.ending.attend)
-        try:
-            if settings is None:
-                self.connection.initiate_connection()
-            else:
-                self.connection.initiate_upgrade_connection(settings)
-        except (ProtocolError, ValueError) as error:
-            await self._refuse_all(f"the upgrade is not valid: {error}")
-            return
+        self.connection.initiate_connection()
         self.connection.increment_flow_control_window(
             _WINDOW - self.connection.inbound_flow_control_window
         )
         await self._flush()
-        if headers is not None:
-            await self._open(h2.events.RequestReceived(stream_id=1, headers=headers))
-            await self._take_end(1)
-        else:  # until now, the preface may have been taken for a request
-            await self.send(Updated(idle=True))
+        await self.send(Updated(idle=True))  # until now, the preface may have been a request
 
     # What comes from the client.
 
@@ -210,6 +205,7 @@ class GuardedProtocol(H2Protocol):
                 await call.stream.handle(events.Body(stream_id=number, data=event.data))
         elif not call.is_denied:
             await call.stream.handle(events.Data(stream_id=number, data=event.data))
+            call.count_backlog()
             if call.stream.closed:
                 await self._finish(number)
         box = call.mailbox
@@ -253,14 +249,16 @@ class GuardedProtocol(H2Protocol):
                 self._reset(number, ErrorCodes.ENHANCE_YOUR_CALM)
                 await self._close_stream(number)
             return
-        for start in range(0, len(data), _ADDED_AT_ONCE):  # a large answer is not copied as a whole
-            if number not in self.calls:
-                return
-            part = data[start : start + _ADDED_AT_ONCE]
-            self.calls[number].sent += len(part)
-            self.outgoing.add(number, part)
+
+        if len(data) > LIGHT and (call := self.calls.get(number)) is not None:
+            process_unsent.large_paths.note(call.stream.scope["raw_path"])
+        await self.outgoing.send(number, data, partial(self._note_part, number))
+
+    def _note_part(self, number: int, size: int) -> bool:
+        if call := self.calls.get(number):
+            call.sent += size
             self._gauge.earn(_slice_earns)
-            await self.outgoing.wait_room(number)
+        return call is not None
 
     async def _send_headers(
         self, number: int, status: int, headers: list[tuple[bytes, bytes]]

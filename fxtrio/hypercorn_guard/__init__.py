@@ -124,6 +124,24 @@ PATCHES = {
         heads.fields_repeat,
         heads.refuse_repeated_fields,
     ),
+    "upgrade": Patch(
+        "an offer of h2c is taken up, so that a client gets past the rules of a proxy that "
+        "passes it on (RFC 9113 has dropped it)",
+        heads.upgrade_is_taken,
+        heads.ignore_upgrade,
+    ),
+    "prior knowledge": Patch(
+        "any client without TLS may speak HTTP/2, so that what a proxy passes on as bytes gets "
+        "past its rules",
+        heads.prior_knowledge_is_taken,
+        heads.refuse_prior_knowledge,
+    ),
+    "unread bodies": Patch(
+        "a response to a request whose body is not read through ends the connection "
+        "without 'Connection: close', and a client that keeps connections loses its next request",
+        heads.end_is_unannounced,
+        heads.announce_end,
+    ),
     "http2": Patch(
         "one HTTP/2 client ends, freezes or fills the worker: bytes of a request that is "
         "answered already, resets in a row, closed windows, floods of frames, priorities",

@@ -8,8 +8,10 @@ from typing import Any
 import trio
 
 from fxtrio.http1.hypercorn import limits_of
+from fxtrio.http1.limits import ServerLimits
 from fxtrio.hypercorn_guard.source import source_of
 from fxtrio.tracebacks import first_of
+from fxtrio.unsent import Unread
 
 _log = logging.getLogger("fx.server")
 
@@ -68,8 +70,8 @@ def bound_sends() -> None:
             if nursery is None:
                 return None
             results: list[bool] = []
-            stall = limits_of(self.config).write_stall
-            nursery.start_soon(_write, self.stream, event.data, stall, results, written)
+            limits = limits_of(self.config)
+            nursery.start_soon(_write, self.stream, event.data, limits, results, written)
             with trio.CancelScope(shield=True):
                 await written.wait()
             gone = results != [True]
@@ -81,20 +83,36 @@ def bound_sends() -> None:
 
 
 async def _write(
-    stream: Any, data: bytes, stall: float, results: list[bool], written: trio.Event
+    stream: Any, data: bytes, limits: ServerLimits, results: list[bool], written: trio.Event
 ) -> None:
     view = memoryview(data)
-    try:
-        for start in range(0, len(view), _WRITTEN_AT_ONCE):
-            with trio.fail_after(stall):
-                await stream.send_all(view[start : start + _WRITTEN_AT_ONCE])
-        results.append(True)
-    except trio.TooSlowError:
+    with trio.CancelScope() as writing:
+        unread = Unread("", writing.cancel)
+        try:
+            for start in range(0, len(view), _WRITTEN_AT_ONCE):
+                if start:  # the first piece is mostly taken at once
+                    unread.taken += _WRITTEN_AT_ONCE
+                    if start == _WRITTEN_AT_ONCE:
+                        unread.hold(data)
+                    if unread.is_too_slow(
+                        trio.current_time(), limits.write_stall, limits.write_rate
+                    ):
+                        raise trio.TooSlowError
+                with trio.fail_after(limits.write_stall):
+                    await stream.send_all(view[start : start + _WRITTEN_AT_ONCE])
+            results.append(True)
+        except trio.TooSlowError:
+            await trio.aclose_forcefully(stream)
+        except (
+            *(trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError),
+            OSError,
+        ):
+            return
+        finally:
+            unread.clear()
+            written.set()
+    if writing.cancelled_caught:
         await trio.aclose_forcefully(stream)
-    except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError, OSError):
-        return
-    finally:
-        written.set()
 
 
 def idle_stays() -> bool:

@@ -4,21 +4,24 @@
 Re-exported as `fx.jobs`. Begin with `runner`.
 """
 
+from fxtrio.jobs.counts import JobStatistics
 from fxtrio.jobs.declared import Job, every, job
 from fxtrio.jobs.faults import (
     CronInvalid,
     JobArgumentsInvalid,
+    JobArgumentsMismatch,
     JobError,
     JobKeyInvalid,
     JobsNotRunning,
     JobTimeout,
 )
-from fxtrio.jobs.runner import JobRunner, JobStatistics, open_jobs
+from fxtrio.jobs.runner import JobRunner, open_jobs
 
 __all__ = [
     "CronInvalid",
     "Job",
     "JobArgumentsInvalid",
+    "JobArgumentsMismatch",
     "JobError",
     "JobKeyInvalid",
     "JobRunner",

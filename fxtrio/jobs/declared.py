@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import inf
 from typing import Any, Generic, ParamSpec
 
 import attrs
 
-from fxtrio.context import current_app, get_request_id
-from fxtrio.jobs.faults import JobArgumentsInvalid, JobKeyInvalid, JobsNotRunning
+from fxtrio.context import current_app, get_request_id, why_no_app
+from fxtrio.jobs.faults import (
+    JobArgumentsInvalid,
+    JobArgumentsMismatch,
+    JobKeyInvalid,
+    JobsNotRunning,
+)
 from fxtrio.jobs.schedule import Schedule
 from fxtrio.tasks.calls import name_of
 
@@ -24,7 +30,11 @@ LONGEST_DELAY = 100 * 365 * 86_400.0
 """Beyond it moments have no dates, by which people look for jobs (seconds)."""
 
 
-@attrs.frozen(eq=False, kw_only=True)
+PRIORITIES = range(-100, 101)
+"""A job has one of them, 0 without a word."""
+
+
+@attrs.frozen(eq=False, kw_only=True, slots=False)
 class Job(Generic[P]):
     """A function that can be enqueued. Calling it runs the function, here and now."""
 
@@ -45,6 +55,9 @@ class Job(Generic[P]):
     unique: Unique
     atomic: bool
     queue: str
+    priority: int
+    """Of those that are due, those of the highest come first."""
+
     schedule: Schedule | None = None
 
     __fx_job__ = True
@@ -54,33 +67,74 @@ class Job(Generic[P]):
         """Call the function itself."""
         return self.function(*args, **kwargs)
 
-    async def enqueue(self, *args: Any, delay: float = 0.0, **kwargs: Any) -> int | None:
+    async def enqueue(
+        self, *args: Any, delay: float = 0.0, priority: int | None = None, **kwargs: Any
+    ) -> int | None:
         """Keep one run of it in the database and return its number.
 
         It is part of the transaction around: run after that is committed, and never when it
-        is not. ``delay`` is in seconds. None when it is ``unique`` and waits or runs
-        already. Raises JobsNotRunning, JobArgumentsInvalid, JobKeyInvalid, ValueError for a
-        ``delay`` above `LONGEST_DELAY`, and what the database raises.
+        is not. ``delay`` is in seconds; ``priority`` is that of the job when it is None. None
+        when it is ``unique`` and waits or runs already. Raises JobsNotRunning,
+        JobArgumentsInvalid, JobArgumentsMismatch, JobKeyInvalid, ValueError for a ``delay``
+        above `LONGEST_DELAY` or a ``priority`` outside of `PRIORITIES`, and what the database
+        raises.
         """
-        if not delay <= LONGEST_DELAY:  # nan is not, either
-            raise ValueError(f"{self.name}: the delay is {delay!r} s. It may be 100 years.")
         app = current_app()
         runner = None if app is None else app.jobs
         if runner is None:
-            raise JobsNotRunning(self.name)
+            raise JobsNotRunning(self.name, None if app is not None else why_no_app())
         runner.jobs[self.name] = self  # its module may have been imported late, or again
-        number: int | None = await runner.store.add(
-            name=self.name,
-            queue=self.queue,
-            args=self._encoded(args, kwargs),
-            key=self._key(args, kwargs),
-            due=runner.now() + delay,
-            request_id=get_request_id(),
-            after=runner.tell if delay <= 0 else runner.wake,
-        )
+        now = runner.now()
+        row = self.row(args, kwargs, now=now, delay=delay, priority=priority)
+        after = runner.tell if row["due"] <= now else runner.wake
+        number: int | None = await runner.store.add(**row, after=after)
         return number
 
+    def row(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        now: float,
+        delay: float = 0.0,
+        priority: int | None = None,
+    ) -> dict[str, Any]:
+        """Return what the database keeps of one run; see `enqueue` for what it raises."""
+        if not delay <= LONGEST_DELAY:  # nan is not, either
+            raise ValueError(f"{self.name}: the delay is {delay!r} s. It may be 100 years.")
+        return {
+            "name": self.name,
+            "queue": self.queue,
+            "args": self._encoded(args, kwargs),
+            "key": self._key(args, kwargs),
+            "due": now + delay,
+            "made": now,
+            "priority": self.priority if priority is None else checked_priority(priority),
+            "request_id": get_request_id(),
+        }
+
+    def mismatch(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> JobArgumentsMismatch | None:
+        """Return why the function cannot be called with arguments; None when it can be."""
+        if self._signature is not None:
+            try:
+                self._signature.bind(*args, **kwargs)
+            except TypeError as error:
+                return JobArgumentsMismatch(self.name, str(error))
+        return None
+
+    @cached_property
+    def _signature(self) -> inspect.Signature | None:
+        try:
+            return inspect.signature(self.function)
+        except (TypeError, ValueError):  # of a builtin
+            return None
+
     def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        mismatch = self.mismatch(args, kwargs)
+        if mismatch is not None:
+            raise mismatch
         try:
             return json.dumps([args, kwargs], allow_nan=False, separators=(",", ":"))
         except (TypeError, ValueError) as error:
@@ -96,6 +150,14 @@ class Job(Generic[P]):
         return json.dumps([args, kwargs], sort_keys=True) if self.unique else None
 
 
+def checked_priority(priority: int) -> int:
+    """Return a priority. Raises ValueError for one outside of `PRIORITIES`."""
+    if priority not in PRIORITIES:
+        low, high = PRIORITIES[0], PRIORITIES[-1]
+        raise ValueError(f"the priority is {priority!r}. It is a whole number, {low} to {high}.")
+    return priority
+
+
 def _can_be_kept(text: str) -> bool:
     """Tell whether every engine can hold a text."""
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
@@ -109,6 +171,7 @@ def job(
     unique: Unique = False,
     atomic: bool = False,
     queue: str = "default",
+    priority: int = 0,
 ) -> Callable[[Callable[P, Any]], Job[P]]:
     """Make a function of a module a durable job, run at least once.
 
@@ -117,8 +180,9 @@ def job(
     with the same arguments waiting or running; a function of the arguments returns another
     key for that, or None. What an ``atomic`` one does to `fx.db` is kept together with its
     end, so that its effect there is exactly once. ``queue`` is a name by which processes can
-    choose.
+    choose. Of the jobs that are due those of the highest ``priority`` begin first, -100 to 100.
     """
+    checked_priority(priority)
 
     def declare(function: Callable[P, Any]) -> Job[P]:
         if atomic and not inspect.iscoroutinefunction(function):
@@ -132,6 +196,7 @@ def job(
             unique=unique,
             atomic=atomic,
             queue=queue,
+            priority=priority,
         )
 
     return declare

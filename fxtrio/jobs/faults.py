@@ -12,11 +12,13 @@ class JobError(FxtrioError):
 class JobsNotRunning(JobError):
     """A job is enqueued where no app with a database runs."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name}.enqueue: durable jobs need a running app with a database. Set "
-            "'database.url', and enqueue in loaders, actions, handlers and jobs."
+    def __init__(self, name: str, no_app: str | None = None) -> None:
+        """``no_app`` is why no running app was found, if none was."""
+        cause = (
+            "this app runs no durable jobs. Set 'database.url', and import the module of the job "
+            "in a page, an endpoint or a hook"
         )
+        super().__init__(f"{name}.enqueue: {no_app or cause}.")
 
 
 class JobArgumentsInvalid(JobError, TypeError):
@@ -26,6 +28,20 @@ class JobArgumentsInvalid(JobError, TypeError):
         super().__init__(
             f"{name}.enqueue: the arguments are kept as JSON, and {cause}. Hand over str, "
             "int, float, bool, None, lists and dicts: an id, and not the object."
+        )
+
+
+class JobArgumentsMismatch(JobError, TypeError):
+    """The arguments of a job do not fit its function.
+
+    Raised by `enqueue`. Of a job that waits already another version of the code is to blame,
+    as while a new one is rolled out: it goes back, and no try is counted.
+    """
+
+    def __init__(self, name: str, cause: str) -> None:
+        super().__init__(
+            f"{name}: the arguments do not fit its function: {cause}. Give new parameters a "
+            "default for as long as older jobs wait."
         )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from fxtrio.config import JobsConfig
-from fxtrio.db import Database
 from fxtrio.jobs.declared import Job
 from fxtrio.jobs.runner import JobRunner
 from fxtrio.jobs.store import JobStore
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
 
 _FOREIGN = frozenset({"site-packages", "dist-packages", ".venv", "venv", "node_modules"})
 
@@ -28,6 +30,7 @@ def make_job_runner(
         workers=settings.workers,
         queues=settings.queues,
         keep=settings.keep,
+        keep_failed=settings.keep_failed,
     )
 
 

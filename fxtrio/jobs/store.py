@@ -1,50 +1,35 @@
-"""The tables of durable jobs, and every statement about them; the same on each engine.
+"""Every statement about the rows of durable jobs; the same on each engine.
 
 A job waits, runs, and is done or has failed. A row that runs belongs to one worker: whoever
-ends it says which, and is told when it belongs to another one by now.
+ends it says which, and learns when it belongs to another one by now. The tables are those of
+`fxtrio.jobs.schema`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fxtrio.db import Database
+from fxtrio.db.limited import limited
+from fxtrio.jobs import lanes
+from fxtrio.jobs.lanes import within
+from fxtrio.jobs.schema import make_tables
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
 
 CRASHES = 5
 """A job whose process died so often is given up: it is the likely culprit (count)."""
 
-SUSPECT = 2
-"""A job whose process died so often runs beside no other such one, so that the culprit's
-company does not fail with it (count)."""
+PURGED = 1000
+"""Most jobs that one statement forgets: SQLite lets nobody else write meanwhile (count)."""
 
-_TYPES = {
-    "sqlite": {"serial": "integer primary key autoincrement", "real": "real"},
-    "postgresql": {
-        "serial": "bigint generated always as identity primary key",
-        "real": "double precision",
-    },
-}
-_SCHEMA = """
-create table if not exists fx_jobs (
-  id {serial}, name text not null, queue text not null, args text not null,
-  state text not null default 'waiting', due {real} not null,
-  attempts integer not null default 0, crashes integer not null default 0,
-  key text, worker text, request_id text, made {real} not null, ended {real}, error text);
-create index if not exists fx_jobs_due on fx_jobs (due, id) where state = 'waiting';
-create index if not exists fx_jobs_suspects on fx_jobs (due, id)
-  where state = 'waiting' and crashes >= 2;
-create index if not exists fx_jobs_running on fx_jobs (worker) where state = 'running';
-create index if not exists fx_jobs_ended on fx_jobs (ended) where state = 'done';
-create unique index if not exists fx_jobs_unique on fx_jobs (name, key)
-  where state in ('waiting', 'running') and key is not null;
-create table if not exists fx_workers (id text primary key, seen {real} not null);
-create table if not exists fx_ticks (name text primary key, tick {real} not null);
-"""
-_LOCK = "select pg_advisory_xact_lock(7225103)"
+_SET_BACK = 600.0  # for a statement that changes all jobs that wait, in seconds
+_LOCK = "select pg_advisory_xact_lock(7225104)"
 
 
 @attrs.frozen(eq=False)
@@ -66,6 +51,9 @@ class Claimed:
 
     due: float
     crashes: int
+    priority: int = 0
+    misfits: int = 0
+    """How often its arguments did not fit the function of who claimed it (count)."""
 
 
 @attrs.frozen
@@ -74,7 +62,7 @@ class Due:
 
     next: float | None
     suspect: float | None
-    """One that may have killed processes (`SUSPECT`)."""
+    """One that may have killed processes (`lanes.SUSPECT`)."""
 
 
 @attrs.frozen
@@ -84,12 +72,15 @@ class JobStore:
     database: Database
 
     async def prepare(self) -> None:
-        """Make the tables where there are none."""
-        schema = _SCHEMA.format(**_TYPES[self.database.dialect])
-        async with self.database.transaction():
-            if self.database.dialect == "postgresql":  # two who make a table collide there
-                await self.database.execute(_LOCK)
-            await self.database.run_script(schema)
+        """Make the tables where there are none, or older ones."""
+        await make_tables(self.database)
+
+    async def now(self) -> float:
+        """Return the time of the database, in seconds since 1970."""
+        if self.database.dialect == "sqlite":  # a file has the clock of its machine
+            return time.time()
+        sql = "select extract(epoch from clock_timestamp())::float8"
+        return float(await self.database.value(sql))
 
     async def add(
         self,
@@ -99,19 +90,23 @@ class JobStore:
         args: str,
         key: str | None,
         due: float,
+        made: float,
         request_id: str | None,
+        priority: int = 0,
         after: Callable[[], None],
     ) -> int | None:
         """Keep a job; None when there is one with its key. ``after`` is called once it is kept."""
         number: int | None = await self.database.value(
-            "insert into fx_jobs (name, queue, args, key, due, made, request_id)"
-            " values ($1, $2, $3, $4, $5, $5, $6) on conflict do nothing returning id",
+            "insert into fx_jobs (name, queue, args, key, due, made, request_id, priority)"
+            " values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning id",
             name,
             queue,
             args,
             key,
             due,
+            made,
             request_id,
+            priority,
         )
         if number is not None:
             self.database.after_commit(after)
@@ -129,52 +124,29 @@ class JobStore:
     ) -> list[Claimed]:
         """Take up to ``most`` jobs that are due, of ``names``, in ``queues`` (empty: in all).
 
-        They come in the order in which they were due. ``suspects`` asks for those that may
-        have killed processes, and else none of them comes.
+        Those of the highest priority come first, then in the order in which they were due; of
+        queues that are paused, none. ``suspects`` asks for those that may have killed
+        processes, and else none of them comes.
         """
-        within = f" and queue {self._in(5)}" if queues else ""
-        found = (
-            f"select id from fx_jobs where state = 'waiting' and due <= $2 and {_kind(suspects)}"
-            f" and name {self._in(3)}{within} order by due, id limit $4"
-        )
-        # An array, whose rows PostgreSQL finds by the index, however many there may be.
-        chosen = (
-            f"= any(array({found} for update skip locked))"
-            if self.database.dialect == "postgresql"
-            else f"in ({found})"
-        )
         claimed = await self.database.all(
             Claimed,
-            "update fx_jobs set state = 'running', worker = $1, attempts = attempts + 1"
-            f" where id {chosen}"
-            " returning id, name, args, attempts, request_id, worker, due, crashes",
+            lanes.claim(self.database.dialect, queues=bool(queues), suspects=suspects),
             *(worker, now, list(names), most, *([list(queues)] if queues else [])),
         )
-        return sorted(claimed, key=lambda job: (job.due, job.id))
-
-    def _in(self, number: int) -> str:
-        """Return the test for being in a list, which is the argument ``number``."""
-        if self.database.dialect == "postgresql":
-            return f"= any(${number})"
-        return f"in (select value from json_each(${number}))"
+        return sorted(claimed, key=lambda job: (-job.priority, job.due, job.id))
 
     async def next_due(self, names: Sequence[str], queues: Sequence[str]) -> Due:
         """Return when the next jobs are due that `claim` would take."""
-        within = f" and queue {self._in(2)}" if queues else ""
-
-        def first(suspects: bool) -> str:
-            return (
-                f"(select min(due) from fx_jobs where state = 'waiting' and {_kind(suspects)}"
-                f" and name {self._in(1)}{within})"
-            )
-
         due = await self.database.one(
             Due,
-            f"select {first(False)} as next, {first(True)} as suspect",
+            lanes.next_due(self.database.dialect, queues=bool(queues)),
             *(list(names), *([list(queues)] if queues else [])),
         )
         assert due is not None
         return due
+
+    def _in(self, number: int) -> str:
+        return within(self.database.dialect, number)
 
     async def finish(self, worker: str, ended: Sequence[int], now: float) -> int:
         """Call jobs done; return how many belonged to ``worker`` still."""
@@ -188,36 +160,59 @@ class JobStore:
 
     async def fail(self, job: Claimed, error: str, now: float, again: float | None) -> None:
         """Let a job wait until ``again``, or give it up."""
-        # PostgreSQL keeps no NUL, and no database half a surrogate pair: errors repeat what
-        # visitors have typed, and what cannot be written would be tried for ever.
-        error = error.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
         await self.database.execute(
             "update fx_jobs set state = $1, due = $2, ended = $3, error = $4, worker = null"
             " where id = $5 and worker = $6 and state = 'running'",
             "failed" if again is None else "waiting",
             now if again is None else again,
             now if again is None else None,
-            error,
+            storable(error),
             job.id,
             job.worker,
         )
 
     async def give_back(
-        self, worker: str, these: Sequence[int] | None = None, *, but: Sequence[int] = ()
+        self,
+        worker: str,
+        these: Sequence[int] | None = None,
+        *,
+        but: Sequence[int] = (),
+        until: float = 0.0,
     ) -> int:
         """Let jobs wait again that ``worker`` has claimed and will not end; no try is counted.
 
-        ``these`` are all it has when they are None, ``but`` others excepted.
+        ``these`` are all it has when they are None, ``but`` others excepted. They are due as
+        before, and not before ``until``.
         """
         return await self.database.execute(
-            "update fx_jobs set state = 'waiting', worker = null, attempts = attempts - 1"
+            "update fx_jobs set state = 'waiting', worker = null, attempts = attempts - 1,"
+            " due = case when due < $5 then $5 else due end"
             f" where worker = $1 and state = 'running' and (id {self._in(2)} or $3 = 1)"
             f" and not id {self._in(4)}",
             worker,
             list(these or ()),
             int(these is None),
             list(but),
+            until,
         )
+
+    async def put_off(self, job: Claimed, until: float, error: str, *, misfit: bool = False) -> int:
+        """Let a job wait until a time, no try counted; ``misfit`` counts that it did not fit."""
+        return await self.database.execute(
+            "update fx_jobs set state = 'waiting', worker = null, attempts = attempts - 1,"
+            " due = $1, error = $2, misfits = misfits + $3"
+            " where id = $4 and worker = $5 and state = 'running'",
+            until,
+            storable(error),
+            int(misfit),
+            job.id,
+            job.worker,
+        )
+
+    async def claimed_by(self, worker: str) -> list[int]:
+        """Return the numbers of the jobs that run as those of ``worker``."""
+        sql = "select id from fx_jobs where worker = $1 and state = 'running'"
+        return [row["id"] for row in await self.database.all(dict, sql, worker)]
 
     async def beat(self, worker: str, now: float, *, first: bool = False) -> bool:
         """Say that a worker lives; False when others have given it up meanwhile."""
@@ -251,15 +246,64 @@ class JobStore:
                 now,
             )
 
-    async def tick(self, name: str, tick: float) -> bool:
-        """Record a time of a schedule; False when somebody has recorded it, or a later one."""
-        return bool(
-            await self.database.execute(
-                "insert into fx_ticks (name, tick) values ($1, $2) on conflict (name) do update"
-                " set tick = excluded.tick where fx_ticks.tick < excluded.tick",
-                name,
-                tick,
+    async def set_back(self, now: float, seconds: float) -> bool:
+        """Let what waits for a later time come by a clock that was set back by ``seconds``.
+
+        Once, whoever notices first; False when somebody has.
+        """
+        patient = limited(self.database, _SET_BACK)
+        async with patient.transaction():
+            if patient.dialect == "postgresql":
+                await patient.execute(_LOCK)
+            latest = await patient.value("select max(seen) from fx_workers")
+            if latest is None or latest < now + seconds / 2:
+                return False
+            await patient.execute("update fx_workers set seen = $1 where seen > $1", now)
+            await patient.execute(
+                "update fx_jobs set due = due - $1,"
+                " made = case when made > $2 then $2 else made end"
+                " where state = 'waiting' and due > $2",
+                seconds,
+                now,
             )
+            return True
+
+    async def redate(self, now: float, tolerance: float) -> int:
+        """Let jobs wait as long as they should that were enqueued by a clock that is ahead.
+
+        So does a process that has not noticed yet that the clock was set back, and one whose
+        transaction ends later. Returns how many there were.
+        """
+        return await self.database.execute(
+            "update fx_jobs set due = due - (made - $1), made = $1"
+            " where state = 'waiting' and made > $1 + $2",
+            now,
+            tolerance,
+        )
+
+    async def tick(self, ticks: Mapping[str, float]) -> set[str]:
+        """Record times of schedules; return whose were not recorded yet, nor later ones."""
+        rows = await self.database.all(
+            dict,
+            f"insert into fx_ticks (name, tick) {self._pairs()} on conflict (name) do update"
+            " set tick = excluded.tick where fx_ticks.tick < excluded.tick returning name",
+            list(ticks),
+            list(ticks.values()),
+        )
+        return {row["name"] for row in rows}
+
+    async def rewind(self, name: str, tick: float, beyond: float) -> None:
+        """Record an earlier time of a schedule where it is ``beyond``: the clock was set back."""
+        sql = "update fx_ticks set tick = $1 where name = $2 and tick > $3"
+        await self.database.execute(sql, tick, name, beyond)
+
+    def _pairs(self) -> str:
+        """Return the rows of two lists, the arguments 1 and 2."""
+        if self.database.dialect == "postgresql":
+            return "select * from unnest($1::text[], $2::float8[]) as pairs(name, tick)"
+        return (
+            "select names.value, ticks.value from json_each($1) as names"
+            " join json_each($2) as ticks on ticks.key = names.key where true"
         )
 
     async def ticks(self) -> dict[str, float]:
@@ -267,16 +311,22 @@ class JobStore:
         rows = await self.database.all(dict, "select name, tick from fx_ticks")
         return {row["name"]: row["tick"] for row in rows}
 
-    async def purge(self, before: float) -> int:
-        """Forget what was done before a time."""
+    async def purge(self, state: str, before: float) -> int:
+        """Forget some of what ended in ``state`` before a time, `PURGED` at most; the oldest."""
         return await self.database.execute(
-            "delete from fx_jobs where state = 'done' and ended < $1", before
+            f"delete from fx_jobs where id in (select id from fx_jobs where state = '{state}'"
+            f" and ended < $1 order by ended limit {PURGED})",
+            before,
         )
 
 
-def _kind(suspects: bool) -> str:
-    """Return the test for the jobs that may have killed processes, or for all others."""
-    return f"crashes {'>=' if suspects else '<'} {SUSPECT}"
+def storable(text: str) -> str:
+    """Return a text as every engine can hold it.
+
+    PostgreSQL keeps no NUL, and no database half a surrogate pair: errors repeat what visitors
+    have typed, and what cannot be written would be tried for ever.
+    """
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def decoded(args: str) -> tuple[list[Any], dict[str, Any]]:

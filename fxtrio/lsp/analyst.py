@@ -18,7 +18,7 @@ from fxtrio.lsp.kept_process import KeptProcess
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position, Range
 from fxtrio.lsp.rpc import ConnectionLost
-from fxtrio.node import NodeMissing, find_node
+from fxtrio.node import NodeMissing, find_node, tool_environment
 
 Kind = Literal["key", "variable", "action", "link"]
 """A variable is one that holds the value of a key."""
@@ -76,7 +76,9 @@ class Analyst:
             self._settled.set()
             return
         command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
-        self._child = KeptProcess("analyst of UI code", command, cwd=JS, report=self._report)
+        self._child = KeptProcess(
+            "analyst of UI code", command, cwd=JS, env=tool_environment(), report=self._report
+        )
         self._settled.set()
         await self._child.run()
 

@@ -39,7 +39,8 @@ class KeptProcess:
     """One process, over all its lives. Runs while `run` does.
 
     ``greet`` is awaited at the start of each life, before anything is asked. ``report`` gets
-    a line when a life has ended. ``answers`` has what the process may ask, by method.
+    a line when a life has ended. ``env`` is its environment, by default this
+    process's. ``answers`` has what the process may ask, by method.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class KeptProcess:
         command: Sequence[str],
         *,
         cwd: Path,
+        env: Mapping[str, str] | None = None,
         report: Callable[[str], None],
         greet: Callable[[TrioProtocol], Awaitable[None]] = _greet_nobody,
         answers: Mapping[str, Callable[[Any], Any]] = {},
@@ -58,6 +60,7 @@ class KeptProcess:
 
         self._command = list(command)
         self._cwd = cwd
+        self._env = env
         self._report = report
         self._greet = greet
         self._answers = answers
@@ -121,6 +124,7 @@ class KeptProcess:
             stderr=PIPE,
             check=False,
             cwd=self._cwd,
+            env=self._env,
             deliver_cancel=_end,
         )
         cause, may_start = "", True

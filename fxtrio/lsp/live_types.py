@@ -16,6 +16,7 @@ import attrs
 import trio
 
 from fxtrio.compile.problems import Problem
+from fxtrio.generated import LinkInTheWay
 from fxtrio.lsp.knowledge import Knowledge, KnownProject
 from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.page import PageView
@@ -61,7 +62,10 @@ class LiveTypes:
         if known is None or types is None or not view.checked.whole or view.path not in numbers:
             return None
         async with self._asking:
-            written = await self._folder_of(view, known)
+            try:
+                written = await self._folder_of(view, known)
+            except LinkInTheWay:  # which is reported when a page is saved
+                return None
             if written is None:
                 return None
             half = written.folder.half(view.checked, types, numbers[view.path])

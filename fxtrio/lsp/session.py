@@ -120,7 +120,8 @@ class EditorSession:
         @self.server.feature(types.TEXT_DOCUMENT_FORMATTING)
         def formatting(params: types.DocumentFormattingParams) -> Any:
             document = self.documents.at(params.text_document.uri)
-            return formatting_edits(document, self.views.root_of(document.file), self.report)
+            root, static = self.views.root_of(document.file), not self._options.imports
+            return formatting_edits(document, root, self.report, static=static)
 
         @self.server.feature(types.COMPLETION_ITEM_RESOLVE)
         def resolve(params: types.CompletionItem) -> Any:

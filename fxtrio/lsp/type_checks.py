@@ -11,6 +11,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.toolchain import ToolchainFailed
 from fxtrio.config import Config
+from fxtrio.generated import LinkInTheWay
 from fxtrio.node import NodeMissing
 from fxtrio.types.checking import TypeCheck
 from fxtrio.types.compiler import CompilerFailed, compiler_program, ensure_compiler
@@ -50,7 +51,7 @@ class TypeChecks:
             check.forget()
             check.others = await trio.to_thread.run_sync(other_paths, root, config)
             return list(await check.run(project, types))
-        except (NodeMissing, ToolchainFailed, CompilerFailed) as error:
+        except (NodeMissing, ToolchainFailed, CompilerFailed, LinkInTheWay) as error:
             self._report(f"Types are not checked. {error}")
             return None
 
@@ -58,6 +59,6 @@ class TypeChecks:
         """Return what the project's own checker says of the Python halves; None as above."""
         try:
             return await check_python_halves(root, project, self._report)
-        except CheckerFailed as error:
+        except (CheckerFailed, LinkInTheWay) as error:
             self._report(str(error))
             return None

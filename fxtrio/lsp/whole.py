@@ -16,7 +16,8 @@ import trio
 
 from fxtrio.compile.problems import Problem
 
-COMMAND = (sys.executable, "-m", "fxtrio", "check", "--json")
+COMMAND = (sys.executable, "-P", "-m", "fxtrio", "check", "--json")
+"""Without ``-P`` Python would look for the command's own imports in the folder that is open."""
 
 LIMIT = 300.0
 """How long a check may take (seconds); one that imports a large project takes some."""

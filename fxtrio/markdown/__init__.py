@@ -7,20 +7,21 @@ Begin with `resolve`, which of a page's sources gives its Markdown.
 
 from fxtrio.markdown.accept import prefers_markdown
 from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext, MarkdownContext
-from fxtrio.markdown.convert import convert_html
+from fxtrio.markdown.convert import LARGEST, HtmlConverter
 from fxtrio.markdown.hooks import MarkdownHook
 from fxtrio.markdown.llms import list_pages, literal, render_default, render_llms_txt, title_of
 from fxtrio.markdown.paths import MEDIA_TYPE, llms_link, markdown_path, page_path
 from fxtrio.markdown.resolve import MarkdownSources, nearest_llms, resolve_markdown
 
 __all__ = [
+    "LARGEST",
     "MEDIA_TYPE",
+    "HtmlConverter",
     "LlmsPageInfo",
     "LlmsTxtContext",
     "MarkdownContext",
     "MarkdownHook",
     "MarkdownSources",
-    "convert_html",
     "list_pages",
     "literal",
     "llms_link",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import attrs
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_PARAMETER = re.compile(rf'[ \t]*;[ \t]*(?:({_TOKEN})=({_TOKEN}|"(?:[^"\\]|\\.)*"))?')
+_PARAMETER = re.compile(rf'[ \t]*+;[ \t]*+(?:({_TOKEN})=({_TOKEN}|"(?:[^"\\]|\\.)*+"))?')
 _MEDIA_RANGE = re.compile(rf"({_TOKEN})/({_TOKEN})")
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 _SPEAKS = re.compile(r"text/(?:markdown|\*|html[ \t]*;)", re.IGNORECASE)
@@ -20,9 +20,9 @@ _SPEAKS = re.compile(r"text/(?:markdown|\*|html[ \t]*;)", re.IGNORECASE)
 and so is that of Markdown. Browsers send none of them, and parsing costs 20 µs."""
 
 _LONGEST = 1024
-"""Characters; browsers send 150. Quotes that do not end make a longer one costly to read."""
+"""Characters; browsers send 150."""
 
-_TO_NEXT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"|")*')
+_TO_NEXT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*+(?:"|\\?\Z))*+')
 
 
 @attrs.frozen

@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from fxtrio.markdown.context import MarkdownContext
-from fxtrio.markdown.convert import convert_html
+from fxtrio.markdown.convert import HtmlConverter
 from fxtrio.markdown.hooks import MarkdownHook
 
 
@@ -17,14 +17,17 @@ from fxtrio.markdown.hooks import MarkdownHook
 class MarkdownSources:
     """The sources of one page."""
 
+    place: str = ""
+    """The page's file, for the log."""
+
     text: str | None = None
     """The file ``<page>.md`` beside the page file."""
 
     hooks: tuple[MarkdownHook, ...] = ()
     """The page's ``to_markdown``, then those of `llms.py` files, nearest folder first."""
 
-    auto_convert: bool = True
-    """Whether the page's HTML may be converted."""
+    converter: HtmlConverter | None = None
+    """What may convert the page's HTML."""
 
     wrap: MarkdownHook | None = None
     """``wrap_markdown`` of the root `llms.py`."""
@@ -32,7 +35,7 @@ class MarkdownSources:
     @property
     def promising(self) -> bool:
         """Whether there is any source; a hook may still decline."""
-        return self.text is not None or bool(self.hooks) or self.auto_convert
+        return self.text is not None or bool(self.hooks) or self.converter is not None
 
 
 async def resolve_markdown(context: MarkdownContext, sources: MarkdownSources) -> str | None:
@@ -58,7 +61,9 @@ async def _first(context: MarkdownContext, sources: MarkdownSources) -> str | No
         markdown = await hook.ask(context)
         if markdown is not None:
             return markdown
-    return await convert_html(await context.render_html()) if sources.auto_convert else None
+    if sources.converter is None:
+        return None
+    return await sources.converter.convert(await context.render_html(), sources.place)
 
 
 def nearest_llms(source: str, files: dict[str, str]) -> tuple[str, ...]:

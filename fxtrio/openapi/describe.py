@@ -46,7 +46,7 @@ async def describe(root: Path, config: Config) -> Description:
     output = errors = b""
     with trio.move_on_after(_LIMIT):
         done = await trio.run_process(
-            [sys.executable, "-m", "fxtrio.openapi.describing_child"],
+            [sys.executable, "-P", "-m", "fxtrio.openapi.describing_child"],
             stdin=pickle.dumps((root, config)),
             capture_stdout=True,
             capture_stderr=True,

@@ -33,7 +33,10 @@ async def _open_one(plugin: Plugin[Any], app: App) -> AsyncIterator[None]:
     try:
         block = _block_of(plugin, app)
         service = await block.__aenter__()
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # application code
+        await trio.lowlevel.checkpoint_if_cancelled()
         raise PluginFailed(plugin.name, "could not start", error) from error
     app.plugins[plugin.name] = service
     try:
@@ -42,9 +45,9 @@ async def _open_one(plugin: Plugin[Any], app: App) -> AsyncIterator[None]:
         app.plugins.pop(plugin.name, None)
         try:
             swallowed = await block.__aexit__(*sys.exc_info())
-        except Exception as error:
+        except BaseException as error:
             # Cancelled from inside its own nursery: the failure is the plugin's, not the app's.
-            if isinstance(body, trio.Cancelled):
+            if isinstance(body, trio.Cancelled) and _failure_in(error) is not None:
                 raise PluginFailed(plugin.name, "failed while it ran", error) from error
             raise
         if not swallowed:
@@ -53,7 +56,10 @@ async def _open_one(plugin: Plugin[Any], app: App) -> AsyncIterator[None]:
         app.plugins.pop(plugin.name, None)
         try:
             await block.__aexit__(None, None, None)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            await trio.lowlevel.checkpoint_if_cancelled()
             raise PluginFailed(plugin.name, "could not stop", error) from error
 
 
@@ -65,3 +71,10 @@ def _block_of(plugin: Plugin[Any], app: App) -> AbstractAsyncContextManager[Any]
     if inspect.iscoroutine(block):
         block.close()
     raise TypeError("open() returns no async context manager; put @asynccontextmanager above it")
+
+
+def _failure_in(error: BaseException) -> BaseException | None:
+    """Return what of an error is no cancellation."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(trio.Cancelled)[1]
+    return None if isinstance(error, trio.Cancelled) else error

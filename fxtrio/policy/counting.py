@@ -36,5 +36,6 @@ async def open_counting(config: Config) -> AsyncIterator[Count | None]:
         return
     from fxtrio.policy.redis_counts import open_redis_counts
 
-    async with open_redis_counts(config.rate_limit_storage) as counts:
+    storage, settings = config.rate_limit_storage, config.realtime
+    async with open_redis_counts(storage, settings, name=config.name) as counts:
         yield RateLimits(counts).count

@@ -15,8 +15,8 @@ from limits.storage import Storage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.types import Scope
 
+from fxtrio.clients import network_of
 from fxtrio.config import RateLimitConfig
-from fxtrio.policy.clients import network_of
 from fxtrio.policy.counts import MemoryCounts
 
 Header = tuple[bytes, bytes]

@@ -13,13 +13,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import coredis
 import trio
-from coredis.retry import NoRetryPolicy
 from limits import RateLimitItem
 
+from fxtrio.config import RealtimeConfig
 from fxtrio.policy.rates import CountsInMemory, Standing, Window, standing
-from fxtrio.realtime.redis_link import UNREACHABLE
+from fxtrio.realtime.redis_client import (
+    UNREACHABLE,
+    Client,
+    RedisCommands,
+    RedisServer,
+    open_commands,
+)
 from fxtrio.realtime.store_url import split_prefix
 
 log = logging.getLogger("fx.serve")
@@ -32,27 +37,24 @@ _PAUSE = 5.0
 
 
 @asynccontextmanager
-async def open_redis_counts(url: str) -> AsyncIterator[CountsInRedis]:
+async def open_redis_counts(
+    url: str, settings: RealtimeConfig, *, name: str = ""
+) -> AsyncIterator[CountsInRedis]:
     """Count on the Redis server at ``url`` for as long as the block lasts.
 
-    Apps that share a server are told apart by ``?prefix=`` (``fx`` by default).
+    Apps that share a server are told apart by their ``name``, or by ``?prefix=``. How connections
+    are watched over is taken from ``settings``.
     """
-    bare, prefix = split_prefix(url)
-    client = coredis.Redis.from_url(
-        bare,
-        retry_policy=NoRetryPolicy(),
-        stream_timeout=_ANSWER_LIMIT,
-        connect_timeout=_ANSWER_LIMIT,
-    )
-    async with client:
-        yield CountsInRedis(client, prefix)
+    bare, prefix = split_prefix(url, name=name)
+    async with open_commands(RedisServer(bare, settings, _ANSWER_LIMIT)) as commands:
+        yield CountsInRedis(commands, prefix)
 
 
 class CountsInRedis:
     """Counts in Redis, or in memory while that is away."""
 
-    def __init__(self, client: coredis.Redis[bytes], prefix: str) -> None:
-        self._client = client
+    def __init__(self, commands: RedisCommands, prefix: str) -> None:
+        self._commands = commands
         self._prefix = prefix
         self._own = CountsInMemory()
         self._away_until = 0.0
@@ -61,7 +63,10 @@ class CountsInRedis:
         """Count one request."""
         if trio.current_time() >= self._away_until:
             try:
-                passed, window = await self._ask(item, item.key_for(*client))
+                key = item.key_for(*client)
+                passed, window = await self._commands.ask(
+                    lambda redis: self._count(redis, item, key)
+                )
             except UNREACHABLE as error:
                 text = str(error)  # the error itself holds on to the connection
                 self._away_until = trio.current_time() + _PAUSE
@@ -70,14 +75,14 @@ class CountsInRedis:
                 return standing(item, passed, window)
         return await self._own.hit(item, *client)
 
-    async def _ask(self, item: RateLimitItem, key: str) -> tuple[bool, Window]:
+    async def _count(self, redis: Client, item: RateLimitItem, key: str) -> tuple[bool, Window]:
         # In braces: both are on the same machine of a cluster.
         place = f"{self._prefix}:rate:{{{key}}}"
         keys = [f"{place}:previous", f"{place}:current"]
         expiry = item.get_expiry()
         acquire, look = _script("acquire_sliding_window"), _script("sliding_window")
-        passed = await self._client.eval(acquire, keys, [item.amount, expiry, 1])
-        found: Any = await self._client.eval(look, keys, [expiry])
+        passed = await redis.eval(acquire, keys, [item.amount, expiry, 1])
+        found: Any = await redis.eval(look, keys, [expiry])
         previous, previous_left, current, current_left = (int(part or 0) for part in found)
         return bool(passed), (
             previous,

@@ -9,22 +9,43 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, runtime_checkable
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, ValueRefused
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.presence import Member, Notice
+
+INTERNAL = "\0"
+"""What the names of channels begin with by which processes speak among themselves."""
+
+
+class ChannelNameRefused(ValueRefused):
+    """A channel has a name that is the framework's own."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"channel({name!r}): names that begin with a NUL character are the framework's own. "
+            "Choose another name, and check those that visitors may choose."
+        )
+        self.channel = name
+
+
+def refuse_internal(name: str) -> None:
+    """Raise ChannelNameRefused for a name of the framework's own channels."""
+    if name.startswith(INTERNAL):
+        raise ChannelNameRefused(name)
 
 
 class BrokerMissing(FxtrioError):
     """`channel` or `publish` was used where no broker runs, and was given none."""
 
-    def __init__(self, channel: str, *, call: Literal["channel", "publish"] = "channel") -> None:
-        says = {
-            "channel": "this app has no 'app.state.fx_broker'. Serve it with fxtrio, "
-            "or pass broker=…",
-            "publish": "no app of fxtrio runs here. Publish in a loader, an action, a job, "
-            "or in what they start",
-        }
-        super().__init__(f"{call}({channel!r}): {says[call]}.")
+    def __init__(
+        self,
+        channel: str,
+        *,
+        call: Literal["channel", "publish"] = "channel",
+        cause: str = "this app has no 'app.state.fx_broker'. Serve it with fxtrio, "
+        "or pass broker=…",
+    ) -> None:
+        super().__init__(f"{call}({channel!r}): {cause}.")
         self.channel = channel
 
 

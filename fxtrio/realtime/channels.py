@@ -22,9 +22,18 @@ import trio
 from starlette.websockets import WebSocket as PlainWebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
+from fxtrio.clients import public_network_of
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable, FxtrioError
-from fxtrio.realtime.broker import Broker, BrokerMissing, PresenceBroker, PresenceUnavailable
+from fxtrio.raised import application_error
+from fxtrio.realtime.broker import (
+    Broker,
+    BrokerMissing,
+    PresenceBroker,
+    PresenceUnavailable,
+    refuse_internal,
+)
+from fxtrio.realtime.frames import bounded
 from fxtrio.realtime.inbox import find_inbox
 from fxtrio.realtime.outbox import (
     BROKER_AWAY,
@@ -77,18 +86,21 @@ async def channel(
     before the block ends without an error are still sent. ``broker`` is the app's
     own unless given.
 
-    A client that does not read fills its outbox (`realtime.outbox`) and is closed
-    with 1013, and the block raises WebSocketDisconnect; with `realtime.overflow` set
-    to ``drop_oldest`` it loses its oldest messages instead. It is also closed with 1013
-    when the broker cannot be reached: it may try again later.
+    A client that does not read fills its outbox (`realtime.outbox`, `realtime.outboxBytes`),
+    or the budget of the process (`limits.unsent`), and is closed with 1013; the block raises
+    WebSocketDisconnect then. With `realtime.overflow` set to ``drop_oldest`` a full outbox
+    loses its oldest messages instead. A client is also closed with 1013 when the broker
+    cannot be reached: it may try again later.
 
-    Raises WebSocketNotAccepted, and BrokerMissing outside an app of fxtrio.
+    Raises WebSocketNotAccepted, ChannelNameRefused for a name that begins with a NUL
+    character, and BrokerMissing outside an app of fxtrio.
     """
     if ws.application_state is not WebSocketState.CONNECTED:
         raise WebSocketNotAccepted(name)
+    refuse_internal(name)
     through = _find_broker(ws, name) if broker is None else broker
     settings = _find_settings(ws)
-    failure: Exception | None = None
+    failures: list[Exception] = []
     try:
         async with trio.open_nursery() as nursery:
             outbox = Outbox(
@@ -97,6 +109,8 @@ async def channel(
                 capacity=settings.outbox,
                 overflow=settings.overflow,
                 on_overflow=nursery.cancel_scope.cancel,
+                most=settings.outbox_bytes,
+                address="" if ws.client is None else public_network_of(ws.client.host),
                 tells=TELLS in ws.scope.get("query_string", b""),
             )
             subscription = _Subscription(name, through, outbox)
@@ -104,9 +118,9 @@ async def channel(
                 nursery.start_soon(subscription.write, name=f"channel {name}")
                 with _told_of_disconnect(ws, outbox):
                     await subscription.join()
-                    yield Channel(name, outbox.member, through, outbox)
+                    yield Channel(name, outbox.member, through, outbox, settings.max_publish)
             except Exception as error:
-                failure = error
+                failures.append(error)
                 outbox.close()
             except BaseException:
                 outbox.close()
@@ -115,8 +129,8 @@ async def channel(
                 await subscription.leave()
                 outbox.finish()
     finally:
-        if failure is not None:
-            raise failure
+        if failures:
+            raise failures.pop()  # this frame is in its traceback, and keeps it no longer
     if outbox.overflowed:
         log.info("Closed a client of channel %r with 1013: it did not read", name)
         raise WebSocketDisconnect(TRY_AGAIN_LATER, TOO_SLOW)
@@ -136,14 +150,19 @@ class Channel(Generic[Sent]):
 
     _broker: Broker
     _outbox: Outbox
+    _limit: int
+    """Most bytes of a message."""
 
     async def publish(self, message: Sent) -> None:
         """Send ``message`` to every subscriber, this one included.
 
         A dict or list goes as JSON, a str as text, bytes as binary. Waits for no
-        reader. Messages of one publisher arrive in order. Raises MessageNotEncodable.
+        reader. Messages of one publisher arrive in order. Raises MessageNotEncodable,
+        and MessageTooLarge above `realtime.maxPublish`.
         """
-        await self._broker.publish(self.name, message)  # type: ignore[arg-type]  # it refuses others
+        frame = bounded(self.name, message, self._limit)  # type: ignore[arg-type]  # refuses others
+        taken: Any = frame if getattr(self._broker, "takes_frames", False) else message
+        await self._broker.publish(self.name, taken)
 
     @property
     def subscribers(self) -> tuple[Member, ...]:
@@ -204,8 +223,9 @@ class _Subscription:
                 self._joined = False
                 try:
                     await self.broker.unsubscribe(self.name, self.outbox)
-                except Exception:  # a custom broker is application code
-                    log.exception("The broker failed to unsubscribe from %r", self.name)
+                except BaseException as raised:  # a custom broker is application code
+                    error = application_error(raised)
+                    log.error("The broker failed to unsubscribe from %r", self.name, exc_info=error)
         if limit.cancelled_caught:
             log.error("The broker did not unsubscribe from %r in %g s", self.name, CLOSE_TIMEOUT)
 

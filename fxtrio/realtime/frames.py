@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from fxtrio.encode import NotSerializable, encode, valid_text
-from fxtrio.errors import MessageNotEncodable
+from fxtrio.errors import MessageNotEncodable, MessageTooLarge
 from fxtrio.realtime.presence import Missed
 
 Message = dict[str, Any] | list[Any] | str | bytes
@@ -23,15 +23,19 @@ _TEXT, _BINARY = 0x81, 0x82
 
 
 class Frame:
-    """One encoded message. What is derived from it is made when first asked for."""
+    """One encoded message, in memory once: in the form that was asked for last."""
 
-    __slots__ = ("_event", "_wire", "binary", "payload", "published_at")
+    __slots__ = ("_event", "_payload", "_wire", "binary", "holders", "published_at", "size")
 
     def __init__(self, payload: bytes, *, binary: bool) -> None:
-        self.payload = payload
-        """The bytes of the message; UTF-8 unless ``binary``."""
+        self.size = len(payload)
+        """The bytes of the message (count)."""
+
+        self.holders = 0
+        """Outboxes that it waits in: it counts once for all of them."""
 
         self.binary = binary
+        self._payload: bytes | None = payload
         self.published_at = -inf
         """When it was given to its first subscriber, on trio's clock."""
         self._event: dict[str, Any] | None = None
@@ -39,7 +43,15 @@ class Frame:
 
     def __repr__(self) -> str:
         kind = "binary" if self.binary else "text"
-        return f"<Frame {kind} {self.payload[:40]!r} ({len(self.payload)} bytes)>"
+        return f"<Frame {kind} {self.payload[:40]!r} ({self.size} bytes)>"
+
+    @property
+    def payload(self) -> bytes:
+        """The bytes of the message; UTF-8 unless ``binary``."""
+        if self._payload is not None:
+            return self._payload
+        assert self._wire is not None
+        return self._wire[len(self._wire) - self.size :]
 
     @property
     def event(self) -> dict[str, Any]:
@@ -55,7 +67,8 @@ class Frame:
     def wire(self) -> bytes:
         """The message as one unmasked frame (RFC 6455, section 5.2)."""
         if self._wire is None:
-            self._wire = _header(len(self.payload), binary=self.binary) + self.payload
+            self._wire = _header(self.size, binary=self.binary) + self.payload
+            self._payload = None
         return self._wire
 
 
@@ -70,6 +83,17 @@ class MissedFrame(Frame):
         super().__init__(encode({"$missed": {"count": missed.count}}, place="missed"), binary=False)
         self.missed = missed
         self.published_at = at
+
+
+def bounded(name: str, message: Message, limit: int) -> Frame:
+    """Return the frame of a message to a channel.
+
+    Raises MessageTooLarge above ``limit`` bytes, and what `encode_message` does.
+    """
+    frame = encode_message(message)
+    if frame.size > limit:
+        raise MessageTooLarge(name, frame.size, limit)
+    return frame
 
 
 def encode_message(message: Message | Frame) -> Frame:

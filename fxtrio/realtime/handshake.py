@@ -9,16 +9,17 @@ from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
 from fxtrio.errors import FxtrioError
-from fxtrio.origin import Origin, read_origin
+from fxtrio.origin import Origin, is_allowed_form, read_origin
 
 
-class OriginUnreadable(FxtrioError):
+class OriginUnreadable(FxtrioError, ValueError):
     """An allowed origin is not of the form ``scheme://host[:port]``."""
 
     def __init__(self, origin: str) -> None:
         super().__init__(
             f"origin_allowed(): {origin!r} is no origin. "
-            "Write scheme, host and port only, such as 'https://example.com:8443'."
+            "Write scheme, host and port only, such as 'https://example.com:8443'. There are no "
+            "wildcards: an empty list allows all."
         )
         self.origin = origin
 
@@ -73,6 +74,6 @@ def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
 
 def _read_allowed(origin: str) -> Origin:
     read = read_origin(origin.removesuffix("/"))
-    if read is None:
+    if read is None or not is_allowed_form(origin):
         raise OriginUnreadable(origin)
     return read

@@ -12,16 +12,18 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
+from sys import getsizeof
 
 import trio
 from starlette.types import Message, Receive, Scope
 
 from fxtrio.errors import FxtrioError
+from fxtrio.unreceived import Backlog
 
 CAPACITY = 64
 """Messages read ahead (count)."""
 
-CAPACITY_BYTES = 1024 * 1024
+CAPACITY_BYTES = 64 * 1024
 """Bytes read ahead; a message beyond it is the last one."""
 
 DEAF_AFTER = 10.0
@@ -44,10 +46,10 @@ class ReceiveBufferFull(FxtrioError):
 class Inbox:
     """Reads ahead from an ASGI ``receive``, and is one itself.
 
-    ``connecting`` says whether the handshake is still to be received.
+    ``connecting`` says whether the handshake is still to be received; ``address`` as in `Backlog`.
     """
 
-    def __init__(self, source: Receive, *, connecting: bool = True) -> None:
+    def __init__(self, source: Receive, *, connecting: bool = True, address: str = "") -> None:
         self.disconnect: Message | None = None
         """The disconnect event, as soon as the client is gone."""
 
@@ -57,15 +59,22 @@ class Inbox:
         self.active_at = 0.0
         """When the handler last received, or the client went, if that was later."""
 
+        self.crowded = False
+        """Whether its messages were dropped because too many wait in the process."""
+
+        self.give_up: Callable[[], object] = lambda: None
+        """Called then. Ends the handler, without waiting."""
+
         self._source = source
         self._connecting = connecting
         self._messages: deque[Message] = deque()
         self._bytes = 0
         self._deaf = False
         self._dropped = 0
+        self._backlog = Backlog(address, self._forget)
         self._readers = trio.lowlevel.ParkingLot()
         self._pump = trio.lowlevel.ParkingLot()
-        self._callbacks: set[Callable[[], None]] = set()
+        self._callbacks: dict[Callable[[], None], None] = {}  # in order, which a set has not
 
     @property
     def wanted(self) -> bool:
@@ -86,6 +95,7 @@ class Inbox:
                 self._bytes += _size(message)
                 self._messages.append(message)
                 self._readers.unpark()
+                self._backlog.count(self._bytes)
         self.disconnect = message
         self.active_at = trio.current_time()
         self._readers.unpark_all()
@@ -112,6 +122,8 @@ class Inbox:
         self.active_at = trio.current_time()
         self._bytes -= _size(message)
         self._pump.unpark()
+        if self._backlog.size:
+            self._backlog.count(self._bytes)
         return message
 
     @contextmanager
@@ -119,11 +131,11 @@ class Inbox:
         """Call ``callback`` when the client is gone, if that is within the block."""
         if self.disconnect is not None:
             callback()
-        self._callbacks.add(callback)
+        self._callbacks[callback] = None
         try:
             yield
         finally:
-            self._callbacks.discard(callback)
+            self._callbacks.pop(callback, None)
 
     @contextmanager
     def known_to(self, scope: Scope) -> Iterator[None]:
@@ -132,7 +144,15 @@ class Inbox:
         try:
             yield
         finally:
+            self._backlog.end()
             del scope[_KEY]  # the scope is part of the source: a cycle would outlive the client
+
+    def _forget(self) -> None:
+        """Drop what waits, and end the handler: there is no room for that."""
+        self._messages.clear()
+        self._bytes = 0
+        self.crowded = True
+        self.give_up()
 
     async def _wait_for_room(self) -> None:
         """Wait until the handler receives; give up on one that never has."""
@@ -154,4 +174,4 @@ def find_inbox(scope: Scope) -> Inbox | None:
 
 
 def _size(message: Message) -> int:
-    return len(message.get("bytes") or message.get("text") or "")
+    return getsizeof(message.get("bytes") or message.get("text") or "")  # in memory

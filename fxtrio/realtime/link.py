@@ -81,6 +81,11 @@ class Link:
         self._nudged = trio.Event()
         self._changes = trio.lowlevel.ParkingLot()
 
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection."""
+        return self._connection is not None
+
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep the connection until cancelled. Raises BrokerUnreachable if the first one fails."""
         delay = FIRST_DELAY
@@ -141,7 +146,9 @@ class Link:
         raise BrokerUnreachable(name, "subscribe")
 
     async def unsubscribe(self, name: str) -> None:
-        """Get no more messages of a channel."""
+        """Get no more messages of a channel; those of `always` go on."""
+        if name in self._always:
+            return
         self._tracks.pop(name, None)
         self._lagging.pop(name, None)
         self._active.discard(name)

@@ -24,6 +24,9 @@ class BrokerStatistics:
 class MemoryBroker:
     """Reaches the subscribers of its own process. A `PresenceBroker`; needs no task."""
 
+    takes_frames = True
+    """Whether `publish` takes what is encoded already."""
+
     def __init__(self) -> None:
         self._topics = Topics()
         self._published = 0

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
 
-from fxtrio.config import RealtimeConfig
+from fxtrio.config import Config, RealtimeConfig
 from fxtrio.config.brokers import broker_kind
 from fxtrio.realtime.broker import Broker
 from fxtrio.realtime.memory import MemoryBroker
 
 
 @asynccontextmanager
-async def open_broker(settings: RealtimeConfig) -> AsyncIterator[Broker]:
+async def open_broker(settings: RealtimeConfig, *, name: str = "") -> AsyncIterator[Broker]:
     """Keep the app's default broker for as long as the block lasts.
 
-    ``memory`` needs no task. The others need an extra, and are imported only when asked for.
+    ``memory`` needs no task. The others need an extra, and are imported only when asked for;
+    there the app ``name`` hears only itself, unless the URL has a ``prefix``.
     """
     kind = broker_kind(settings.broker)
     if kind is None:
@@ -25,5 +27,16 @@ async def open_broker(settings: RealtimeConfig) -> AsyncIterator[Broker]:
         from fxtrio.realtime.postgres import open_postgres_broker as open_shared
     else:
         from fxtrio.realtime.redis import open_redis_broker as open_shared
-    async with open_shared(settings.broker, history=settings.history) as broker:
+    async with open_shared(settings, name=name) as broker:
         yield broker
+
+
+def broker_connections(config: Config) -> int:
+    """Return how many connections channels take of the server of the app's database (count)."""
+    kind = broker_kind(config.realtime.broker)
+    if kind is None or kind.name != "postgres":
+        return 0
+    from fxtrio.realtime.postgres import POOL  # an extra
+
+    own, other = urlsplit(config.realtime.broker), urlsplit(config.database.url)
+    return POOL + 1 if (own.hostname, own.port) == (other.hostname, other.port) else 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from typing import Literal, TypeVar
 from weakref import WeakSet
 
@@ -27,6 +28,7 @@ from fxtrio.realtime.presence import (
     Resumed,
 )
 from fxtrio.realtime.transport import Transport
+from fxtrio.unsent import GRACE, process_unsent
 
 Overflow = Literal["close", "drop_oldest"]
 Watcher = TypeVar("Watcher", PresenceEvents, ChannelEvents)
@@ -57,8 +59,9 @@ _GONE = (WebSocketDisconnect, WebSocketDisconnected, OSError)
 class Outbox:
     """The `Subscriber` behind a `channel` block; `run` is its writer.
 
-    ``capacity`` counts messages that wait for the writer. ``on_overflow`` is called
-    once, when the policy is ``close`` and a client did not read.
+    ``capacity`` counts messages that wait for the writer, and ``most`` their bytes; one more
+    than fits is taken. ``on_overflow`` is called once, when a client did not read and the policy
+    is ``close``, or the budget of the process is full.
     """
 
     member: Member
@@ -66,6 +69,10 @@ class Outbox:
     capacity: int
     overflow: Overflow
     on_overflow: Callable[[], None]
+    most: int = 1024**2
+    address: str = ""
+    """As in `fxtrio.unsent.Holder`."""
+
     tells: bool = False
     """Whether its client understands a frame that tells of lost messages (`MissedFrame`)."""
 
@@ -74,6 +81,9 @@ class Outbox:
 
     overflowed: bool = attrs.field(init=False, default=False)
     """Whether the subscription ended because its client did not read."""
+
+    unsent: int = attrs.field(init=False, default=0)
+    """Bytes that wait for the writer."""
 
     _frames: deque[Frame] = attrs.field(init=False, factory=deque)
     # Who has dropped an iterator is told nothing, and costs nothing.
@@ -108,15 +118,14 @@ class Outbox:
         """
         if self._ending:
             return True
-        frames = self._frames
-        if len(frames) >= self.capacity:
+        if len(self._frames) >= self.capacity or self.unsent >= self.most:
             if not self._stalled:
                 return False
             self._overflow(frame)
         elif self._writer is None:
-            frames.append(frame)
+            self._add(frame)
         elif not (urgent and self._write_now(frame)):
-            frames.append(frame)
+            self._add(frame)
             self._wake()
         return True
 
@@ -127,7 +136,7 @@ class Outbox:
 
     async def make_room(self, patience: float) -> bool:
         """Wait a moment for room; False when the client took nothing for ``patience`` seconds."""
-        if self._ending or len(self._frames) < self.capacity:
+        if self._ending or (len(self._frames) < self.capacity and self.unsent < self.most):
             return True
         limit = min(self._taken_at + patience, self._frames[0].published_at + LAG)
         now = trio.current_time()
@@ -165,7 +174,8 @@ class Outbox:
 
     def close(self) -> None:
         """Take no more, forget what waits, and let the writer end what it has begun."""
-        self._frames.clear()
+        while self._frames:
+            self._pop(self._frames.popleft())
         self.finish()
 
     def refuse(self, reason: str) -> None:
@@ -173,8 +183,26 @@ class Outbox:
         self._parting = reason
         self.close()
 
+    def time_left(self, now: float) -> float:
+        """Return how long the client will need: for ever once it has taken nothing for a while."""
+        if not self._frames or now - max(self._taken_at, self._frames[0].published_at) < GRACE:
+            return 0.0
+        return inf
+
+    def cut_off(self) -> None:
+        """Give up on a client that does not read, because the process has no room left."""
+        self._give_up()
+
     async def run(self) -> None:
         """Send what the outbox takes, until it ends or the client is gone."""
+        process_unsent.enter(self)
+        try:
+            await self._run()
+        finally:
+            process_unsent.leave(self)
+            self.close()
+
+    async def _run(self) -> None:
         with self._scope:
             try:
                 while self._frames or self._unfinished or not self._ending:
@@ -187,7 +215,6 @@ class Outbox:
                     await self.transport.close(TRY_AGAIN_LATER, self._parting)
             except _GONE:
                 pass  # which the handler learns by itself
-        self.close()
 
     def _write_now(self, frame: Frame) -> bool:
         """Send a frame past the idle writer; return whether the transport took it."""
@@ -209,25 +236,50 @@ class Outbox:
         frames, taken, size = self._frames, [], 0
         while frames and size < batch:
             frame = frames.popleft()
+            self._pop(frame)
             taken.append(frame)
-            size += len(frame.payload)
+            size += frame.size
         return taken
+
+    def _add(self, frame: Frame) -> None:
+        """Have a frame wait, in front of nothing."""
+        self._frames.append(frame)
+        self._count(frame)
+
+    def _count(self, frame: Frame) -> None:
+        self.unsent += frame.size
+        frame.holders += 1
+        if frame.holders == 1:
+            process_unsent.add(frame.size)
+
+    def _pop(self, frame: Frame) -> None:
+        """Count out a frame that waits no more."""
+        self.unsent -= frame.size
+        frame.holders -= 1
+        if not frame.holders:
+            process_unsent.remove(frame.size)
 
     def _overflow(self, frame: Frame) -> None:
         self._stalled = True
         if self.overflow == "drop_oldest":
             self._drop_oldest()
-            self._frames.append(frame)
+            while self.unsent >= self.most:  # not for the frames that tell of it: those are short
+                self._drop_oldest()
+            self._add(frame)
         else:
-            self.overflowed = True
-            self.refuse(TOO_SLOW)
-            self.on_overflow()
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.overflowed = True
+        self.refuse(TOO_SLOW)
+        self.on_overflow()
 
     def _drop_oldest(self) -> None:
         """Make room for one message; the place where messages are missing stays marked."""
         missed = Missed(0)
         while self._frames:
             oldest = self._frames.popleft()
+            self._pop(oldest)
             if isinstance(oldest, MissedFrame):
                 missed += oldest.missed
             else:
@@ -235,20 +287,22 @@ class Outbox:
                 self.dropped += 1
                 break
         if self._frames and isinstance(following := self._frames[0], MissedFrame):
-            self._frames.popleft()
+            self._pop(self._frames.popleft())
             missed += following.missed
         if self.tells:
-            self._frames.appendleft(MissedFrame(missed, trio.current_time()))
+            told = MissedFrame(missed, trio.current_time())
+            self._frames.appendleft(told)
+            self._count(told)
         for watcher in tuple(self._watchers):
             watcher.offer(Missed(1))
 
     def _tell(self, missed: Missed) -> None:
         """Let the client know between the message before and the one after."""
         if self._frames and isinstance(last := self._frames[-1], MissedFrame):
-            self._frames.pop()
+            self._pop(self._frames.pop())
             missed = last.missed + missed
         # Never two in a row, so there is at most one more of these than of messages.
-        self._frames.append(MissedFrame(missed, trio.current_time()))
+        self._add(MissedFrame(missed, trio.current_time()))
         self._wake()
 
     def _wake(self) -> None:

@@ -16,11 +16,11 @@ from typing import Any
 import psycopg
 import trio
 
-from fxtrio.db.faults import DatabaseBusy
+from fxtrio.config import DatabaseConfig, RealtimeConfig
+from fxtrio.db.faults import DatabaseBusy, PoolerUnsuitable
 from fxtrio.db.postgres import Postgres
 from fxtrio.identity import machine
 from fxtrio.realtime.backend import (
-    ANSWER_LIMIT,
     EPOCH_LIFE,
     LOG_LIFE,
     MEMBERS_LIFE,
@@ -33,7 +33,7 @@ from fxtrio.realtime.postgres_link import BASE64, LARGE, PLAIN, open_connection
 from fxtrio.realtime.postgres_tables import SETUP
 from fxtrio.realtime.remote import RemoteMember, pack_member
 from fxtrio.realtime.shared import SharedBroker, open_shared_broker
-from fxtrio.realtime.store_url import split_prefix
+from fxtrio.realtime.store_url import APP_PREFIX, split_prefix
 
 POOL, WAITERS = 4, 1000
 """Connections for what is published, and those who may wait for one; more are refused (count)."""
@@ -66,24 +66,33 @@ _ERASE = """delete from fx_members as old
 
 
 def open_postgres_broker(
-    url: str, *, history: int = 1000
+    settings: RealtimeConfig, *, name: str = ""
 ) -> AbstractAsyncContextManager[SharedBroker]:
-    """Keep a broker on the PostgreSQL database at ``url`` for as long as the block lasts.
+    """Keep a broker on the PostgreSQL database of ``settings.broker`` as long as the block lasts.
 
     ``postgresql://…`` is what libpq makes of it. Apps that share a database are told apart
-    by ``?prefix=`` (``fx`` by default). ``history`` is the length of a channel's log
-    (count). Raises BrokerUnreachable when there is no server; one that goes away later is
-    waited for.
+    by their ``name``, or by ``?prefix=``. Raises BrokerUnreachable when there is no server;
+    one that goes away later is waited for.
     """
-    return open_shared_broker(_open(url, history))
+    return open_shared_broker(_open(settings, name))
 
 
 @asynccontextmanager
-async def _open(url: str, history: int) -> AsyncIterator[PostgresBackend]:
-    bare, prefix = split_prefix(url)
-    engine = Postgres(bare, size=POOL, waiters=WAITERS)
+async def _open(settings: RealtimeConfig, name: str) -> AsyncIterator[PostgresBackend]:
+    bare, prefix = split_prefix(settings.broker, name=name)
+    database = DatabaseConfig(
+        url=bare,
+        pool=POOL,
+        waiters=WAITERS,
+        connect_timeout=settings.connect_timeout,
+        tcp_user_timeout=settings.tcp_user_timeout,
+        keepalive_idle=settings.keepalive_idle,
+        keepalive_interval=settings.keepalive_interval,
+        keepalive_count=settings.keepalive_count,
+    )
+    engine = Postgres(database)
     try:
-        yield PostgresBackend(engine, prefix, history)
+        yield PostgresBackend(engine, prefix, settings)
     finally:
         engine.close()
 
@@ -100,20 +109,30 @@ class PostgresBackend:
         trio.ClosedResourceError,
     )
 
-    def __init__(self, engine: Postgres, prefix: str, history: int) -> None:
+    def __init__(self, engine: Postgres, prefix: str, settings: RealtimeConfig) -> None:
         self._engine = engine
         self._prefix = prefix
-        self._history = history
+        self._history = settings.history
+        self._answer_timeout = settings.answer_timeout
         self._is_set_up = False
 
     @asynccontextmanager
     async def connect(self, names: Collection[str]) -> AsyncIterator[StoreConnection]:
-        """Open a connection that is subscribed to ``names``."""
+        """Open a connection that is subscribed to ``names``. Raises PoolerUnsuitable."""
         if not self._is_set_up:
+            await self._engine.look()
+            if self._engine.shared:
+                raise PoolerUnsuitable("realtime.broker", "channels")
             await self._do(lambda connection: connection.run_script(SETUP))
             self._is_set_up = True
         forgets = not self._history
-        async with open_connection(self._engine, self._key, names, forgets=forgets) as connection:
+        async with open_connection(
+            self._engine,
+            self._key,
+            names,
+            forgets=forgets,
+            answer_timeout=self._answer_timeout,
+        ) as connection:
             yield connection
 
     async def publish(self, name: str, data: bytes) -> None:
@@ -198,7 +217,7 @@ class PostgresBackend:
 
     async def _do(self, work: Callable[[Any], Any]) -> Any:
         """Lend a connection to ``work``, for as long as a store may take to answer."""
-        with trio.fail_after(ANSWER_LIMIT):
+        with trio.fail_after(self._answer_timeout):
             connection = await self._engine.acquire(reads=False)
             try:
                 return await work(connection)
@@ -208,7 +227,9 @@ class PostgresBackend:
     def _key(self, name: str) -> str:
         """Return what stands for a channel: of one length, and without what no text may hold."""
         text = f"{self._prefix}:{name}".encode("utf-8", "surrogatepass")
-        return blake2b(text, digest_size=16).hexdigest()
+        # "fx:shop" and "room" are not "fx" and "shop:room".
+        person = b"fx.app" if self._prefix.startswith(APP_PREFIX) else b""
+        return blake2b(text, digest_size=16, person=person).hexdigest()
 
 
 def told(data: bytes) -> str:

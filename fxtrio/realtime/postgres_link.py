@@ -14,25 +14,29 @@ from contextlib import asynccontextmanager
 import trio
 from psycopg import Notify
 
-from fxtrio.db.postgres import Postgres, PostgresConnection
-from fxtrio.realtime.backend import ANSWER_LIMIT, Arrival
+from fxtrio.db.postgres import Postgres
+from fxtrio.db.postgres_connection import PostgresConnection
+from fxtrio.realtime.backend import Arrival
 
 PLAIN, BASE64, LARGE = "a", "6", "r"
 """How a message is told: as it is, encoded, or not at all."""
-
-_SILENCE = 5.0
-"""After this long without news, the server is asked whether it is there (seconds)."""
 
 
 class ListeningConnection:
     """A `StoreConnection` to PostgreSQL. Made by `open_connection`."""
 
     def __init__(
-        self, connection: PostgresConnection, key: Callable[[str], str], generation: str
+        self,
+        connection: PostgresConnection,
+        key: Callable[[str], str],
+        generation: str,
+        answer_timeout: float,
     ) -> None:
+        """After ``answer_timeout`` without news, the server is asked whether it is there."""
         self.generation = generation
         self._connection = connection
         self._key = key
+        self._answer_timeout = answer_timeout
         self._names: dict[str, str] = {}  # by what the server calls them
         self._lock = trio.Lock()
         self._waiting = trio.CancelScope()
@@ -46,11 +50,11 @@ class ListeningConnection:
         pgconn = self._connection.raw.pgconn
         while True:
             async with self._lock:
-                with trio.move_on_after(_SILENCE) as self._waiting:
+                with trio.move_on_after(self._answer_timeout) as self._waiting:
                     if not self._wanted:
                         await trio.lowlevel.wait_readable(pgconn.socket)
                 if self._waiting.cancelled_caught and not self._wanted:
-                    with trio.fail_after(ANSWER_LIMIT):
+                    with trio.fail_after(self._answer_timeout):
                         await self._connection.run("select 1")
                 pgconn.consume_input()
                 while (news := pgconn.notifies()) is not None:
@@ -73,7 +77,7 @@ class ListeningConnection:
         self._wanted += 1
         self._waiting.cancel()
         try:
-            with trio.fail_after(ANSWER_LIMIT):
+            with trio.fail_after(self._answer_timeout):
                 async with self._lock:
                     await self._connection.run_script(sql)
         finally:
@@ -96,7 +100,12 @@ class ListeningConnection:
 
 @asynccontextmanager
 async def open_connection(
-    engine: Postgres, key: Callable[[str], str], names: Collection[str], *, forgets: bool
+    engine: Postgres,
+    key: Callable[[str], str],
+    names: Collection[str],
+    *,
+    forgets: bool,
+    answer_timeout: float,
 ) -> AsyncIterator[ListeningConnection]:
     """Keep a connection that listens to ``names`` for as long as the block lasts.
 
@@ -108,7 +117,7 @@ async def open_connection(
         # A server that starts anew has forgotten what is in no log of its own.
         [(began,)] = (await connection.run("select pg_postmaster_start_time()::text")).rows
         generation = secrets.token_hex(8) if forgets else began
-        listening = ListeningConnection(connection, key, generation)
+        listening = ListeningConnection(connection, key, generation, answer_timeout)
         await listening.subscribe(*names)
         yield listening
     finally:

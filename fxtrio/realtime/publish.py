@@ -7,11 +7,13 @@ that is away costs the message and a line in the log, and not the action.
 from __future__ import annotations
 
 import logging
+from typing import Any
 
-from fxtrio.context import current_app
-from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
-from fxtrio.realtime.broker import Broker, BrokerMissing
-from fxtrio.realtime.frames import Message
+from fxtrio.context import current_app, why_no_app
+from fxtrio.errors import BrokerUnreachable
+from fxtrio.raised import application_error
+from fxtrio.realtime.broker import Broker, BrokerMissing, refuse_internal
+from fxtrio.realtime.frames import Message, bounded
 
 log = logging.getLogger("fx.realtime")
 
@@ -24,20 +26,26 @@ async def publish(name: str, message: Message) -> bool:
     message may or may not have arrived. Works in loaders, actions, jobs, endpoints,
     WebSocket handlers and what they start.
 
-    Raises MessageNotEncodable, and BrokerMissing outside a running app.
+    Raises ChannelNameRefused for a name that begins with a NUL character,
+    MessageNotEncodable, MessageTooLarge above `realtime.maxPublish`, and BrokerMissing
+    outside a running app.
     """
+    refuse_internal(name)
     app = current_app()
     if app is None:
-        raise BrokerMissing(name, call="publish")
+        raise BrokerMissing(name, call="publish", cause=why_no_app())
     broker: Broker = app.broker
+    frame = bounded(name, message, app.config.realtime.max_publish)
+    taken: Any = frame if getattr(broker, "takes_frames", False) else message
     try:
-        await broker.publish(name, message)
-    except MessageNotEncodable:
-        raise
+        await broker.publish(name, taken)
     except BrokerUnreachable as error:
         log.error("A message to the channel %r may be lost: %s", name, error)
         return False
-    except Exception:  # a custom broker is application code
-        log.exception("A message to the channel %r may be lost: the broker failed", name)
+    except BaseException as raised:  # a custom broker is application code
+        failure = application_error(raised)
+        log.error(
+            "A message to the channel %r may be lost: the broker failed", name, exc_info=failure
+        )
         return False
     return True

@@ -10,13 +10,11 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-import coredis
 from coredis.exceptions import NoScriptError
-from coredis.retry import NoRetryPolicy
 
+from fxtrio.config import RealtimeConfig
 from fxtrio.identity import machine
 from fxtrio.realtime.backend import (
-    ANSWER_LIMIT,
     EPOCH_LIFE,
     LOG_LIFE,
     MEMBERS_LIFE,
@@ -27,7 +25,14 @@ from fxtrio.realtime.backend import (
     Part,
     StoreConnection,
 )
-from fxtrio.realtime.redis_link import UNREACHABLE, open_connection, read_ident
+from fxtrio.realtime.redis_client import (
+    UNREACHABLE,
+    Client,
+    RedisCommands,
+    RedisServer,
+    open_commands,
+)
+from fxtrio.realtime.redis_link import open_connection, read_ident
 from fxtrio.realtime.remote import RemoteMember, pack_member
 from fxtrio.realtime.shared import SharedBroker, open_shared_broker
 from fxtrio.realtime.store_url import split_prefix
@@ -79,29 +84,23 @@ process with a new epoch, stays."""
 
 
 def open_redis_broker(
-    url: str, *, history: int = 1000
+    settings: RealtimeConfig, *, name: str = ""
 ) -> AbstractAsyncContextManager[SharedBroker]:
-    """Keep a broker on the Redis server at ``url`` for as long as the block lasts.
+    """Keep a broker on the Redis server of ``settings.broker`` for as long as the block lasts.
 
     ``redis://[user:password@]host[:port][/db]``, ``rediss://`` or ``unix://``. Apps that
-    share a server are told apart by ``?prefix=`` (``fx`` by default). ``history`` is the
-    length of a channel's log (count). Raises BrokerUnreachable when there is no server;
-    one that goes away later is waited for.
+    share a server are told apart by their ``name``, or by ``?prefix=``. Raises
+    BrokerUnreachable when there is no server; one that goes away later is waited for.
     """
-    return open_shared_broker(_open(url, history))
+    return open_shared_broker(_open(settings, name))
 
 
 @asynccontextmanager
-async def _open(url: str, history: int) -> AsyncIterator[RedisBackend]:
-    bare, prefix = split_prefix(url)
-    client = coredis.Redis.from_url(
-        bare,
-        retry_policy=NoRetryPolicy(),
-        stream_timeout=ANSWER_LIMIT,
-        connect_timeout=ANSWER_LIMIT,
-    )
-    async with client:
-        yield RedisBackend(client, prefix, history)
+async def _open(settings: RealtimeConfig, name: str) -> AsyncIterator[RedisBackend]:
+    bare, prefix = split_prefix(settings.broker, name=name)
+    server = RedisServer(bare, settings, settings.answer_timeout)
+    async with open_commands(server) as commands:
+        yield RedisBackend(server, commands, prefix, settings.history)
 
 
 class RedisBackend:
@@ -109,20 +108,23 @@ class RedisBackend:
 
     unreachable: tuple[type[Exception], ...] = UNREACHABLE
 
-    def __init__(self, client: coredis.Redis[bytes], prefix: str, history: int) -> None:
-        self._client = client
+    def __init__(
+        self, server: RedisServer, commands: RedisCommands, prefix: str, history: int
+    ) -> None:
+        self._server = server
+        self._ask = commands.ask
         self._prefix = prefix
         self._history = history
         self._hashes: dict[str, str] = {}  # of scripts, by their text
 
     def connect(self, names: Collection[str]) -> AbstractAsyncContextManager[StoreConnection]:
         """Open a connection that is subscribed to ``names``."""
-        return open_connection(self._client, self._channel(""), names)
+        return open_connection(self._server, self._channel(""), names)
 
     async def publish(self, name: str, data: bytes) -> None:
         """Log a message and send it to all processes, in one order for all."""
         if not self._history:
-            await self._client.publish(self._channel(name), data)
+            await self._ask(lambda client: client.publish(self._channel(name), data))
             return
         count = min(self._history, max(1, HISTORY_BYTES // len(data)))
         words = [data, self._channel(name), count, UNHEARD_LIFE]
@@ -130,9 +132,13 @@ class RedisBackend:
 
     async def tell(self, name: str, *data: bytes) -> None:
         """Send what no log keeps."""
-        async with self._client.pipeline(transaction=False) as pipe:
-            for one in data:
-                pipe.publish(self._channel(name), one)
+
+        async def send(client: Client) -> None:
+            async with client.pipeline(transaction=False) as pipe:
+                for one in data:
+                    pipe.publish(self._channel(name), one)
+
+        await self._ask(send)
 
     async def begin(self, name: str) -> Ident:
         """See to it that a channel has a log, and return the place of its newest message."""
@@ -144,9 +150,13 @@ class RedisBackend:
         """Return the place of the newest message of each log; None without a log."""
         if not self._history:
             return [None] * len(names)
-        async with self._client.pipeline(transaction=False) as pipe:
-            asked = [pipe.xrevrange(self._log(name), count=1) for name in names]
-        found = [await one for one in asked]
+
+        async def look(client: Client) -> list[Any]:
+            async with client.pipeline(transaction=False) as pipe:
+                asked = [pipe.xrevrange(self._log(name), count=1) for name in names]
+            return [await one for one in asked]
+
+        found = await self._ask(look)
         return [read_ident(one[0].identifier) if one else None for one in found]
 
     async def read(self, name: str, after: Ident, limit: int) -> Part:
@@ -164,37 +174,47 @@ class RedisBackend:
             part = names[start : start + _KEPT_AT_ONCE]
             keys = [key for name in part for key in (self._members(name), self._log(name))]
             await self._run(_KEEP, keys, [MEMBERS_LIFE, LOG_LIFE])
-        await self._client.expire(self._machine(), MEMBERS_LIFE)
+        await self._ask(lambda client: client.expire(self._machine(), MEMBERS_LIFE))
 
     async def enter(self, epoch: str) -> list[str]:
         """Make a process known; return all processes that are, on its machine."""
-        await self._client.set(self._epoch(epoch), b"", ex=EPOCH_LIFE)
-        await self._client.sadd(self._machine(), [epoch])
-        await self._client.expire(self._machine(), MEMBERS_LIFE)
-        known = await self._client.smembers(self._machine())
+        key, here = self._epoch(epoch), self._machine()
+        await self._ask(lambda client: client.set(key, b"", ex=EPOCH_LIFE))
+        await self._ask(lambda client: client.sadd(here, [epoch]))
+        await self._ask(lambda client: client.expire(here, MEMBERS_LIFE))
+        known = await self._ask(lambda client: client.smembers(here))
         return [one.decode("ascii", "replace") for one in known]
 
     async def renew(self, epoch: str) -> bool:
         """Say that a process lives; False when it has been silent for too long."""
-        return bool(await self._client.expire(self._epoch(epoch), EPOCH_LIFE))
+        key = self._epoch(epoch)
+        return bool(await self._ask(lambda client: client.expire(key, EPOCH_LIFE)))
 
     async def end(self, epoch: str) -> None:
         """Forget a process."""
-        await self._client.delete([self._epoch(epoch)])
-        await self._client.srem(self._machine(), [epoch])
+        await self._ask(lambda client: client.delete([self._epoch(epoch)]))
+        await self._ask(lambda client: client.srem(self._machine(), [epoch]))
 
     async def find_ended(self, epochs: Collection[str]) -> set[str]:
         """Return the processes that have ended, or been silent for `EPOCH_LIFE`."""
-        async with self._client.pipeline(transaction=False) as pipe:
-            asked = {epoch: pipe.exists([self._epoch(epoch)]) for epoch in epochs}
-        return {epoch for epoch, exists in asked.items() if not await exists}
+
+        async def look(client: Client) -> set[str]:
+            async with client.pipeline(transaction=False) as pipe:
+                asked = {epoch: pipe.exists([self._epoch(epoch)]) for epoch in epochs}
+            return {epoch for epoch, exists in asked.items() if not await exists}
+
+        return await self._ask(look)
 
     async def store(self, name: str, members: Sequence[RemoteMember]) -> None:
         """Keep members of a channel."""
         packed = {who.member.id: pack_member(who) for who in members}
-        async with self._client.pipeline(transaction=False) as pipe:
-            pipe.hset(self._members(name), packed)
-            pipe.expire(self._members(name), MEMBERS_LIFE)
+
+        async def write(client: Client) -> None:
+            async with client.pipeline(transaction=False) as pipe:
+                pipe.hset(self._members(name), packed)
+                pipe.expire(self._members(name), MEMBERS_LIFE)
+
+        await self._ask(write)
 
     async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
         """Forget members by their id; with bytes, unless other ones are stored there by now."""
@@ -203,18 +223,20 @@ class RedisBackend:
 
     async def load(self, name: str) -> list[bytes]:
         """Return the members of a channel, packed."""
-        stored = await self._client.hgetall(self._members(name))
+        stored = await self._ask(lambda client: client.hgetall(self._members(name)))
         return list(stored.values())
 
     async def _run(self, script: str, keys: list[str], words: Sequence[Any]) -> Any:
         """Run a script, of which Redis knows the text already, or is told it."""
         known = self._hashes.get(script)
         if known is None:
-            known = self._hashes[script] = str((await self._client.script_load(script)).decode())
+            known = str((await self._ask(lambda client: client.script_load(script))).decode())
+            self._hashes[script] = known
+        digest, args = known, list(words)
         try:
-            return await self._client.evalsha(known, keys, list(words))
+            return await self._ask(lambda client: client.evalsha(digest, keys, args))
         except NoScriptError:  # Redis was restarted
-            return await self._client.eval(script, keys, list(words))
+            return await self._ask(lambda client: client.eval(script, keys, args))
 
     def _channel(self, name: str) -> str:
         return f"{self._prefix}:channel:{name}"

@@ -11,24 +11,10 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
-import coredis
-from coredis.exceptions import RedisError
 from coredis.retry import NoRetryPolicy
 
-from fxtrio.realtime.backend import ANSWER_LIMIT, Arrival, Ident
-
-UNREACHABLE = (
-    RedisError,
-    OSError,
-    TimeoutError,
-    anyio.BrokenResourceError,
-    anyio.ClosedResourceError,
-)
-"""What coredis raises when Redis is gone, hangs, or is still loading."""
-
-_SILENCE = 5.0
-"""After this long without a message, Redis is asked whether it is there (seconds)."""
+from fxtrio.realtime.backend import Arrival, Ident
+from fxtrio.realtime.redis_client import RedisServer
 
 
 class RedisConnection:
@@ -60,19 +46,26 @@ class RedisConnection:
 
 @asynccontextmanager
 async def open_connection(
-    client: coredis.Redis[bytes], prefix: str, names: Collection[str]
+    server: RedisServer, prefix: str, names: Collection[str]
 ) -> AsyncIterator[RedisConnection]:
-    """Keep a connection that is subscribed to ``names`` for as long as the block lasts."""
-    async with client.pubsub(
-        ignore_subscribe_messages=True,
-        retry_policy=NoRetryPolicy(),
-        channels=[prefix + name for name in names],
-        subscription_timeout=ANSWER_LIMIT,
-        max_idle_seconds=_SILENCE,
-    ) as pubsub:
+    """Keep a connection that is subscribed to ``names`` for as long as the block lasts.
+
+    It has a pool of its own: one that breaks is a place that its pool never gets back. After
+    some silence Redis is asked whether it is there.
+    """
+    async with (
+        server.new_client() as client,
+        client.pubsub(
+            ignore_subscribe_messages=True,
+            retry_policy=NoRetryPolicy(),
+            channels=[prefix + name for name in names],
+            subscription_timeout=server.answer_timeout,
+            max_idle_seconds=server.answer_timeout,
+        ) as pubsub,
+    ):
         # Asked last: a server that restarts after this breaks the connection.
-        server = await client.info("server")
-        yield RedisConnection(pubsub, prefix, str(server["run_id"]))
+        told = await client.info("server")
+        yield RedisConnection(pubsub, prefix, str(told["run_id"]))
 
 
 def split(data: bytes) -> tuple[Ident | None, bytes]:

@@ -20,16 +20,20 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from fxtrio.clients import public_network_of
 from fxtrio.encode import valid_text
-from fxtrio.errors import BrokerUnreachable, ClientDisconnected
+from fxtrio.errors import BrokerUnreachable, Busy, ClientDisconnected, MessageTooLarge
+from fxtrio.raised import application_error
+from fxtrio.realtime.broker import ChannelNameRefused
 from fxtrio.realtime.ending import find_ending
 from fxtrio.realtime.inbox import Inbox
 from fxtrio.realtime.outbox import BROKER_AWAY, TRY_AGAIN_LATER
-from fxtrio.tracebacks import line_in_application, trimmed
+from fxtrio.tracebacks import first_of, line_in_application, trimmed
+from fxtrio.unreceived import REASON
 
 Handler = Callable[[WebSocket], Awaitable[object]]
 
-NORMAL, GOING_AWAY, INTERNAL_ERROR = 1000, 1001, 1011
+NORMAL, GOING_AWAY, POLICY_VIOLATION, MESSAGE_TOO_BIG, INTERNAL_ERROR = 1000, 1001, 1008, 1009, 1011
 
 OWN_CODES = 4000
 """Close codes from here on are the application's (RFC 6455, section 7.4.2)."""
@@ -55,7 +59,9 @@ async def serve_websocket(
     The handler gets a WebSocket of its own over the same connection. ``place``
     names it in the log. Only cancellation leaves here.
     """
-    inbox = Inbox(ws.receive, connecting=ws.client_state is WebSocketState.CONNECTING)
+    address = "" if ws.client is None else public_network_of(ws.client.host)
+    connecting = ws.client_state is WebSocketState.CONNECTING
+    inbox = Inbox(ws.receive, connecting=connecting, address=address)
 
     async def send(message: Message) -> None:
         # As an OSError, of which Starlette makes a WebSocketDisconnect once it is accepted.
@@ -81,15 +87,17 @@ async def serve_websocket(
 
     socket = type(ws)(ws.scope, inbox.receive, send)
     socket.client_state, socket.application_state = ws.client_state, ws.application_state
-    failure: Exception | None = None
+    code, reason = NORMAL, ""
     with inbox.known_to(ws.scope):
         try:
             async with trio.open_nursery() as nursery:
+                inbox.give_up = nursery.cancel_scope.cancel
                 nursery.start_soon(_attend, inbox, nursery.cancel_scope, place, grace)
                 try:
                     await handler(socket)
-                except Exception as error:  # application code
-                    failure = error
+                except BaseException as raised:
+                    # Not in a variable: this frame is in its traceback, and holds all there is.
+                    code, reason = _judge(application_error(raised), place, socket)
                 nursery.cancel_scope.cancel()
         except BaseException:
             ending = find_ending(ws.scope)
@@ -97,8 +105,8 @@ async def serve_websocket(
             with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
                 await _close(socket, *(said or (GOING_AWAY, "the server shuts down")))
             raise
-        unanswered = socket.application_state is WebSocketState.CONNECTING
-        code, reason = _judge(failure, place, unanswered=unanswered)
+        if inbox.crowded:
+            code, reason = TRY_AGAIN_LATER, REASON
         if inbox.disconnect is None:
             with trio.move_on_after(_CLOSE_LIMIT):
                 await _close(socket, code, reason)
@@ -124,26 +132,36 @@ async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: floa
     scope.cancel()
 
 
-def _judge(failure: Exception | None, place: str, *, unanswered: bool) -> tuple[int, str]:
-    """Return the close code and reason for how a handler ended, and log what is a defect.
-
-    ``unanswered``: it ended without an answer to the handshake.
-    """
-    if isinstance(failure, ExceptionGroup):
+def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, str]:
+    """Return the close code and reason for how a handler failed, and log what is a defect."""
+    if isinstance(failure, BaseExceptionGroup):
         disconnects, others = failure.split(
-            (WebSocketDisconnect, ClientDisconnected, BrokerUnreachable)
+            (WebSocketDisconnect, ClientDisconnected, BrokerUnreachable, Busy)
         )
-        failure = others if disconnects is None or others is not None else _first(disconnects)
-    if failure is None or isinstance(failure, ClientDisconnected):
+        if others is not None:
+            failure = others
+        elif disconnects is not None:
+            failure = first_of(disconnects)
+    if isinstance(failure, ClientDisconnected):
         return NORMAL, ""
     if isinstance(failure, BrokerUnreachable):
         log.error("%s failed: %s", place, failure)
         return TRY_AGAIN_LATER, BROKER_AWAY
+    if isinstance(failure, MessageTooLarge):
+        log.warning("%s ended: %s", place, failure)  # most often a client's text, sent on
+        return MESSAGE_TOO_BIG, "the message is too large"
+    if isinstance(failure, ChannelNameRefused):
+        log.warning("%s ended: %s", place, failure)  # most often a name that a visitor chose
+        return POLICY_VIOLATION, "there is no such channel"
+    if isinstance(failure, Busy):
+        log.error("%s failed: %s", place, failure)
+        return TRY_AGAIN_LATER, failure.message
     if isinstance(failure, WebSocketException):
         return failure.code, failure.reason
     if isinstance(failure, WebSocketDisconnect):
         return (failure.code, failure.reason) if _may_be_sent(failure.code) else (NORMAL, "")
     # What Starlette raises for a WebSocket that is used too early is a RuntimeError.
+    unanswered = socket.application_state is WebSocketState.CONNECTING
     if unanswered and isinstance(failure, RuntimeError) and _is_of_starlette(failure):
         line = line_in_application(failure)
         at = f"in line {line} " if line else ""
@@ -158,16 +176,10 @@ def _judge(failure: Exception | None, place: str, *, unanswered: bool) -> tuple[
     return INTERNAL_ERROR, "an unexpected error occurred"
 
 
-def _is_of_starlette(failure: Exception) -> bool:
+def _is_of_starlette(failure: BaseException) -> bool:
     """Tell whether a WebSocket itself has raised ``failure``."""
     frames = traceback.extract_tb(failure.__traceback__)
     return bool(frames) and frames[-1].filename == inspect.getfile(WebSocket)
-
-
-def _first(group: ExceptionGroup[Exception]) -> Exception:
-    """Return the first exception in a group that is not a group itself."""
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, ExceptionGroup) else first
 
 
 def _may_be_sent(code: int) -> bool:
@@ -188,7 +200,7 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
 
 async def _refuse(socket: WebSocket, code: int) -> None:
     """Answer a handshake that the handler left unanswered: 403, or 5xx where it failed."""
-    status = {INTERNAL_ERROR: 500, GOING_AWAY: 503}.get(code)
+    status = {INTERNAL_ERROR: 500, GOING_AWAY: 503, TRY_AGAIN_LATER: 503}.get(code)
     if status is not None and "websocket.http.response" in (socket.scope.get("extensions") or {}):
         response = PlainTextResponse("The connection could not be opened.\n", status)
         await socket.send_denial_response(response)

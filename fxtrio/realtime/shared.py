@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+import attrs
 import trio
 
 from fxtrio.errors import BrokerUnreachable
@@ -30,8 +31,9 @@ from fxtrio.realtime.remote import (
 from fxtrio.realtime.shared_roster import PROCESSES, SharedRoster
 from fxtrio.realtime.topics import Topics
 
-BACKLOG = 1024
-"""Messages of a channel that may wait for its slower readers; then these are not waited for."""
+BACKLOG, BACKLOG_BYTES = 1024, 1024 * 1024
+"""Messages of a channel, and bytes of them, that may wait for its slower readers; then these are
+not waited for."""
 
 _SETTLING = 1.0
 """Longest pause between two parts of a log while slower readers catch up (seconds)."""
@@ -61,8 +63,37 @@ async def open_shared_broker(
         raise failure
 
 
+@attrs.define(eq=False)
+class _Backlog:
+    """What has come on a channel while some of its readers had no room."""
+
+    items: deque[Frame | Notice] = attrs.field(factory=deque)
+    size: int = 0
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.items) >= BACKLOG or self.size >= BACKLOG_BYTES
+
+    def append(self, item: Frame | Notice) -> None:
+        self.items.append(item)
+        self.size += item.size if isinstance(item, Frame) else 0
+
+    def popleft(self) -> Frame | Notice:
+        item = self.items.popleft()
+        self.size -= item.size if isinstance(item, Frame) else 0
+        return item
+
+
 class SharedBroker:
     """Reaches the subscribers of all processes. A `PresenceBroker`; see `open_shared_broker`."""
+
+    takes_frames = True
+    """Whether `publish` takes what is encoded already."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether the store is reached, as far as is known."""
+        return self._link.connected
 
     def __init__(self, backend: Backend, nursery: trio.Nursery) -> None:
         self._backend = backend
@@ -78,7 +109,7 @@ class SharedBroker:
             on_part=self._settle,
             always=[PROCESSES],
         )
-        self._backlogs: dict[str, deque[Frame | Notice]] = {}
+        self._backlogs: dict[str, _Backlog] = {}
         self._gates: dict[str, trio.Lock] = {}
         self._published = 0
 
@@ -156,7 +187,7 @@ class SharedBroker:
         else:
             late = self._topics.offer(name, message)
             if late:
-                self._backlogs[name] = deque()
+                self._backlogs[name] = _Backlog()
                 self._nursery.start_soon(self._catch_up, name, message, late)
 
     def _tell(self, name: str, event: Notice) -> None:
@@ -170,7 +201,9 @@ class SharedBroker:
         """Let the readers of a channel have their turn, and the slower ones a moment."""
         await trio.lowlevel.checkpoint()
         with trio.move_on_after(_SETTLING):
-            while len(self._backlogs.get(name, ())) >= BACKLOG:  # noqa: ASYNC110  # it shrinks
+            while (  # noqa: ASYNC110  # it shrinks
+                backlog := self._backlogs.get(name)
+            ) is not None and backlog.is_long:
                 await trio.sleep(_MOMENT)
 
     async def _catch_up(self, name: str, frame: Frame, late: list[Subscriber]) -> None:
@@ -179,11 +212,11 @@ class SharedBroker:
         try:
             while True:
                 await self._topics.deliver_late(
-                    name, frame, late, in_a_hurry=lambda: len(backlog) >= BACKLOG
+                    name, frame, late, in_a_hurry=lambda: backlog.is_long
                 )
                 late = []
                 while not late:
-                    if not backlog:
+                    if not backlog.items:
                         return
                     late, frame = self._next(name, backlog.popleft(), frame)
         finally:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.identity import is_dead, is_here, new_identity, wait_dead
+from fxtrio.identity import epoch_of, is_dead, is_here, new_identity, split_epoch, wait_dead
 from fxtrio.realtime.backend import Backend, reaching
 from fxtrio.realtime.presence import Joined, Left, Member, PresenceEvent
 from fxtrio.realtime.remote import (
@@ -52,6 +52,8 @@ class SharedRoster:
         self._away: tuple[type[Exception], ...] = (*backend.unreachable, BrokerUnreachable)
         self._notice = notice
         self._nursery = nursery
+        self._identity = new_identity()
+        self._number = 0
         self._epoch = ""
         self._channels: dict[str, dict[str, RemoteMember]] = {}
         self._own: dict[str, dict[str, Member]] = {}
@@ -68,13 +70,16 @@ class SharedRoster:
         Raises BrokerUnreachable.
         """
         with reaching(self._backend, "realtime", "store who is there"):
-            former, self._epoch = self._epoch, new_identity()
+            former = self._epoch
+            self._number += 1
+            self._epoch = epoch_of(self._identity, self._number)
             neighbours = await self._backend.enter(self._epoch)
             for name, own in tuple(self._own.items()):
                 await self._store(name, *own.values())
                 await self._load(name)
-            if former:
-                await self._end(former)
+            mine = {epoch for epoch in (former, *neighbours) if self._is_own(epoch)}
+            for epoch in mine - {self._epoch}:  # also those whose end could not be told
+                await self._end(epoch)
             for epoch in neighbours:
                 self._attend(epoch)
             await self._backend.tell(PROCESSES, pack(EpochNews(True, self._epoch)))
@@ -123,7 +128,7 @@ class SharedRoster:
 
     def hear_of_epoch(self, news: EpochNews) -> None:
         """Take news of another process itself."""
-        if news.epoch == self._epoch:
+        if self._is_own(news.epoch):
             return
         if news.begun:
             self._attend(news.epoch)
@@ -203,9 +208,24 @@ class SharedRoster:
     # --- other processes on this machine
 
     def _attend(self, epoch: str) -> None:
-        if is_here(epoch) and epoch != self._epoch and epoch not in self._neighbours:
-            self._neighbours[epoch] = trio.CancelScope()
-            self._nursery.start_soon(self._wait_for_end, epoch, self._neighbours[epoch])
+        """Wait for the end of a process, once: its newest epoch stands for those before.
+
+        That one of them has ended may never have been told, as while the store was away.
+        """
+        if not is_here(epoch) or self._is_own(epoch) or epoch in self._neighbours:
+            return
+        who, number = split_epoch(epoch)
+        for other in [*self._neighbours]:
+            identity, known = split_epoch(other)
+            if identity == who and known > number:
+                return
+            if identity == who:
+                self._forget(other)
+        self._neighbours[epoch] = trio.CancelScope()
+        self._nursery.start_soon(self._wait_for_end, epoch, self._neighbours[epoch])
+
+    def _is_own(self, epoch: str) -> bool:
+        return split_epoch(epoch)[0] == self._identity
 
     async def _wait_for_end(self, epoch: str, scope: trio.CancelScope) -> None:
         """Tell all when a process on this machine has ended, unless somebody else does first."""

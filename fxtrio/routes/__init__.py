@@ -5,13 +5,14 @@ served. Both read patterns such as ``/blog/[id]`` in the same way.
 Begin with `plan`.
 """
 
-from fxtrio.routes.matched import MatchedRoute, RouteKind, route_of
+from fxtrio.routes.matched import GUARDS, MatchedRoute, RouteKind, route_of
 from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
 from fxtrio.routes.plan import plan, scan
 from fxtrio.routes.router import Router, folder_router
 from fxtrio.routes.tree import ApiFile, BoundaryFile, LayoutFile, PageFile, PageTree
 
 __all__ = [
+    "GUARDS",
     "ApiFile",
     "BoundaryFile",
     "Kind",

@@ -7,6 +7,7 @@ for hooks, loaders and actions.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -18,6 +19,29 @@ SCOPE_KEY = "fx.route"
 """Key of the ASGI scope that holds the `MatchedRoute`, its ``params`` left out."""
 
 RouteKind = Literal["page", "markdown", "action", "websocket", "api", "not-found"]
+
+FileKind = Literal["page", "endpoint"]
+"""What the file of a route is: a page file, or a Python file of an `api` folder."""
+
+HookList = Literal["pages", "actions", "apis", "websockets"]
+"""A list of hooks in ``routeMiddleware``."""
+
+GUARDS: Mapping[tuple[FileKind, RouteKind], tuple[HookList, ...]] = MappingProxyType(
+    {
+        ("page", "page"): ("pages",),
+        ("page", "markdown"): ("pages",),
+        ("page", "action"): ("pages", "actions"),
+        ("page", "websocket"): ("pages", "websockets"),
+        ("page", "not-found"): ("pages",),
+        ("endpoint", "api"): ("apis",),
+        ("endpoint", "websocket"): ("apis", "websockets"),
+    }
+)
+"""Whose hooks stand before each form of each kind of file, outermost first.
+
+What is not in it is no form of such a file. Hooks of ``not-found`` are asked only where
+loaders would run that are not public.
+"""
 
 
 @attrs.frozen(kw_only=True)

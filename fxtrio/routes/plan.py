@@ -82,6 +82,10 @@ class _Planner:
         if any(map(_ignored, (*folder, name))):
             return
         source = "/".join((self.pages_dir, *folder, name))
+        shown = source.encode(errors="backslashreplace").decode()
+        if shown != source:  # bytes that are no text stand for themselves in Python
+            self._refuse(shown, shown.rpartition("/")[2], "is not UTF-8. Rename it")
+            return
         stem, dot, extension = name.rpartition(".")
         suffix = dot + extension
         in_api = "api" in folder

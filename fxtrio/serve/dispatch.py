@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import msgspec
 import trio
-from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.responses import Response
@@ -21,6 +20,7 @@ from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.policy.patterns import pattern_of
 from fxtrio.policy.routes import Policies
+from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.actions.call import ActionEvent
 from fxtrio.serve.actions.plain_forms import show_again
@@ -32,7 +32,7 @@ from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.openapi.answer import PATH as OPENAPI
 from fxtrio.serve.openapi.answer import DocumentFile, answer_openapi
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
-from fxtrio.serve.pages.failure import NOT_FOUND, plain_problem, repeated_header
+from fxtrio.serve.pages.failure import DEFECT, NOT_FOUND, plain_problem, repeated_header
 from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
@@ -42,14 +42,14 @@ from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.client_protocol import ACTIONS
-from fxtrio.serve.request.entry import enter, is_preflight
+from fxtrio.serve.request.entry import enter, enter_listing, is_preflight
+from fxtrio.serve.request.evaluations import Evaluations
 from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.page_again import PAGES, PageAgain
 from fxtrio.serve.request.proof import TOKEN
 from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.refusal import (
-    UNEXPECTED,
     Refused,
     forgery_reply,
     refusal_reply,
@@ -61,9 +61,10 @@ from fxtrio.serve.request.reply import (
     NOTHING,
     Answer,
     Reply,
+    not_read,
     redirected,
 )
-from fxtrio.serve.request.send import completing, send_answer
+from fxtrio.serve.request.send import completing, send_answer, send_or_fail
 from fxtrio.serve.respond import respond
 from fxtrio.serve.sockets import serve_socket
 from fxtrio.tracebacks import trimmed
@@ -83,6 +84,8 @@ class Dispatcher:
         public: Folder,
         openapi: DocumentFile | None,
         routes: list[BaseRoute],
+        csp_reports: CspReports,
+        evaluations: Evaluations,
     ) -> None:
         """``routes`` are Starlette routes of plugins and the application; they go first.
 
@@ -94,7 +97,8 @@ class Dispatcher:
         self._public = public
         self._openapi = openapi
         self._routes = routes
-        self._csp_reports = CspReports()
+        self._csp_reports = csp_reports
+        self._evaluations = evaluations
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request or WebSocket."""
@@ -121,16 +125,17 @@ class Dispatcher:
             if self._routes and await self._serve_route(running, event):
                 return None
             answer = await self._answer(running, event)
-        except Exception as error:  # a defect of ours, or of an application's route
+        except BaseException as raised:  # a defect of ours, or of an application's route
+            error = application_error(raised)
             named = event.scope["method"], event.scope["path"]
             log.error("%s %r failed", *named, exc_info=trimmed(error))
-            answer = self._told(event, PageProblem(UNEXPECTED, 500, "ServerError"))
+            answer = self._told(event, DEFECT)
         answer = event.audience.take(answer, event.draft)
         try:
-            await send_answer(event, answer)
+            await send_or_fail(event, answer, partial(self._told, event, DEFECT))
         finally:  # what was promised to follow is done, also when the client is gone
             if event.background_tasks:
-                await running.background.run(_background_tasks(event))
+                await running.background.run(event.take_background_tasks())
 
     def _told(self, event: RequestEvent, problem: PageProblem) -> Reply:
         """Return what a client learns of a problem: as JSON where it asks for data."""
@@ -141,18 +146,19 @@ class Dispatcher:
     async def _answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
         site = self._site
-        scope = event.scope
-        path = event.path
+        scope, path = event.scope, event.path
         if path.startswith("/api/__"):
             own = self._own_endpoint(path)
             if own is not None:
                 return await own(running, event)
         if path.startswith("/_fx/"):
             return await self._assets.answer(event, path[4:]) or _no_such_file()
-        if scope["path"] in _PROBES or path in _PROBES:
-            return self._answer_probe(path)
+        probe = path if path in _PROBES else scope["path"].removeprefix(site.root)
+        if probe in _PROBES:  # with the base URL and without it
+            return await self._answer_probe(probe)
         if self._openapi is not None and path == OPENAPI:
-            return await answer_openapi(site, self._openapi, event)
+            refusal = await enter_listing(event, site.policies, OPENAPI, running.count)
+            return refusal or await answer_openapi(site, self._openapi, event, self._evaluations)
         if self._public.may_have(path):
             found = await self._public.answer(event, path)
             if found is not None:
@@ -189,10 +195,8 @@ class Dispatcher:
         if isinstance(route, ApiRoute):
             event.scope[SCOPE_KEY] = site.matched["api", route.pattern]
             return await answer_api(site, running, event, route.source, params)
-        method = event.scope["method"]
-        if method not in ("GET", "HEAD"):
-            status = 204 if method == "OPTIONS" else 405
-            return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
+        if event.scope["method"] not in ("GET", "HEAD"):
+            return not_read(event.scope["method"])
         page = self._page(running, event, route, params)
         cache = self._lifetime.cache
         if site.markdown is not None and not event.navigation and wants_markdown(event):
@@ -231,10 +235,15 @@ class Dispatcher:
     ) -> Answer | None:
         """Return `/llms.txt` or a page's Markdown; None when the path is neither."""
         site = self._site
-        if event.scope["method"] not in ("GET", "HEAD"):
-            return None
+        method = event.scope["method"]
+        readable = method in ("GET", "HEAD")
         if event.path == "/llms.txt":
-            return await answer_llms_txt(site, markdown, event.request)
+            if not readable:
+                return not_read(method)
+            refusal = await enter_listing(event, site.policies, event.path, running.count)
+            return refusal or await answer_llms_txt(
+                site, markdown, event.request, self._evaluations
+            )
         path = page_of_markdown(event)
         match = site.router.match(path.path, path.sent) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
@@ -244,6 +253,8 @@ class Dispatcher:
             answered = await self._enter(site.policies, running, event, pattern, False)
             if answered is not None:
                 return answered
+        if not readable:
+            return not_read(method)
         page = self._page(running, event, match[0], match[1])
         event.scope[SCOPE_KEY] = site.matched["markdown", pattern]
         form = MarkdownForm(markdown, path)
@@ -272,10 +283,16 @@ class Dispatcher:
     async def _answer_csp_report(self, running: Running, event: RequestEvent) -> Answer:
         return await answer_csp_report(self._csp_reports, event, trio.current_time())
 
-    def _answer_probe(self, path: str) -> Answer:
-        if path.endswith("/healthz") or self._lifetime.ready:
+    async def _answer_probe(self, probe: str) -> Answer:
+        """Say that the process lives, or whether it should be sent requests, and why not."""
+        if probe != "/readyz":
             return Reply(200, b'{"ok":true}', JSON, [NO_STORE])
-        return Reply(503, b'{"ok":false}', JSON, [NO_STORE])
+        running = self._lifetime.running
+        if running is None or not self._lifetime.ready:
+            return Reply(503, b'{"ok":false,"checks":{"process":"stopping"}}', JSON, [NO_STORE])
+        ready, found = await running.readiness.look()
+        body = msgspec.json.encode({"ok": ready, "checks": found})
+        return Reply(200 if ready else 503, body, JSON, [NO_STORE])
 
     async def _answer_not_found(self, running: Running, event: RequestEvent) -> Answer:
         site = self._site
@@ -337,7 +354,7 @@ class Dispatcher:
             except MultiPartException as error:
                 await send_answer(event, refusal_reply(Refused(error.message, 400)))
             except (ActionError, LoaderError, HTTPException, Redirect) as error:
-                known = unwrap(error, event.draft)
+                known = unwrap(error, event.draft, f"{event.scope['method']} {event.path}")
                 if isinstance(known, Redirect):
                     await send_answer(event, redirected(known, navigation=False))
                 else:
@@ -346,15 +363,7 @@ class Dispatcher:
         return False
 
 
-def _background_tasks(event: RequestEvent) -> list[BackgroundTask]:
-    """Return the work that follows a response. The end of the body is its, which may read it."""
-    if event.background_tasks and event.body is not None:
-        event.background_tasks.append(BackgroundTask(event.body.aclose))
-        event.body = None
-    return event.background_tasks
-
-
-_PROBES = frozenset({"/healthz", "/readyz"})
+_PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 _PAGE_LIKE = frozenset({b"document", b"empty", b"iframe", b"frame"})
 
 
@@ -365,6 +374,6 @@ def _no_such_file() -> Reply:
 def _moved(site: Site, event: RequestEvent, path: PagePath, *, status: int = 308) -> Response:
     """Redirect to the page at ``path``, the query kept."""
     query = event.scope["query_string"].decode("latin-1")
-    url = quote(site.config.base_url, safe=SAFE_IN_PATHS) + path.raw.decode("latin-1")
+    url = quote(site.base_url, safe=SAFE_IN_PATHS) + path.raw.decode("latin-1")
     location = f"{url}?{query}" if query else url
     return Response(status_code=status, headers={"location": location})

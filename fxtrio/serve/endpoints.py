@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from fxtrio.encode import encode
 from fxtrio.errors import ActionError, Busy, LoaderError, Redirect
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.endpoint_code import EndpointCode
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.running import Running
@@ -19,7 +20,7 @@ from fxtrio.serve.request import csrf
 from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
-from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.raised import require_status, unwrap
 from fxtrio.serve.request.refusal import (
     UNEXPECTED,
     Refused,
@@ -54,15 +55,16 @@ async def answer_api(
                 if verdict:
                     return forgery_reply(verdict)
             answer: Answer | Redirect | None = await run_hooks(
-                site.hooks.apis, request, event.audience
+                site.hooks.before("endpoint", "api"), request, event.audience
             )
             if answer is None:
                 answer = await _call(site.endpoints[source], request, source)
             if isinstance(answer, Redirect):
                 return redirected(answer, navigation=False)
             return answer
-        except (Exception, SystemExit) as error:  # application code
-            return _failed(site, source, unwrap(error, event.draft))
+        except BaseException as raised:
+            error = application_error(raised)
+            return _failed(site, source, unwrap(error, event.draft, source))
     log.error("%s", DeadlinePassed(source, limit))
     return refusal_reply(Refused("The endpoint took too long.", 504))
 
@@ -91,9 +93,11 @@ async def _call(code: EndpointCode, request: Request, source: str) -> Answer | R
         reply.headers.append((b"allow", code.allowed.encode()))
         return reply
     value = await function(request)
+    if isinstance(value, Response):
+        require_status(value.status_code, source)
     if isinstance(value, (Response, Redirect)):
         return value
     status = 200
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], int):
-        value, status = value
+    if isinstance(value, tuple) and len(value) == 2:
+        value, status = value[0], require_status(value[1], source)
     return Reply(status, encode(value, place=source), JSON)

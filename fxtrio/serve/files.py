@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
@@ -21,6 +22,10 @@ from fxtrio.serve.request.event import RequestEvent
 _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATE = "public, max-age=0, must-revalidate"
 
+_HIDDEN = re.compile(r"/\.(?!well-known/)")
+"""A file or folder that is hidden, such as `.git`; `.well-known` is there to be asked for
+(RFC 8615)."""
+
 _LONGEST_RANGE = 200
 """Longer ones ask for thousands of parts, each of which is a read in a thread (bytes)."""
 
@@ -28,7 +33,8 @@ _LONGEST_RANGE = 200
 class Folder:
     """Files below one folder, with ETag and ranges; nothing outside it.
 
-    Of a listed build the source maps stay here: they hold the code of the pages.
+    Of a listed build the source maps stay here: they hold the code of the pages. Of other
+    folders hidden files do.
     """
 
     def __init__(
@@ -61,6 +67,8 @@ class Folder:
 
     def may_have(self, name: str) -> bool:
         """Whether a file of that name, with its leading slash, may exist."""
+        if not self._immutable and _HIDDEN.search(name):
+            return False
         if self._names is not None:
             if name in self._names:
                 return True

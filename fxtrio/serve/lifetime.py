@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import attrs
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import attrs
+import trio
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fxtrio.context import RequestContext, current, running_here
+from fxtrio.errors import AppNotRunning
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.pages.running import Running
+from fxtrio.unreceived import process_unreceived
+from fxtrio.unsent import process_unsent
 
 
 @attrs.define(eq=False)
@@ -20,3 +29,34 @@ class Lifetime:
 
     ready: bool = False
     """Whether `/readyz` says so; False again as soon as the shutdown begins."""
+
+    @contextmanager
+    def serving(self, running: Running, cache: ResponseCache | None) -> Iterator[None]:
+        """Let requests be served with ``running`` for as long as the block lasts."""
+        self.running, self.cache, self.ready = running, cache, True
+        process_unsent.capacity = running.app.config.limits.unsent
+        process_unreceived.capacity = running.app.config.limits.messages
+        try:
+            with running_here(running.app, trio.lowlevel.current_trio_token()):
+                yield
+        finally:
+            self.running, self.cache, self.ready = None, None, False
+
+
+class Entered:
+    """Lets middleware belong to the app, as what it is wrapped around does."""
+
+    def __init__(self, app: ASGIApp, lifetime: Lifetime) -> None:
+        self._app = app
+        self._lifetime = lifetime
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or WebSocket. Raises AppNotRunning."""
+        running = self._lifetime.running
+        if running is None:
+            raise AppNotRunning
+        token = current.set(RequestContext(running.app))
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            current.reset(token)

@@ -31,7 +31,7 @@ class Replaceable:
 
     def __init__(self, dispatcher: ASGIApp) -> None:
         self._dispatcher = dispatcher
-        self._sockets: set[_Socket] = set()
+        self._sockets: dict[_Socket, None] = {}  # in order, which a set has not
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request or WebSocket."""
@@ -55,11 +55,11 @@ class Replaceable:
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         with trio.CancelScope() as handling:
             socket = _Socket(scope, handling)
-            self._sockets.add(socket)
+            self._sockets[socket] = None
             try:
                 await self._dispatcher(scope, receive, send)
             finally:
-                self._sockets.discard(socket)
+                self._sockets.pop(socket, None)
         if handling.cancelled_caught:
             closing: dict[str, Any] = {"type": "websocket.close", "code": _SERVICE_RESTART}
             await send(closing)

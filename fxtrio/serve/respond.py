@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Protocol
 
+from fxtrio.raised import application_error
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.request.reply import NOTHING, Answer
@@ -29,7 +30,7 @@ class Form(Protocol):
         """Run the loaders and return what they show; None when the page has no such form."""
         ...
 
-    async def fail(self, page: PageEvent, error: Exception) -> Answer:
+    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
         """Return what is shown of an error that application code raised, or raise it again."""
         ...
 
@@ -61,8 +62,8 @@ async def respond(page: PageEvent, form: Form, *, cache: ResponseCache | None) -
             page.event.audience.admit(page.event.draft)
             stored = None if cache is None else await cache.obtain(page, form.stored_as(page))
             return stored or await form.make(page, watched)
-        except Exception as error:  # application code
-            return await form.fail(page, error)
+        except BaseException as raised:
+            return await form.fail(page, application_error(raised))
     if watched.gone:
         return NOTHING
     late = watched.culprit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from math import ceil
 from typing import Any
 
 import trio
@@ -12,13 +13,14 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Send
 from starlette.websockets import WebSocket, WebSocketState
 
-from fxtrio.errors import ActionError, LoaderError, Redirect
+from fxtrio.errors import ActionError, Busy, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
 from fxtrio.policy.counting import Count
 from fxtrio.policy.patterns import pattern_of
+from fxtrio.raised import application_error
 from fxtrio.realtime.ending import known_ending
 from fxtrio.realtime.serve import serve_websocket
-from fxtrio.routes.matched import SCOPE_KEY
+from fxtrio.routes.matched import SCOPE_KEY, FileKind
 from fxtrio.serve.pages.failure import log_failure, repeated_header
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageSocket
@@ -74,14 +76,15 @@ async def _serve_page(
     if found is None:
         await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return
-    handler, place, pattern = found
+    handler, place, pattern, file = found
     if not await _admit(site, event, socket, pattern, count):
         return
-    hooks = (*site.hooks.pages, *site.hooks.websockets)
+    hooks = site.hooks.before(file, "websocket")
     try:
         answer = await run_hooks(hooks, socket, event.audience)
-    except Exception as error:  # application code
-        answer = _hook_failed(unwrap(error, event.draft), f"{place}: a route hook")
+    except BaseException as raised:
+        by = f"{place}: a route hook"
+        answer = _hook_failed(unwrap(application_error(raised), event.draft, by), by)
     if isinstance(answer, Redirect):
         answer = Response(status_code=answer.status, headers={"location": answer.url})
     if answer is not None:
@@ -104,17 +107,20 @@ async def _admit(
     return False
 
 
-def _hook_failed(error: Exception, place: str) -> Response | Redirect:
+def _hook_failed(error: BaseException, place: str) -> Response | Redirect:
     if isinstance(error, Redirect):
         return error
     if isinstance(error, LoaderError):
         return JSONResponse({"ok": False, "error": error.message}, error.status_code)
     log_failure(error, place)
+    if isinstance(error, Busy):
+        later = {"retry-after": str(ceil(error.retry_after))}
+        return JSONResponse({"ok": False, "error": error.message}, 503, later)
     return JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
 
 
-def _find(site: Site, event: RequestEvent) -> tuple[Handler, str, str] | None:
-    """Return the handler for the path, its name for the log, and its route's pattern."""
+def _find(site: Site, event: RequestEvent) -> tuple[Handler, str, str, FileKind] | None:
+    """Return the handler for the path, its name for the log, its route's pattern and file kind."""
     match = site.router.match(event.path, event.raw_path)
     if match is None:
         return None
@@ -124,11 +130,11 @@ def _find(site: Site, event: RequestEvent) -> tuple[Handler, str, str] | None:
     if isinstance(route, ApiRoute):
         handler = site.endpoints[route.source].websocket
         place = f"{route.source}: websocket()"
-        return None if handler is None else (handler, place, route.pattern)
+        return None if handler is None else (handler, place, route.pattern, "endpoint")
     code = site.plans[route.view].inner
     if code.websocket is None:
         return None
-    return code.websocket, f"{code.module.source}: websocket()", route.pattern
+    return code.websocket, f"{code.module.source}: websocket()", route.pattern, "page"
 
 
 async def _refuse(socket: WebSocket, response: Response) -> None:

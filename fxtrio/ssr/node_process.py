@@ -17,6 +17,7 @@ from typing import IO, Final
 import attrs
 import trio
 
+from fxtrio.limiters import limiter_of
 from fxtrio.processes import wait_for_end
 from fxtrio.ssr.launch import Launch, LaunchedNode, launch_node
 from fxtrio.ssr.logs import log
@@ -83,7 +84,9 @@ async def open_node(launch: Launch) -> AsyncIterator[NodeProcess]:
     launched = take_prestarted(launch)
     if launched is None:
         # In a thread, since the system may have to fetch the program first.
-        launched = await trio.to_thread.run_sync(launch_node, launch)
+        launched = await trio.to_thread.run_sync(
+            launch_node, launch, limiter=limiter_of("processes")
+        )
     with closing(launched):
         node = NodeProcess(launched, _stream(launched.stdout), _stream(launched.stderr))
         try:

@@ -12,8 +12,9 @@ import os
 import re
 import time
 from collections import deque
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import trio
@@ -21,10 +22,11 @@ from hypercorn.config import Config
 from hypercorn.logging import Logger
 from hypercorn.trio.statsd import StatsdLogger
 
+from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.http1.opening import show_address
+from fxtrio.log import Form
 from fxtrio.repeats import lines_of_clients
-
-Form = Literal["console", "json"]
+from fxtrio.supervise.hidden import hiding
 
 _WRITE_INTERVAL = 0.2
 _FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
@@ -32,6 +34,7 @@ _MOST_WAITING = 20_000
 _LINE_FEED = 10
 _LOST = "lines of the access log were lost\n"
 _log = logging.getLogger("fx.server")
+Hide = Callable[[bytes], bytes]
 _Request = tuple[
     float,  # seconds since 1970
     tuple[str, int] | None,  # the client
@@ -56,10 +59,15 @@ def escape(data: bytes) -> str:
 
 
 class AccessLog:
-    """Lines for requests, in the form of ``form``, written to a descriptor."""
+    """Lines for requests, in the form of ``form``, written to a descriptor.
 
-    def __init__(self, form: Form, descriptor: int) -> None:
-        self._format = _console if form == "console" else _json
+    The values of the parameters ``hidden`` are in none of them.
+    """
+
+    def __init__(
+        self, form: Form, descriptor: int, *, hidden: Iterable[str] = HIDDEN_PARAMETERS
+    ) -> None:
+        self._format = partial(_console if form == "console" else _json, hiding(hidden))
         self._descriptor = descriptor
         self._is_json = form == "json"
         self._waiting: deque[_Request] = deque()
@@ -219,30 +227,30 @@ def _universal_time(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
-def _console(request: _Request) -> str:
+def _console(hide: Hide, request: _Request) -> str:
     at, client, verb, path, query, version, status, sent, seconds, *_ = request
     return (
         f"[{_local_time(int(at))}] {show_address(client)} "
-        f'"{verb} {_target(path, query)} HTTP/{version}" '
+        f'"{verb} {_target(path, hide(query))} HTTP/{version}" '
         f"{'-' if status is None else status} {'-' if sent is None else sent} "
         f"{seconds * 1000:.1f}ms\n"
     )
 
 
-def _json(request: _Request) -> str:
+def _json(hide: Hide, request: _Request) -> str:
     at, client, verb, path, query, version, status, sent, seconds, headers, request_id = request
     line: dict[str, object] = {
         "time": f"{_universal_time(int(at))}.{int(at % 1 * 1000):03d}Z",
         "client": None if client is None else client[0],
         "method": verb,
-        "target": _target(path, query),
+        "target": _target(path, hide(query)),
         "http": version,
         "status": status,
         "bytes": sent,
         "ms": round(seconds * 1000, 2),
     }
     for name, value in headers or ():
-        line[_shown[name]] = escape(value)
+        line[_shown[name]] = escape(hide(value) if name == b"referer" else value)
     if request_id is not None:
         line["request"] = request_id
     return msgspec.json.encode(line).decode() + "\n"

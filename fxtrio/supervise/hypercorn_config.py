@@ -36,6 +36,9 @@ class ServerConfig(Config):
     limits = ServerLimits()
     """What one client may ask of a worker."""
 
+    h2c = False
+    """Whether clients without TLS may speak HTTP/2 at once."""
+
     access_log: AccessLog | None = None
     """Gets a line per request."""
 
@@ -50,6 +53,7 @@ def make_config(options: ServeOptions) -> ServerConfig:
     """
     config = ServerConfig()
     config.limits = limits = options.limits
+    config.h2c = options.h2c
     config.worker_class = "trio"
     config.bind = list(options.bind)
     config.backlog = options.backlog
@@ -67,7 +71,9 @@ def make_config(options: ServeOptions) -> ServerConfig:
     config.statsd_host = options.statsd_host
     config.statsd_prefix = options.statsd_prefix
     if options.access_log is not None:
-        config.access_log = AccessLog(options.access_log, _STANDARD_OUTPUT)
+        config.access_log = AccessLog(
+            options.access_log, _STANDARD_OUTPUT, hidden=options.hidden_parameters
+        )
     kind = ServerLogger if options.statsd_host is None else ServerStatsdLogger
     config.logger_class = partial(kind, lines=config.access_log)  # type: ignore[assignment]  # called
     config.startup_timeout = options.startup

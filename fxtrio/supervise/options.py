@@ -13,6 +13,7 @@ from typing import Any, Literal
 import attrs
 import msgspec
 
+from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.http1.limits import ServerLimits
 
 
@@ -54,8 +55,14 @@ class ServeOptions:
     ca_certs: str | None = None
     """PEM file with authorities; clients need a certificate from one of them."""
 
+    h2c: bool = False
+    """Whether clients without TLS may speak HTTP/2 at once (prior knowledge, RFC 9113, 3.3)."""
+
     root_path: str = ""
-    """ASGI ``root_path``: the prefix that a proxy has taken off."""
+    """ASGI ``root_path``: the path below which a proxy serves the app."""
+
+    root_path_stripped: bool = False
+    """Whether that proxy takes ``root_path`` off, so that no path has it."""
 
     server_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
     """Hosts that are answered; others get 404. Empty: all."""
@@ -69,6 +76,9 @@ class ServeOptions:
 
     With ``json`` the log on standard error is written in that form, too.
     """
+
+    hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
+    """Parameters of queries whose values the access log hides."""
 
     log_level: str = "INFO"
     """Of the log on standard error."""

@@ -14,6 +14,7 @@ from typing import Any
 from fxtrio.errors import FxtrioError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Client = tuple[str, int]
 Application = Callable[..., Awaitable[None]]
 
 _schemes = {"http": {"http": "http", "https": "https"}, "websocket": {"http": "ws", "https": "wss"}}
@@ -57,6 +58,27 @@ class Proxies:
         plain = getattr(parsed, "ipv4_mapped", None) or parsed
         return any(plain in network for network in self._networks)
 
+    def believes(self, client: Client | None) -> bool:
+        """Return whether the word of whoever has connected is taken; None is a unix socket."""
+        return self.unix if client is None else self.has(client[0])
+
+    def reported(self, headers: Iterable[tuple[bytes, bytes]]) -> Client | None:
+        """Return the client that proxies report, None when they report none."""
+        addresses: list[str] = []
+        for name, value in headers:
+            if name == b"x-forwarded-for":
+                addresses += value.decode("latin-1").split(",")
+        # Each proxy appends whom it talked to: the last one that is no proxy is the client.
+        client = None
+        for address in reversed(addresses):
+            parsed = _parse(address.strip())
+            if parsed is None:
+                break  # whatever stands before it is not vouched for either
+            client = parsed
+            if not self.has(client[0]):
+                break
+        return client
+
 
 class ProxyHeaders:
     """Gives ``app`` the client and scheme that the nearest trusted proxies report."""
@@ -68,30 +90,17 @@ class ProxyHeaders:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one scope."""
-        if scope["type"] in _schemes:
-            client = scope["client"]
-            if self._proxies.unix if client is None else self._proxies.has(client[0]):
-                self._believe(scope)
+        if scope["type"] in _schemes and self._proxies.believes(scope["client"]):
+            self._believe(scope)
         await self._app(scope, receive, send)
 
     def _believe(self, scope: Any) -> None:
-        addresses: list[str] = []
         for name, value in scope["headers"]:
-            if name == b"x-forwarded-for":
-                addresses += value.decode("latin-1").split(",")
-            elif name == b"x-forwarded-proto":
+            if name == b"x-forwarded-proto":
                 # The last is the nearest proxy's own.
                 proto = value.decode("latin-1").rpartition(",")[2].strip().lower()
                 scope["scheme"] = _schemes[scope["type"]].get(proto, scope["scheme"])
-        # Each proxy appends whom it talked to: the last one that is no proxy is the client.
-        client = None
-        for address in reversed(addresses):
-            parsed = _parse(address.strip())
-            if parsed is None:
-                break  # whatever stands before it is not vouched for either
-            client = parsed
-            if not self._proxies.has(client[0]):
-                break
+        client = self._proxies.reported(scope["headers"])
         if client is not None:
             scope["client"] = client
 
@@ -103,7 +112,7 @@ def _network(name: str) -> Network:
         raise ProxyUnknown(name) from None
 
 
-def _parse(text: str) -> tuple[str, int] | None:
+def _parse(text: str) -> Client | None:
     """Return address and port (0 when it is not told) of one entry; None when it is no address."""
     host, port = text, ""
     if text.startswith("["):

@@ -18,13 +18,15 @@ import attrs
 import trio
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
+from fxtrio.context import processes
 from fxtrio.errors import FxtrioError
+from fxtrio.log import open_log
 from fxtrio.repeats import SERVER
 from fxtrio.supervise.binding import grouped
 from fxtrio.supervise.hypercorn_config import ServerConfig, make_config
 from fxtrio.supervise.importer import load_application, own_lines
-from fxtrio.supervise.log import open_log
 from fxtrio.supervise.options import ServeOptions
+from fxtrio.supervise.prefix import StrippedPrefix
 from fxtrio.supervise.proxy import ProxyHeaders
 from fxtrio.supervise.remains import describe_remains
 from fxtrio.supervise.server import run_server
@@ -74,6 +76,9 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
             options, f"{options.app}: it cannot be imported.", cause=error, plain=plain
         )
     open_log(options.log_form, options.log_level)
+    processes.set(options.workers)
+    if options.root_path_stripped:
+        app = StrippedPrefix(app, options.root_path)
     if options.trusted_proxies:
         app = ProxyHeaders(app, config.proxies)
     process = _Process(options, config, around, hold_signals())

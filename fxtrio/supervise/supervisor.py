@@ -16,8 +16,8 @@ from socket import socket
 import attrs
 import trio
 
+from fxtrio.log import open_log
 from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.log import open_log
 from fxtrio.supervise.notify import notify, notify_reloading
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server_process import FAILED, FORCED
@@ -25,7 +25,11 @@ from fxtrio.supervise.signals import hold_signals, receive_signals
 from fxtrio.supervise.worker_process import WorkerProcess, first_of
 
 _TRIES = 3
-"""Failed starts in a row, of one worker, after which the supervisor gives up if no other serves."""
+"""Failed starts in a row, of one worker, after which the supervisor gives up if no other serves.
+
+One that was killed from outside has not failed: on a busy machine it is killed before it serves
+only because that takes long.
+"""
 
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 5.0
@@ -88,7 +92,7 @@ class Supervisor:
 
     async def _start(self, number: int, processes: trio.Nursery) -> WorkerProcess | None:
         """Return a worker that serves; None when the end came before."""
-        tries = 0
+        tries = pauses = 0
         while not self._stopping.is_set():
             worker = self._spawn(number, processes)
             if await worker.wait_ready():
@@ -98,7 +102,8 @@ class Supervisor:
                 return worker
             if self._stopping.is_set():
                 break
-            tries += 1
+            tries = tries if worker.was_killed else tries + 1
+            pauses += 1
             await self._config.log.error("Worker %d: %s before it served", number, worker.fate)
             if tries >= _TRIES and not any(other.serves for other in self._workers.values()):
                 await self._config.log.critical(
@@ -107,7 +112,7 @@ class Supervisor:
                 self._code = FAILED
                 self._stop()
             else:
-                await self._pause(tries)
+                await self._pause(pauses)
         return None
 
     async def _succeed(self, worker: WorkerProcess, processes: trio.Nursery) -> WorkerProcess:

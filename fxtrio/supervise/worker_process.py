@@ -24,6 +24,10 @@ ALIVE = b"alive\n"
 
 BEATS = 12
 
+_KILLED = frozenset(
+    -number for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+)
+
 
 class WorkerProcess:
     """One process. Its events are set as it gets there; each is set once."""
@@ -56,6 +60,11 @@ class WorkerProcess:
     def serves(self) -> bool:
         """Whether it answers requests now."""
         return self.ready.is_set() and not self.gone.is_set()
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody else has ended it: an operator, or the kernel for want of memory."""
+        return not self.hung and self.code in _KILLED
 
     @property
     def fate(self) -> str:

@@ -16,6 +16,7 @@ drives it where it stands. That, and not a task per job, is what makes jobs chea
 from __future__ import annotations
 
 import inspect
+import itertools
 import logging
 import threading
 import time
@@ -24,14 +25,17 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, ParamSpec
 
 import attrs
 import trio
 
-from fxtrio.context import current
+from fxtrio.context import counting, current_app, why_no_app
 from fxtrio.errors import TaskQueueFull, TaskQueueNotRunning
+from fxtrio.raised import is_cancelled
 from fxtrio.tasks.calls import drive, is_async, name_of, not_callable
+from fxtrio.tasks.held import HeldJobs, holding
 from fxtrio.tracebacks import trimmed
 
 P = ParamSpec("P")
@@ -41,6 +45,9 @@ Job = tuple[Context, Callable[..., object], tuple[Any, ...], dict[str, Any]]
 _TURN = 0.001
 """Longest time a worker runs jobs that never wait before others get a turn (seconds)."""
 
+_JOBS = 16
+"""Jobs of such a turn where steps are counted: in tests, which must not depend on the machine."""
+
 log = logging.getLogger("fx.tasks")
 
 
@@ -49,15 +56,27 @@ def enqueue(func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
 
     Coroutine functions are awaited, plain callables run in a thread. What the job
     returns is ignored; what it raises is logged on the logger ``fx.tasks``. Works in
-    loaders, actions, WebSocket handlers, other jobs, and worker threads of them all.
+    loaders, actions, WebSocket handlers, other jobs, middleware, and threads of them all
+    (`fxtrio.context` says which app a thread belongs to).
 
     Raises TaskQueueFull at capacity, and TaskQueueNotRunning outside a running app.
     """
-    context = current.get()
-    if context is None:
-        raise TaskQueueNotRunning(name_of(func))
-    queue: TaskQueue = context.app.tasks
-    queue._put(func, args, kwargs)
+    app = current_app()
+    if app is None:
+        raise TaskQueueNotRunning(name_of(func), why_no_app())
+    queue: TaskQueue = app.tasks
+    held = holding.get()
+    if held is None or not held.open:
+        queue._put(func, args, kwargs)
+    else:
+        queue._hold(held, func, args, kwargs)
+
+
+def _turn_clock() -> Callable[[], float]:
+    """Return what tells a worker when its turn is over (seconds)."""
+    if counting.get() or hasattr(trio.lowlevel.current_clock(), "jump"):
+        return itertools.count(0, _TURN / _JOBS).__next__
+    return time.perf_counter
 
 
 @attrs.frozen(kw_only=True)
@@ -153,7 +172,30 @@ class TaskQueue:
     ) -> None:
         if not callable(func) or hasattr(func, "__fx_job__"):
             raise TypeError(not_callable(func))
-        job = (copy_context(), func, args, kwargs)
+        self._pass(copy_context(), func, args, kwargs)
+
+    def _hold(
+        self,
+        held: HeldJobs,
+        func: Callable[..., object],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        """Take a job that comes when ``held`` is released, or never."""
+        if not callable(func) or hasattr(func, "__fx_job__"):
+            raise TypeError(not_callable(func))
+        if len(held.jobs) + self.statistics().waiting >= self.capacity:
+            raise TaskQueueFull(name_of(func), self.capacity)
+        held.jobs.append(partial(self._pass, copy_context(), func, args, kwargs))
+
+    def _pass(
+        self,
+        context: Context,
+        func: Callable[..., object],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        job = (context, func, args, kwargs)
         if threading.get_ident() == self._thread:
             self._take(job)
             return
@@ -235,14 +277,15 @@ class TaskQueue:
             try:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._work)
-            except Exception:
+            except BaseException:  # a group, of what the job has left behind
+                await trio.lowlevel.checkpoint_if_cancelled()
                 log.exception("A job broke its worker; another one takes its place")
 
     # Ctrl+C goes to the main task: here it would look like the job's own error.
     @trio.lowlevel.enable_ki_protection
     async def _work(self) -> None:
         """Run jobs, oldest first, until the queue is closed and empty."""
-        receive, now = self._receive, time.perf_counter
+        receive, now = self._receive, _turn_clock()
         turn_ends = now() + _TURN
         while True:
             try:
@@ -286,11 +329,16 @@ class TaskQueue:
             self._account(job, error)
 
     def _account(self, job: Job, error: BaseException) -> None:
-        """Log how a job ended; raise what is a cancellation, to let it reach its scope."""
+        """Log how a job ended; raise what is a cancellation, to let it reach its scope.
+
+        Where no scope around is cancelled, a `Cancelled` has no scope to reach: it is an error.
+        """
         context, func, _, _ = job
         cancelled: BaseException | None = None
         failure: BaseException | None = error
-        if isinstance(error, BaseExceptionGroup):
+        if not is_cancelled():
+            pass
+        elif isinstance(error, BaseExceptionGroup):
             cancelled, failure = error.split(trio.Cancelled)
         elif isinstance(error, trio.Cancelled):
             cancelled, failure = error, None

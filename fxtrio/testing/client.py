@@ -16,7 +16,7 @@ from starlette.types import Message, Scope
 
 from fxtrio.app import Application
 from fxtrio.errors import FxtrioError
-from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION
+from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, PAYLOAD
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.ungrouped import ungrouped
 
@@ -100,10 +100,22 @@ class PageData:
 def _envelope(response: TestResponse, call: str, remedy: str) -> dict[str, Any]:
     """Return a JSON object with ``ok``. Raises AnswerUnreadable for anything else."""
     media = response.headers.get("content-type", "without a type")
-    payload = response.json() if media.startswith("application/json") else None
+    payload = response.json() if media.startswith(("application/json", PAYLOAD.decode())) else None
     if not isinstance(payload, dict) or "ok" not in payload:
         raise AnswerUnreadable(call, response.status, media, response.body, remedy)
     return payload
+
+
+def _answered(response: TestResponse) -> dict[str, Any] | None:
+    """Return what a response that an action made itself means to `useAction`; None for others."""
+    if not 200 <= response.status < 300:
+        return None
+    try:
+        payload = response.json()
+    except ValueError:
+        payload = None
+    keys = payload if isinstance(payload, dict) else {}
+    return None if isinstance(keys.get("ok"), bool) else {**keys, "ok": True}
 
 
 @attrs.define(eq=False)
@@ -256,13 +268,16 @@ class Client:
     ) -> ActionResult:
         """Call the action ``name`` of the page at the path ``page`` with a JSON body.
 
+        A response that the action made itself is ok when its status is 2xx, as for `useAction`.
         Raises AnswerUnreadable when a response of another kind comes back.
         """
         path = page.strip("/") or "index"
         response = await self.post(
             f"{self.base_url}{ACTIONS}{path}/{name}", json=body or {}, headers=headers
         )
-        payload = _envelope(response, f"action({page!r}, {name!r})", "Use post() with its URL")
+        payload = _answered(response)
+        if payload is None:
+            payload = _envelope(response, f"action({page!r}, {name!r})", "Use post() with its URL")
         ok = payload.pop("ok")
         error, fields = payload.pop("error", ""), payload.pop("fields", {})
         return ActionResult(response.status, ok, payload, error, fields, response.headers)

@@ -14,7 +14,7 @@ import attrs
 from fxtrio.app import Application, assemble, open_pool
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
-from fxtrio.context import entered
+from fxtrio.context import counting, entered
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.openapi.describe import describe_into
 from fxtrio.running_app import App
@@ -130,7 +130,11 @@ async def _open(
         if held is not None:
             stack.enter_context(held.hold_while(lambda: under_way(app)))
         with hold() if config.database.url.startswith("postgres") else nullcontext():
-            await stack.enter_async_context(app.router.lifespan_context(app))
+            token = counting.set(True)  # of the tasks that the lifespan starts
+            try:
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            finally:
+                counting.reset(token)
         running: App = app.state.fx
         with entered(running):
             yield Client(app)

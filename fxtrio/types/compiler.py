@@ -13,6 +13,7 @@ import trio
 from fxtrio.compile.installation import tool
 from fxtrio.compile.toolchain import ensure_installed
 from fxtrio.errors import FxtrioError
+from fxtrio.node import tool_environment
 
 _TAIL = 4000  # characters
 _LINE = re.compile(r"(?P<path>[^\n]+?)\((?P<line>\d+),(?P<column>\d+)\): error TS(?P<code>\d+): ")
@@ -77,6 +78,7 @@ async def compile_types(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
         stderr=subprocess.STDOUT,
         check=False,
         cwd=folder,
+        env=tool_environment(),
         deliver_cancel=_kill,
     )
     output = done.stdout.decode("utf-8", "replace")

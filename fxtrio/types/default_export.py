@@ -9,14 +9,18 @@ import attrs
 
 from fxtrio.types.ui_places import UiPlaces
 
-_WORD = r"[A-Za-z_$][\w$]*"
-_FUNCTION = re.compile(rf"(?:async\s+)?function\s*\*?\s*(?:{_WORD})?\s*(?:<[^>(]*>)?\s*\(")
-_ARROW = re.compile(r"(?:async\s+)?(?:<[^>(]*>\s*)?\(")
-_BARE_ARROW = re.compile(rf"(?:async\s+)?(?P<name>{_WORD})\s*=>")
-_WRAPPED = re.compile(rf"(?:{_WORD}\.)?{_WORD}\s*(?:<[^>(]*>)?\s*\(\s*")
+_WORD = r"[A-Za-z_$][\w$]*+"
+_TYPES = r"(?:<[^>(]*+>\s*+)?"
+_FUNCTION = re.compile(rf"(?:async\s++)?function\s*+(?:\*\s*+)?(?P<name>{_WORD})?\s*+{_TYPES}\(")
+_ARROW = re.compile(rf"(?:async\s++)?{_TYPES}\(")
+_BARE_ARROW = re.compile(rf"(?:async\s++)?(?P<name>{_WORD})\s*+=>")
+_WRAPPED = re.compile(rf"(?:{_WORD}\.)?{_WORD}\s*+{_TYPES}\(\s*+")
 _NAME = re.compile(rf"(?P<name>{_WORD})")
-_DEFAULT = re.compile(r"export\s+default\s+")
-_RENAMED = re.compile(rf"export\s*\{{[^}}]*?\b(?P<name>{_WORD})\s+as\s+default\b")
+_DEFAULT = re.compile(r"export\s++default\s++")
+_LIST = re.compile(r"export\s*+\{")
+_RENAMED = re.compile(rf"(?<![\w$])(?P<name>{_WORD})\s++as\s++default\b")
+_SPACE = re.compile(r"\s*+")
+_LONGEST_LIST = 10_000  # characters
 _DEEPEST = 5
 
 
@@ -52,10 +56,19 @@ def find_default(text: str, places: UiPlaces) -> DefaultExport:
         found = _DEFAULT.match(text, offset)
         if found is not None:
             return _at(text, places, found.end(), 0)
-        renamed = _RENAMED.match(text, offset)
+        renamed = _renamed(text, offset)
         if renamed is not None:
             return _named(text, places, renamed["name"], 0)
     return DefaultExport(None, "")
+
+
+def _renamed(text: str, offset: int) -> re.Match[str] | None:
+    """Return the name that a list of exports at ``offset`` exports by default."""
+    found = _LIST.match(text, offset)
+    if found is None:
+        return None
+    end = text.find("}", found.end(), found.end() + _LONGEST_LIST)
+    return _RENAMED.search(text, found.end(), end) if end >= 0 else None
 
 
 def _at(text: str, places: UiPlaces, offset: int, depth: int) -> DefaultExport:
@@ -64,10 +77,7 @@ def _at(text: str, places: UiPlaces, offset: int, depth: int) -> DefaultExport:
         return DefaultExport(None, "")
     found = _FUNCTION.match(text, offset)
     if found is not None:
-        name = re.match(rf"(?:async\s+)?function\s*\*?\s*({_WORD})?", text[offset : found.end()])
-        return DefaultExport(
-            _first(text, places, found.end() - 1), (name[1] if name else None) or ""
-        )
+        return DefaultExport(_first(text, places, found.end() - 1), found["name"] or "")
     found = _ARROW.match(text, offset)
     if found is not None:
         close = places.pairs.get(found.end() - 1)
@@ -93,11 +103,13 @@ def _named(text: str, places: UiPlaces, name: str, depth: int) -> DefaultExport:
     if found is not None:
         start = text.find("function", found.start())
         return attrs.evolve(_at(text, places, start, depth + 1), name=name)
-    declared = rf"^(?:export\s+)?(?:const|let|var)\s+{escaped}\s*(?P<type>:[^=]+)?=\s*"
+    declared = rf"^(?:export\s++)?(?:const|let|var)\s++{escaped}\s*+(?=(?P<type>:)|=)"
     found = re.search(declared, text, re.MULTILINE)
-    if found is None:
+    equals = text.find("=", found.end()) if found is not None else -1
+    value = _SPACE.match(text, equals + 1)
+    if found is None or equals < 0 or value is None:
         return DefaultExport(None, "")
-    inner = _at(text, places, found.end(), depth + 1)
+    inner = _at(text, places, value.end(), depth + 1)
     if found["type"] and inner.parameter is not None:
         inner = attrs.evolve(inner, parameter=attrs.evolve(inner.parameter, typed=True))
     return attrs.evolve(inner, name=name)

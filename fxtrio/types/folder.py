@@ -17,6 +17,7 @@ import attrs
 from fxtrio.compile.installation import JS
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.whole_files import write_whole
+from fxtrio.generated import require_no_link
 from fxtrio.types.client_types import Tier, app_module, module_name, page_module
 from fxtrio.types.page_types import PageTypes, ProjectTypes, dump_types
 from fxtrio.types.paths import path_types
@@ -27,13 +28,15 @@ from fxtrio.types.virtual import VirtualUi, virtual_ui
 FOLDER = Path(".fx/types")
 """Relative to the project folder."""
 
+_BUILD_INFO = "build.json"
+
 FACTS = "types.json"
 """What `dump_types` gives."""
 
 _TYPED = "typed.json"
 """Digests of halves that write types, so that the next run knows it at once."""
 
-_SLOT = re.compile(r"<Slot\b[^>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
+_SLOT = re.compile(r"<Slot\b[^<>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
 
 
 @attrs.frozen(eq=False)
@@ -102,11 +105,11 @@ class TypesFolder:
     def note_typed(self, halves: Iterable[UiHalf]) -> None:
         """Remember that these halves, and no others, write types."""
         digests = sorted({digest_of(half.page.ui) for half in halves})
-        write_text(self.path / _TYPED, json.dumps(digests))
+        write_text(self.root, self.name / _TYPED, json.dumps(digests))
 
     def write_facts(self, types: ProjectTypes) -> None:
         """Write what is known of the project."""
-        write_text(self.path / FACTS, dump_types(types).decode())
+        write_text(self.root, self.name / FACTS, dump_types(types).decode())
 
     def write_tier(
         self,
@@ -122,7 +125,6 @@ class TypesFolder:
         ``others`` are paths that the app answers besides its pages, for example ``/admin/*``;
         ``around`` are page files besides the halves' whose slots count.
         """
-        folder = self.path / tier
         pages = {page.pattern for page in types.pages if page.pattern}
         beside = _types_of({*types.routes, *others} - pages)
         texts = {
@@ -142,15 +144,18 @@ class TypesFolder:
             virtual[name] = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
+        require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
         for name, text in texts.items():
-            write_text(folder / name, text)
+            write_text(self.root, self.name / tier / name, text)
         return virtual, digest_of("\0".join((*texts, *texts.values())))
 
     def _settings(self, tier: Tier, files: Iterable[str]) -> str:
         folder = self.path / tier
         types = JS / "types"
         own = self.root / "node_modules" / "@types"
-        react = own if (own / "react").is_dir() else self.compiler / "node_modules" / "@types"
+        # As with React itself (`reactHome`): half of it, a package's peer, is not mixed with ours.
+        whole = (own / "react").is_dir() and (own / "react-dom").is_dir()
+        react = own if whole else self.compiler / "node_modules" / "@types"
         shown = [path.as_posix() for path in (types / "ambient.d.ts", types / "lenient.d.ts")]
         return json.dumps(
             {
@@ -170,7 +175,7 @@ class TypesFolder:
                     "skipLibCheck": True,
                     "types": [],
                     "incremental": True,
-                    "tsBuildInfoFile": "./build.json",
+                    "tsBuildInfoFile": f"./{_BUILD_INFO}",
                     "rootDirs": [
                         self.root.as_posix(),
                         folder.as_posix(),
@@ -227,9 +232,12 @@ def slots_around(page: PageTypes, slots: Mapping[str, frozenset[str]]) -> list[s
     return sorted(found) or None
 
 
-def write_text(path: Path, text: str) -> bool:
-    """Write a file whose text is another one; return whether it was."""
-    return write_whole(path, text.encode())
+def write_text(root: Path, path: Path, text: str) -> bool:
+    """Write the file ``path`` below ``root`` if its text is another one; return whether it was.
+
+    Raises LinkInTheWay.
+    """
+    return write_whole(require_no_link(root, path), text.encode())
 
 
 def digest_of(text: str) -> str:

@@ -15,7 +15,7 @@ from fxtrio.types.page_types import ActionTypes
 from fxtrio.types.ui_places import Element
 
 _CONTROLS = frozenset({"input", "select", "textarea"})
-_FROM_CLIENT = re.compile(r"import\s*\{([^}]*)\}\s*from\s*['\"]fx/client['\"]")
+_FROM_CLIENT = re.compile(r"import\s*+\{([^{}]*+)\}\s*+from\s*+['\"]fx/client['\"]")
 
 
 def form_problems(half: UiHalf) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ def open_gatherer(root: Path) -> Iterator[subprocess.Popen[bytes]]:
         "FX_MODE": "check",
     }
     with subprocess.Popen(
-        [sys.executable, "-m", "fxtrio.types.gatherer_main"],
+        [sys.executable, "-P", "-m", "fxtrio.types.gatherer_main"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -38,7 +38,7 @@ _BROKEN = frozenset(
 _MISREAD = frozenset({*_SYNTAX, 2362, 2363, 2365, 2693, 18042})
 """What ``useState<string>("")`` is as JavaScript: two comparisons."""
 
-_TYPE_ARGUMENTS = re.compile(r"[\w$]<(?![\s=])[^;]*>\(")
+_TYPE_ARGUMENTS = re.compile(r"[\w$]<(?![\s=])[^;<]*>\(")
 
 _MEMBERS = frozenset({2339, 2551, 2550, 2568})
 _NOTHING = frozenset({18047, 18048, 18049, 2531, 2532, 2533})
@@ -52,10 +52,11 @@ _GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 
 _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
 _SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
 _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
-_ASSIGNED = re.compile(r"[\w$]+\s*=(?![=>])")
-_ATTRIBUTE = re.compile(r"[\w-]+\s*=\s*[\"'{]")
+_ASSIGNED = re.compile(r"[\w$]++\s*+=(?![=>])")
+_ATTRIBUTE = re.compile(r"[\w-]++\s*+=\s*+[\"'{]")
 _CHILD = re.compile(r"Type '([^'|]+?)(?: \| null)?' is not assignable to type 'ReactNode'")
 _WORD = re.compile(r"[\w$.?\[\]]+")
+_LONGEST_NAME = 1000  # characters, with the blanks behind it
 
 
 def typescript_among(found: Iterable[tuple[Diagnostic, str]]) -> list[bool]:
@@ -161,6 +162,14 @@ def _tag_around(text: str, offset: int) -> str:
     return found[1] if found else ""
 
 
+def _last_word(text: str) -> str:
+    """Return the name that ``text`` ends with, or ""."""
+    start = len(text)
+    while start and (text[start - 1].isalnum() or text[start - 1] in "_$"):
+        start -= 1
+    return text[start:]
+
+
 def _call_around(text: str, offset: int) -> str:
     """Return the name of the function whose innermost call is around; "" without one."""
     depth = 0
@@ -172,7 +181,6 @@ def _call_around(text: str, offset: int) -> str:
             depth -= 1
         elif char == "(":
             if depth == 0:
-                found = re.search(r"([\w$]+)\s*$", text[:index])
-                return found[1] if found else ""
+                return _last_word(text[max(0, index - _LONGEST_NAME) : index].rstrip())
             depth -= 1
     return ""

@@ -34,7 +34,7 @@ _PYREFLY = re.compile(
     r"(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+)(?:-[\d:]+)?: (?P<message>.*)"
 )
 _PYRIGHT = re.compile(
-    r"\s*(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+) - error: (?P<message>.*)"
+    r"\s*+(?P<path>[^:\s][^:\n]*+):(?P<line>\d+):(?P<column>\d+) - error: (?P<message>.*)"
 )
 
 
@@ -160,7 +160,7 @@ def _write_modules(root: Path, pages: Iterable[CheckedPage]) -> dict[str, tuple[
         if path.as_posix() in found:  # of two pages such as a/b.fxl and a_b.fxl
             path = FOLDER / "python" / f"{flat}_{len(found)}.py"
         text, line = _with_injected(page)
-        write_text(root / path, text)
+        write_text(root, path, text)
         found[path.as_posix()] = page.module.source, line
     return found
 
@@ -170,7 +170,7 @@ def _write_settings(root: Path, modules: Iterable[str]) -> str:
     table = _table(root / "pyproject.toml").get("tool", {}).get("pyright", {})
     settings = pyright_settings(root, table, [root / path for path in modules])
     path = FOLDER / "python" / OWN
-    write_text(root / path, json.dumps(settings, indent=1))
+    write_text(root, path, json.dumps(settings, indent=1))
     return path.as_posix()
 
 

@@ -14,7 +14,7 @@ from fxtrio.types.shapes import ObjectShape, Place, parts_of
 
 _MODULE = re.compile(r"fx/c\d{5}")
 _MESSAGE = re.compile(r"\$Message(\d*)")
-_SUGGESTED = re.compile(r"\s*Did you mean (?:to write )?'([^']+)'\?")
+_SUGGESTED = re.compile(r"(?<!\s)\s*+Did you mean (?:to write )?'([^']+)'\?")
 _NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
 _UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
 _LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")

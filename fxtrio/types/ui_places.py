@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import attrs
 
@@ -15,9 +16,11 @@ from fxtrio.compile.scanner import Scanner, Stop
 from fxtrio.compile.source import SourceText, read_text
 
 _ATTRIBUTE = re.compile(
-    r"""\s+(?P<name>[A-Za-z_][\w:.-]*)(?:\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{\s*"[^"\n]*"\s*\}"""
-    r"""|\{\s*'[^'\n]*'\s*\}|\{))?|\s+(?P<spread>\{)"""
+    r"""\s++(?:(?P<name>[A-Za-z_][\w:.-]*+)(?:\s*+=\s*+(?P<value>"[^"]*+"|'[^']*+'"""
+    r"""|\{\s*+"[^"\n]*+"\s*+\}|\{\s*+'[^'\n]*+'\s*+\}|\{))?|(?P<spread>\{))"""
 )
+_MOST_AROUND = 200
+"""Brackets and elements around an element that are looked at."""
 
 
 @attrs.frozen
@@ -89,8 +92,9 @@ class _PlaceScanner(Scanner):
     def enter(self, kind: BracketKind, offset: int, name: str = "") -> None:
         """Open something."""
         if kind is BracketKind.TAG:
-            around = (one.offset for one in self.stack if one.kind is BracketKind.CHILDREN)
-            self.tags.append((name, offset, tuple(around)))
+            inner = islice(reversed(self.stack), _MOST_AROUND)
+            around = [one.offset for one in inner if one.kind is BracketKind.CHILDREN]
+            self.tags.append((name, offset, tuple(reversed(around))))
         super().enter(kind, offset, name)
 
     def _close(self, bracket: str, offset: int) -> bool:
@@ -123,7 +127,7 @@ def _spreads(text: str, offset: int, pairs: dict[int, int]) -> bool:
 
 
 def _found(text: str, offset: int, pairs: dict[int, int]) -> Iterator[re.Match[str]]:
-    name = re.compile(r"<\s*[\w$.:-]*(?:<[^>]*>)?").match(text, offset)
+    name = re.compile(r"<\s*+[\w$.:-]*+(?:<[^>]*+>)?").match(text, offset)
     at = name.end() if name is not None else offset
     while (found := _ATTRIBUTE.match(text, at)) is not None:
         yield found

@@ -14,13 +14,14 @@ import trio
 from .answers import read_answer
 from .cases import Case
 from .findings import Finding, find_in_log
+from .further_probes import FURTHER
 from .probes import check_guards, check_origins, check_pages, check_work
 from .target import PATIENCE, Target, open_target
 
 CLIENTS = 12
 """Connections at the same time."""
 
-ROUND = 84
+ROUND = 125
 """Cases between two looks at everything."""
 
 MEMORY = 192 * 1024 * 1024
@@ -31,6 +32,8 @@ SEARCH = 90.0
 """Seconds that the search for the case behind a finding may take."""
 
 _FAILED_HANDLER = 1011
+
+CHECKS = (check_guards, check_origins, check_pages, check_work, *FURTHER)
 
 
 MORE = {"tasks": 0, "files": 20}
@@ -44,6 +47,9 @@ class Attack:
 
     root: Path
     report: Callable[[Finding], object]
+    database: Callable[[], str] | None = None
+    """Makes an empty database; None for files of SQLite."""
+
     findings: dict[tuple[str, str], Finding] = attrs.field(factory=dict)
     cases: int = 0
     longest: float = 0.0
@@ -57,7 +63,7 @@ class Attack:
 
     async def run(self, cases: Iterator[Case], *, until: Callable[[], bool]) -> None:
         """Attack in rounds, until there are no more cases or ``until`` says so."""
-        async with open_target(self.root) as target:
+        async with open_target(self.root, database=self.database) as target:
             async for found in look(target):
                 await self.note(found, ())
             before = await target.take_state()
@@ -99,7 +105,7 @@ class Attack:
     async def _search(self, wanted: Finding, batch: Sequence[Case]) -> Finding:
         """Return ``wanted`` with the case that shows it alone, on a process of its own."""
         with trio.move_on_after(SEARCH):
-            async with open_target(self.root) as target:
+            async with open_target(self.root, database=self.database) as target:
                 everything = wanted.kind in ("guard", "page")
                 for case in batch:
                     async for found in replay(target, case, everything=everything):
@@ -146,6 +152,8 @@ async def judge(target: Target, case: Case) -> list[Finding]:
         found.append(Finding("status", f"{case.surface}: closed with 1011", f"{data!r}", case))
     if target.canary in answer.text and not case.signed_in:
         found.append(Finding("breach", f"{case.surface}: nobody sees what users see", case=case))
+    if target.inner in answer.text and case.proxied:
+        found.append(Finding("breach", "a proxy denies this, and it was seen", case=case))
     if answer.forged:
         found.append(
             Finding("breach", f"{case.surface}: a header of the client's making", case=case)
@@ -159,7 +167,7 @@ async def look(
     """Return what is wrong with the app: in its log, its process, its guards and its pages."""
     async for found in look_inside(target, measured):
         yield found
-    for check in (check_guards, check_origins, check_pages, check_work):
+    for check in CHECKS:
         try:
             async for found in check(target):
                 yield found

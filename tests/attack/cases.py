@@ -24,6 +24,11 @@ class Case:
     protocol: Protocol = "http1"
 
     @property
+    def proxied(self) -> bool:
+        """Whether it goes through the proxy in front of the app."""
+        return self.surface == "proxied"
+
+    @property
     def signed_in(self) -> bool:
         """Whether it is sent by a user, who may see what is guarded."""
         return any(SESSION in piece for piece in self.pieces)

@@ -10,6 +10,7 @@ import attrs
 
 from .cases import Case
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _VARIES = re.compile(r"'[^']*'|\"[^\"]*\"|0x[0-9a-f]+|\d+")
 
 
@@ -56,7 +57,9 @@ def find_in_log(log: str) -> list[Finding]:
     Each line must be an object of JSON, of a client's making or not.
     """
     found = []
-    for line in log.splitlines():
+    for line in log.split("\n")[:-1]:
+        if _CONTROL.search(line):
+            found.append(Finding("log", "a control character as it is", repr(line)))
         try:
             record = json.loads(line)
             level, message = record["level"], record["message"]

@@ -27,6 +27,8 @@ PAGES = {
     b"/llms.txt": b"about.md",
     b"/api/echo?q=needle": b"needle",
     b"/api/__csrf": b"token",
+    b"/pay": b"Pay",
+    b"/openapi.json": b"openapi",
 }
 """Pages that everybody may see, and something that each of them says."""
 
@@ -40,6 +42,7 @@ _GUARDED = (
     b"/notes/login", b"/notes/login.md", b"/api/secret", b"/api/secret?next=/about", b"/vault;a=b",
     b"/about%2f..%2fvault", b"/login%2f", b"/%6cogin.md.md", b"http://a/vault", b"http://a/register",
     b"/search%2f", b"/vault?a=.md", b"/vault#.md", b"/About", b"/LOGIN", b"/login%00", b"/about%20",
+    b"/api/feed", b"/api/%66eed",
 )  # fmt: skip
 
 _GUARDED_ACTIONS = (
@@ -52,6 +55,7 @@ _GUARDED_ACTIONS = (
 _GUARDED_SOCKETS = (
     b"/vault", b"/somebody", b"/register", b"/notes/a", b"/login.md", b"/register.md", b"/about.md",
     b"/vault.md", b"/vault/", b"//vault", b"/%76ault", b"/login%2emd", b"/search.md", b"/docs.md",
+    b"/api/feed", b"/api/%66eed", b"//api/feed", b"/api/feed/",
 )  # fmt: skip
 
 _MULTIPART = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--x--'
@@ -158,7 +162,7 @@ async def check_work(target: Target) -> AsyncIterator[Finding]:
     reply = await target.ask(order)
     if reply.status != 200 or json.loads(reply.body)["ok"] is not True:
         yield Finding("page", "an action no longer works", f"{reply!r:.500}")
-    if not await _talks(target, b"/rooms/probe"):
+    if not await talks(target, b"/rooms/probe"):
         yield Finding("page", "a room no longer works")
     reply = await target.log_in()
     if reply.status != 200:
@@ -169,7 +173,7 @@ async def check_work(target: Target) -> AsyncIterator[Finding]:
         reply = await target.ask(Message(path, headers=(cookie,)))
         if reply.status != 200 or target.canary not in reply.body:
             yield Finding("page", f"{path.decode()} does not answer users", f"{reply!r:.500}")
-    if not await _talks(target, b"/vault", b"Cookie: sid=" + target.session):
+    if not await talks(target, b"/vault", b"Cookie: sid=" + target.session):
         yield Finding("page", "a room of users no longer works")
     await target.ask(Message(b"/api/__auth/logout", b"POST", (cookie,), b""))
     reply = await target.ask(Message(b"/vault", headers=(cookie,)))
@@ -178,7 +182,7 @@ async def check_work(target: Target) -> AsyncIterator[Finding]:
     await target.log_in()
 
 
-async def _talks(target: Target, path: bytes, *fields: bytes) -> bool:
+async def talks(target: Target, path: bytes, *fields: bytes) -> bool:
     """Whether what is said in a room comes back."""
     socket, reply = await target.open_websocket(path, *fields)
     async with socket:

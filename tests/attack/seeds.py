@@ -43,11 +43,13 @@ GUARDED_ACTIONS = (
 )  # fmt: skip
 
 ENDPOINTS = (b"/api/echo", b"/api/secret", b"/api/__auth/login", b"/api/__auth/register",
-             b"/api/__auth/logout", b"/api/__csp", b"/api/__csrf")  # fmt: skip
+             b"/api/__auth/logout", b"/api/__csp", b"/api/__csrf", b"/api/feed",
+             b"/api/stored")  # fmt: skip
 
 PAGES = (b"/", b"/about", b"/search", b"/typed", b"/upload", b"/login", b"/docs", b"/docs/a/b",
          b"/rooms/x", b"/nowhere/at/all", b"/llms.txt", b"/index.md", b"/about.md", b"/docs/a.md",
-         b"/search.md", b"/rooms/x.md", b"/healthz", b"/readyz", b"/favicon.ico")  # fmt: skip
+         b"/search.md", b"/rooms/x.md", b"/healthz", b"/readyz", b"/favicon.ico",
+         b"/pay", b"/openapi.json")  # fmt: skip
 
 GUARDED_PAGES = (b"/vault", b"/somebody", b"/register", b"/notes/a/b", b"/vault.md",
                  b"/login.md", b"/register.md")  # fmt: skip

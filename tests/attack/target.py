@@ -9,7 +9,8 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ import psutil
 import trio
 
 from ..http1.frames import WebSocket, upgrade
+from ..http1.guides_nginx import PAGES, nginx_before
 from ..http1.support import Reply
+from ..machines.nginx import NGINX
 from ..supervise.support import Running, serve_project
 from .cases import SESSION, Case, Message
 
@@ -47,6 +50,12 @@ class Target:
     running: Running
     canary: bytes
     key: str
+    inner: bytes = b""
+    """What a proxy in front denies to everybody."""
+
+    proxy: int = 0
+    """The port of that proxy; 0 without nginx."""
+
     session: bytes = b""
     log_read: int = 0
     """Characters of the log that have been looked at."""
@@ -73,6 +82,11 @@ class Target:
             self.session = found[1]
         return reply
 
+    async def logged(self, mark: bytes) -> str:
+        """Return the access log, once it has a request with ``mark``."""
+        await self.running.wait_until(lambda: mark.decode() in self.running.output)
+        return self.running.output
+
     async def take_state(self) -> dict[str, Any]:
         """Return what the process has noticed since it was asked last, and what it holds."""
         headers = ((b"x-watch", self.key.encode()),)
@@ -94,7 +108,8 @@ class Target:
         """Send a case and return what comes back. Raises TooSlowError when nothing ends it."""
         received = bytearray()
         with trio.fail_after(PATIENCE):
-            async with await trio.open_tcp_stream("127.0.0.1", self.running.port) as stream:
+            port = self.proxy if case.proxied else self.running.port
+            async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
                 sent = trio.Event()
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._send, stream, case, sent)
@@ -133,17 +148,35 @@ async def _receive(
 
 
 @asynccontextmanager
-async def open_target(root: Path, *, planted: bool = False) -> AsyncIterator[Target]:
-    """Serve a built app; its canary and its keys are new ones each time.
+async def open_target(
+    root: Path, *, planted: bool = False, database: Callable[[], str] | None = None
+) -> AsyncIterator[Target]:
+    """Serve a built app; its canary, its keys and its database are new ones each time.
 
-    ``planted`` turns on the mistakes that it makes on purpose.
+    ``planted`` turns on the mistakes that it makes on purpose, ``database`` makes a database
+    that is no file. Where there is nginx, it stands in front, as our guides set it up.
     """
-    canary, key = f"canary{secrets.token_hex(16)}", secrets.token_hex(16)
-    environment = {"ATTACK_CANARY": canary, "ATTACK_KEY": key}
-    environment |= {"ATTACK_PLANTED": "1"} if planted else {}
-    options = ("--access-log", "json")
-    async with serve_project(root, *options, workers=1, environment=environment) as running:
-        target = Target(running, canary.encode(), key)
-        reply = await target.log_in()
-        assert reply.status == 200, reply
-        yield target
+    canary, key, inner = (f"{name}{secrets.token_hex(16)}" for name in ("canary", "", "inner"))
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/attack.db" if database is None else database()
+        environment = {"ATTACK_CANARY": canary, "ATTACK_KEY": key, "ATTACK_INNER": inner}
+        environment |= {"ATTACK_PLANTED": "1"} if planted else {}
+        environment |= {"FX_DATABASE__URL": url}
+        options = ("--access-log", "json", "--h2c")
+        async with (
+            serve_project(root, *options, workers=1, environment=environment) as running,
+            _open_proxy(running, Path(folder)) as proxy,
+        ):
+            target = Target(running, canary.encode(), key, inner.encode(), proxy)
+            reply = await target.log_in()
+            assert reply.status == 200, reply
+            yield target
+
+
+@asynccontextmanager
+async def _open_proxy(running: Running, folder: Path) -> AsyncIterator[int]:
+    if not await trio.Path(NGINX).exists():
+        yield 0
+        return
+    async with nginx_before(running.port, PAGES[0], folder) as nginx:
+        yield nginx.port

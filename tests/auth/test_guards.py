@@ -185,7 +185,7 @@ async def test_without_the_plugin_the_guard_is_an_error_and_nobody_passes() -> N
     app = App(config=Config(), tasks=nothing, broker=nothing, state=nothing)
     with entered(app), pytest.raises(AuthNotInstalled, match="Add 'auth' to 'plugins'"):
         await require_user(request("/notes", user=USER))
-    with pytest.raises(AuthNotInstalled, match="no app is running here"):
+    with pytest.raises(AuthNotInstalled, match="no app of fxtrio runs here"):
         get_auth()
 
 

@@ -11,8 +11,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from fxtrio.plugins.auth import Argon2Settings
 from fxtrio.plugins.auth.attempts import TURN_TIMEOUT
 from fxtrio.plugins.auth.models import Refusal, SignedIn
+from fxtrio.plugins.auth.passwords import cost_of
 from tests.auth.harness import (
     EMAIL,
     PASSWORD,
@@ -331,3 +333,55 @@ async def test_no_more_logins_wait_than_passwords_may_and_none_for_ever(
             assert outcomes == ["throttled"]
             mock_clock.jump(TURN_TIMEOUT)
         assert outcomes == ["throttled"] * 4
+
+
+async def work_of(auth: Auth, email: str) -> list[str]:
+    """Return which hashes are computed at an attempt to sign in, by their parameters."""
+    hasher: Any = auth.service.hasher
+    argon2, done = hasher._argon2, []
+
+    class Counting:
+        def verify(self, encoded: str, password: str) -> bool:
+            done.append(cost_of(encoded))
+            return bool(argon2.verify(encoded, password))
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(argon2, name)
+
+    hasher._argon2 = Counting()
+    try:
+        await log_in(auth.client(), email=email, password="a wrong password")
+    finally:
+        hasher._argon2 = argon2
+    return done
+
+
+@pytest.mark.parametrize("memory", [8, 16, 64])
+async def test_after_the_cost_was_changed_a_known_address_takes_the_work_of_an_unknown_one(
+    tmp_path: Path, memory: int
+) -> None:
+    before = Argon2Settings(time_cost=1, memory_kib=16, parallelism=1)
+    today = Argon2Settings(time_cost=1, memory_kib=memory, parallelism=1)
+    async with open_auth_with_user(tmp_path, argon2=before):
+        pass
+    async with open_auth(tmp_path, argon2=today) as auth:
+        await auth.service.add_user("grace@example.org", PASSWORD)
+        work = [await work_of(auth, email) for email in (UNKNOWN, EMAIL, "grace@example.org")]
+        assert work[0] == work[1] == work[2]
+        assert len(work[0]) == len({16, memory})
+        assert (await log_in(auth.client())).status_code == 200
+
+
+async def test_registering_a_taken_address_writes_as_much_as_a_free_one(auth: Auth) -> None:
+    body = {"email": "new@example.org", "password": PASSWORD}
+    costs = []
+    for _ in range(2):
+        before = auth.queries
+        assert (await auth.client().post("/api/__auth/register", json=body)).status_code == 200
+        costs.append(auth.queries - before)
+    assert costs[0] == costs[1]
+    users = await auth.rows("select email, password_hash from fx_auth_users order by email")
+    assert [row["email"] for row in users].count("new@example.org") == 1
+    other = {"email": "new@example.org", "password": "another password altogether"}
+    await auth.client().post("/api/__auth/register", json=other)
+    assert await auth.rows("select email, password_hash from fx_auth_users order by email") == users

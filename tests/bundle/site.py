@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from fxtrio.compile.bundle import BundleResult
+from fxtrio.serve.request.client_protocol import PAYLOAD
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".map": "application/json"}
 _POLICY = (
@@ -71,7 +72,7 @@ class Site:
 
     requests: list[Request] = attrs.field(factory=list)
     build: str = ""
-    """What `x-fx-build` says when it is not the build."""
+    """What payloads say when it is not the build."""
 
     def asked(self, *, navigation: bool) -> list[str]:
         """Return the paths of pages that were asked for in this way, with their queries."""
@@ -113,11 +114,12 @@ class Site:
         if request.path not in self.states:
             return Answer(404, "text/html", b"<h1>nothing here</h1>")
         state = self.state(request.path, request)
-        headers = {"x-fx-build": self.build or self.result.build_id}
         if request.navigation:
-            body = json.dumps(state).encode()
-            return Answer(state["statusCode"], "application/json", body, headers)
-        headers["content-security-policy"] = _POLICY
+            if self.build:
+                state["page"]["build"] = self.build
+            media = PAYLOAD.decode()
+            return Answer(state["statusCode"], media, json.dumps(state).encode())
+        headers = {"content-security-policy": _POLICY}
         return Answer(state["statusCode"], "text/html", self._document(request, state), headers)
 
     def _document(self, request: Request, state: dict[str, Any]) -> bytes:

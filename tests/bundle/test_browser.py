@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from fxtrio.compile.bundle import BundleResult
+from fxtrio.serve.request.client_protocol import PAYLOAD
 from tests.bundle.project import Project, stream
 from tests.bundle.sample_site import EXTRAS_ID, FORM_ID, IDS, LATE_ID, make_project
 from tests.bundle.site import Answer, Request, Site, serve
@@ -305,7 +306,7 @@ def test_another_page_takes_the_place_of_an_error_page(page: Page) -> None:
 
 def test_a_redirect_is_followed_without_leaving_the_document(page: Page, site: Site) -> None:
     body = json.dumps({"ok": True, "redirect": "/about"}).encode()
-    site.answers["/moved"] = lambda request: Answer(200, "application/json", body)
+    site.answers["/moved"] = lambda request: Answer(200, PAYLOAD.decode(), body)
     open_page(page)
     page.click("text=moved")
     expect(page.locator("#about")).to_be_visible()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from fxtrio.compile.bundler import BundleFailed
 from fxtrio.compile.installation import toolchain_folder
 from tests.bundle.project import Project
 
@@ -58,6 +61,18 @@ def test_half_a_react_is_not_mixed_with_that_of_the_toolchain(tmp_path: Path) ->
     assert project.render(result, 0)["own"] is None
 
 
+def test_a_react_and_a_renderer_of_two_versions_are_named(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", PAGE)
+    project.build()
+    install_react(project, marked="mine")
+    project.write("node_modules/react-dom/package.json", '{"version": "19.0.1"}')
+    react = json.loads((toolchain_folder() / "node_modules/react/package.json").read_text())
+    versions = f"has react {react['version']} and react-dom 19.0.1. Install the same version"
+    with pytest.raises(BundleFailed, match=re.escape(versions)):
+        project.build()
+
+
 def test_a_package_of_the_app_shares_its_react_with_the_pages(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("node_modules/ui-kit/package.json", '{"main": "index.cjs", "version": "1.0.0"}')
@@ -91,15 +106,16 @@ def test_only_variables_with_a_public_prefix_reach_the_code(
 ) -> None:
     monkeypatch.setenv("FX_SECRET_KEY", "tr0ub4dor")
     project = Project(tmp_path)
-    project.write(".env", "VITE_TITLE=from-vite\nFX_PUBLIC_SITE=from-fx\nOTHER=tr0ub4dor\n")
+    project.write(".env", "VITE_TITLE=tr0ub4dor\nFX_PUBLIC_SITE=from-fx\nOTHER=tr0ub4dor\n")
     ui = (
-        "export default () => <p>{[import.meta.env.VITE_TITLE, import.meta.env.FX_PUBLIC_SITE,\n"
+        "export default () => <p>{[String(import.meta.env.VITE_TITLE),\n"
+        "  import.meta.env.FX_PUBLIC_SITE,\n"
         "  import.meta.env.MODE, String(import.meta.env.SSR), import.meta.env.BASE_URL,\n"
         "  String(import.meta.env.FX_SECRET_KEY), String(import.meta.env.OTHER)].join()}</p>;\n"
     )
     project.page("pages/index.fxl", ui)
     result = project.build()
-    expected = "from-vite,from-fx,production,true,/_fx/,undefined,undefined"
+    expected = "undefined,from-fx,production,true,/_fx/,undefined,undefined"
     assert project.render(result, 0)["html"] == f"<p>{expected}</p>"
     assert not any("tr0ub4dor" in text for text in project.client().values())
 

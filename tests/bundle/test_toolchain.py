@@ -158,7 +158,26 @@ async def test_a_failed_installation_says_why(
     with pytest.raises(ToolchainFailed, match=cause) as caught:
         await ensure()
     assert f"npm error code {code}" in caught.value.output
+    assert ("npm error" in str(caught.value)) is (code == "EOTHER")
     assert not toolchain_folder().exists()
+
+
+async def test_without_a_registry_and_a_cache_it_is_said_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:1")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    wanted = tool("prettier")
+    with trio.fail_after(120), pytest.raises(ToolchainFailed) as caught:
+        await ensure_installed(wanted, lambda line: None)
+    version = json.loads(wanted.package)["dependencies"]["prettier"]
+    assert str(caught.value) == (
+        f"{wanted.folder}: the package registry http://127.0.0.1:1 cannot be reached, and "
+        f"these packages, or what they need, are not in npm's cache: prettier {version}. "
+        "Check the network and npm's proxy settings, then run the command again; for a machine "
+        "without a network, copy this folder from one of the same kind."
+    )
 
 
 async def test_a_cache_that_cannot_be_written_is_named(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fxtrio.cli.advice import channels_apart, warn_at_start
+from fxtrio.cli.advice import channels_apart, name_of_folder, warn_at_start
 from fxtrio.cli.serve import serve_options
-from fxtrio.config import Config, RealtimeConfig
+from fxtrio.config import Config, RealtimeConfig, load_config
 from fxtrio.manifest import Assets, Manifest, PageModule
 
 MEMORY = Config()
@@ -65,8 +67,38 @@ def test_the_warning_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture, tmp_
     )
     # The levels are put back: the log of the process is opened with one.
     with caplog.at_level(logging.WARNING, "fx"), caplog.at_level(logging.WARNING):
-        warn_at_start(manifest(websocket=True), MEMORY, options)
+        warn_at_start(manifest(websocket=True), MEMORY, options, root=tmp_path)
 
     [record] = caplog.records
     assert (record.name, record.levelname) == ("fx.serve", "WARNING")
     assert "set 'realtime.broker' to a URL of Redis or PostgreSQL" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ({"realtime": {"broker": "redis://localhost"}}, ["realtime.broker"]),
+        ({"realtime": {"broker": "postgresql://localhost/a"}}, ["realtime.broker"]),
+        ({"realtime": {"broker": "redis://localhost"}, "name": "20261122"}, []),
+        ({"realtime": {"broker": "redis://localhost?prefix=shop"}}, []),
+        ({"rateLimitStorage": "redis://localhost"}, []),
+        (
+            {
+                "rateLimitStorage": "redis://localhost",
+                "rateLimits": [{"route": "/", "limit": "1/hour"}],
+            },
+            ["rateLimitStorage"],
+        ),
+        ({}, []),
+    ],
+)
+def test_an_app_on_a_shared_store_wants_a_name_of_its_own(
+    tmp_path: Path, settings: dict[str, Any], warned: list[str]
+) -> None:
+    root = tmp_path / "20261122"
+    root.mkdir()
+    (root / "fx.config.json").write_text(json.dumps(settings))
+    told = name_of_folder(root, load_config(root, environ={}))
+
+    assert [key for key in ("realtime.broker", "rateLimitStorage") if key in told] == warned
+    assert ("its folder, '20261122'. Set 'name'" in told) is bool(warned)

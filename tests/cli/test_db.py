@@ -41,6 +41,25 @@ def test_a_migration_from_new_to_changed(root: Path) -> None:
         assert result.exit_code == 1 and "has changed since it was run" in result.output
 
 
+def test_what_fails_and_what_is_to_be_known_has_no_tick(root: Path) -> None:
+    write_tree(
+        root,
+        {
+            "migrations/0001_good.sql": "create table notes (text text);",
+            "migrations/0002_breaking.sql": "-- incompatible: drops it\ndrop table notes;",
+            "migrations/0003_broken.sql": "drop table nothing;",
+        },
+    )
+    lines = run(root, "up").output.splitlines()
+    assert lines[:4] == [
+        "warning 0002_breaking.sql is not compatible with the version that runs now: drops it",
+        "  0001_good.sql",
+        "  0002_breaking.sql",
+        "  0003_broken.sql",
+    ]
+    assert not any("✓" in line for line in lines)
+
+
 def test_without_a_database_the_setting_is_named(tmp_path: Path) -> None:
     result = run(tmp_path, "up")
 

@@ -24,7 +24,12 @@ PROJECT = {
     f"    return {{'rows': rows()}}  # {SECRET}\n\n\n"
     "import { Card } from '../card';\nimport './look.css';\nimport logo from './logo.svg';\n\n"
     "export default ({ data }) => <p><Card /><img src={logo} alt='' />{data.rows}</p>;\n",
-    "pages/look.css": '@import "./inner.css";\np { color: red }\n',
+    "pages/look.css": '@import "./inner.css";\np { color: red; background: url(./back.png) }\n',
+    "pages/back.png": "png",
+    "pages/new.webp": "webp",
+    "pages/alone.png": SECRET,
+    "data/passport.png": SECRET,
+    "data/invoice.pdf": SECRET,
     "pages/inner.css": "b { color: green }\n",
     "pages/slow/index.fxl": "@server\nasync def load(request):\n"
     "    return {'said': 'streamed'}\n\n\n"
@@ -33,7 +38,8 @@ PROJECT = {
     ODD: "export default () => <p>odd</p>;\n",
     "pages/logo.svg": "<svg xmlns='http://www.w3.org/2000/svg' />\n",
     "pages/_note.py": f"# {SECRET}\n",
-    "card.jsx": "export const Card = () => <b>card</b>;\n",
+    "card.jsx": "export const picture = () => new URL('./pages/new.webp', import.meta.url);\n"
+    "export const Card = () => <b>card</b>;\n",
     "unused.jsx": f"// {SECRET}\n",
     "store.py": f"def rows():\n    return 3  # {SECRET}\n",
     "app.py": "from pathlib import Path\n\nfrom fxtrio.app import create_app\n\n"
@@ -137,6 +143,12 @@ def refused(root: Path) -> list[str]:
         "unused.jsx?raw",
         "unused.jsx?worker_file&type=module",
         "card.jsx?raw",
+        "pages/alone.png",
+        "data/passport.png",
+        "data/invoice.pdf",
+        "data/invoice.pdf?import",
+        f"@fs{root}/data/passport.png",
+        f"@fs{root}/data/passport.png?t=1",
         "__open-in-editor?file=store.py",
         "__vite_ping",
         "@vite/env?raw",
@@ -187,6 +199,8 @@ ALLOWED = [
     "card.jsx",
     "pages/look.css",
     "pages/logo.svg",
+    "pages/back.png",
+    "pages/new.webp",
     f"{quote(ODD, safe='/()@+,=&;')}.tsx",
 ]
 

@@ -256,6 +256,7 @@ async def test_an_app_that_does_not_start_shows_its_traceback(project: Project) 
     assert "supervise" not in broken.text  # the traceback begins in the project
     assert "line RuntimeError: no such table" in project.report.events
     assert mended.status_code == 200
+    assert project.report.events.count("started") == 1  # not of the app that never serves
 
 
 async def test_an_app_that_dies_later_is_shown_with_its_last_words(project: Project) -> None:

@@ -271,6 +271,16 @@ async def test_what_others_still_have_needs_a_new_process(
     assert done.restart == reason
 
 
+async def test_the_first_job_of_a_project_needs_a_new_process(root: Path) -> None:
+    write_tree(root, {"fx.config.json": '{"database": {"url": "sqlite:///app.db"}}'})
+    async with developed(root) as (project, client):
+        await data(client, "/")
+        job = "UNIT = 1\nfrom fx.jobs import job\n\n@job()\nasync def send(number: int): pass\n"
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "UNIT = 1\n", job))
+
+    assert done.restart == "the job shop_swap.units.send is new"
+
+
 def test_files_come_after_those_that_they_use(tmp_path: Path) -> None:
     def module(name: str) -> ModuleType:
         made = ModuleType(name)

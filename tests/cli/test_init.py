@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from fxtrio.cli import main
+from fxtrio.cli.init import StarterClash, StarterUnwritable, starter, write_starter
 from fxtrio.config import load_config
 from fxtrio.routes import scan
 
@@ -140,3 +142,47 @@ def test_files_that_exist_are_named_and_left_alone(working_folder: Path) -> None
         "index.fxl",
     ]
     assert (root / "pages/index.fxl").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["pages", "app.py", "public", "fx.config.json"])
+@pytest.mark.parametrize("dangling", [False, True])
+def test_nothing_is_written_through_a_link(tmp_path: Path, name: str, dangling: bool) -> None:
+    folder, elsewhere = tmp_path / "shop", tmp_path / "elsewhere"
+    content = starter("shop")
+    path = next((path for path in content if path.split("/")[0] == name), "")
+    if not path:
+        name = path = sorted(content)[0].split("/")[0]
+    folder.mkdir()
+    if not dangling:
+        elsewhere.mkdir()
+    (folder / name).symlink_to(elsewhere)
+
+    with pytest.raises(StarterClash, match=f"{name} exist already"):
+        write_starter(folder, content)
+
+    assert [entry.name for entry in folder.iterdir()] == [name]
+    assert not elsewhere.exists() if dangling else list(elsewhere.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pages").write_text("")
+    with pytest.raises(StarterClash, match="pages exist already"):
+        write_starter(tmp_path, starter("shop"))
+
+
+def test_what_was_written_goes_when_the_rest_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = starter("shop")
+    last = list(content)[-1]
+    original = Path.open
+
+    def full(self: Path, *args: Any, **kwargs: Any) -> Any:
+        if self == tmp_path / last:
+            raise OSError(28, "No space left on device")
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(StarterUnwritable, match="No space left on device"):
+        write_starter(tmp_path, content)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -62,3 +62,19 @@ def test_jobs_are_listed_shown_retried_and_discarded(root: Path) -> None:
     assert run(root, "discard", "3").exit_code == 0
     assert states(root) == ["waiting", "done"]
     assert run(root, "show", "3").exit_code == 1
+
+
+def test_queues_are_paused_and_jobs_chosen_by_what_they_are(root: Path) -> None:
+    assert "'default' is paused" in run(root, "pause", "default").output
+    assert "already" in run(root, "pause", "default").output
+    assert "(paused)" in run(root, "stats").output
+    assert "goes on" in run(root, "resume", "default").output
+    assert "not paused" in run(root, "resume", "default").output
+    assert run(root, "retry").exit_code == 2
+    assert run(root, "retry", "2", "--queue", "default").exit_code == 2
+    assert "1 job waiting again" in run(root, "retry", "--queue", "default").output
+    assert (
+        "2 jobs forgotten"
+        in run(root, "discard", "--queue", "default", "--state", "waiting").output
+    )
+    assert states(root) == ["done"]

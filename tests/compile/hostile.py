@@ -24,6 +24,12 @@ PYTHON = [
     "try:\n    pass\nexcept OSError:\n    pass\n",
     "# import x from 'y'\n",
 ]
+NEWER_PYTHON = [  # than the oldest one that fxtrio runs on
+    "type Pair[T] = tuple[T, T]\n",
+    "class Box[T]:\n    x = 1\n",
+    'def f[T](x):\n    return f"{x["\'"]}"\n',
+    "try:\n    pass\nexcept OSError, ValueError:\n    pass\n",
+]
 CODE = "def x():\n    return `\nfrom a import b\n@c\nasync def d(): pass\n"
 UI = [
     "import a from 'b'\n",
@@ -51,6 +57,7 @@ FRAGMENTS = st.one_of(
     ),
     st.sampled_from(["\n", "\n", " ", "\t", "import a", "from b import c", "export default"]),
     st.sampled_from(["HEAD = ", "const a = ", "=>", "!", "[", "]", "\r\n", "\ufeff", "\0"]),
+    st.sampled_from(['f"{', "t'{a}'", "type A[", "type A = str", "type B = A", "except a, b:"]),
     st.sampled_from(["async ", "await ", "if (x)", "type A = ", "\f", "\x1f", "é", "\u2028"]),
 )
 
@@ -77,6 +84,11 @@ LARGE = {
     "a realistic page": (CASES / "chat.fxl").read_text(),
     "typescript": (CASES / "typescript.fxl").read_text(),
     "python lines": "x = 1\n",
+    "aliases of one language": "type A = B\n",
+    "aliases of the other": "from a import B\ntype A = B\n",
+    "a chain of aliases": "".join(f"type A{i} = A{i + 1}\n" for i in range(5000)),
+    "formatted strings without an end": 'x = f"{\n',
+    "formatted strings in each other": 'f"{',
     "one line": "x = 1; ",
     "broken definitions": "def f(\n",
     "brackets that Python does not see": "const a = 1\nX = ( # )\n",

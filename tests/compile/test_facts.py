@@ -222,7 +222,29 @@ def test_what_a_head_must_not_hold_is_reported_at_its_place(text: str, place: st
         ("@server\nasync def load(*, r): ...", "2:11: @server 'load' has "),
         ("@action\nasync def save(r, b): ...", "2:11: @action 'save' has a parameter 'b' without"),
         ("@action\nasync def save(r, b: B, c): ...", "2:11: @action 'save' has a parameter 'c'"),
-        ("@action\nasync def save(r, *, b: B): ...", "2:11: @action 'save' has a keyword-only"),
+        (
+            "@action\nasync def save(r, *, b): ...",
+            "2:11: @action 'save' has a parameter 'b' without",
+        ),
+        (
+            "@action\nasync def save(r, a: A, *, b: B): ...",
+            "2:11: @action 'save' has a keyword-only",
+        ),
+        (
+            "@action\nasync def save(r, *, a: A, b: B): ...",
+            "2:11: @action 'save' has a keyword-only",
+        ),
+        ("@server\nasync def load(r, *, b: B): ...", "2:11: @server 'load' has a keyword-only"),
+        ("async def websocket(ws):\n    origin_allowed(ws, ['*'])", "2:25: origin_allowed: '*'"),
+        ("OK = ('x.y',)\norigin_allowed(1, OK)", "1:7: origin_allowed: 'x.y' is no origin"),
+        ("origin_allowed(1, ['https://*.x.y'])", "1:20: origin_allowed: 'https://*.x.y'"),
+        (
+            "@server\nasync def load(r): return {}, 999",
+            "2:31: @server 'load': the status is 999. Give an int from 200 to 599, such as 404.",
+        ),
+        ("@server\nasync def load(r): return {}, 404 if r else True", "2:45: @server 'load': the"),
+        ("@server\nasync def load(r):\n    if r:\n        return {}, '404'", "4:20: @server"),
+        ("@server\nasync def load(r): return ({}, -1) if r else {}", "2:32: @server 'load'"),
         ("@server\n@action\nasync def x(r): ...", "3:11: 'x' is marked @server and @action."),
         ("load = server(fetch)", "1:8: server() is called as a function. Write '@server' above"),
         ("HEAD = ''\nHEAD += '<p>'", "2:1: HEAD is changed. Give it its whole value at once."),
@@ -241,6 +263,22 @@ def test_a_mistake_is_reported_with_its_place_and_a_remedy(text: str, problem: s
     problems = read(text)[1]
     assert problems[0].startswith(problem)
     assert len(problems) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return {}, 404",
+        "return {}, HTTPStatus.NOT_FOUND",
+        "return {}, status",
+        "return {}, 404 if r else 599",
+        "def f(): return {}, 999\n    return f()[0]",
+        "return f({}, 999)",
+    ],
+)
+def test_a_status_that_may_be_right_is_left_to_the_runtime(body: str) -> None:
+    facts_of(f"@server\nasync def load(r):\n    {body}\n")
+    facts_of("async def other(r): return {}, 999\n")
 
 
 def test_a_second_loader_is_refused() -> None:

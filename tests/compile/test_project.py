@@ -163,6 +163,43 @@ def test_what_keeps_python_from_running_is_reported(text: str, problem: str) -> 
     assert found[0].startswith(problem)
 
 
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ("LoaderError('x', 99)", "2:18: LoaderError: the status is 99. Give an int from 200 to"),
+        ("LoaderError('x', status_code='404')", "2:30: LoaderError: the status is '404'."),
+        ("ActionError('x', 404 if w else 1000)", "2:32: ActionError: the status is 1000."),
+        ("ValidationActionError(fields={}, status_code=42)", "2:46: ValidationActionError: the"),
+        ("redirect('/x', 200)", "2:16: redirect: the status is 200. Give one of 301, 302, 303,"),
+        ("redirect('/x', status=True)", "2:23: redirect: the status is True."),
+    ],
+)
+def test_a_status_that_no_response_can_have_is_reported_where_it_is_written(
+    tmp_path: Path, call: str, problem: str
+) -> None:
+    names = "LoaderError, ActionError, ValidationActionError, redirect"
+    text = f"from fx.runtime import {names}; w = 1\n{call}\n"
+    project = check(tmp_path, {"pages/api/ping.py": text, "pages/index.fxl": UI})
+    (found,) = project.problems
+    assert found.head.removeprefix("pages/api/ping.py:").startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from mine import LoaderError\nLoaderError('x', 99)\n",
+        "from .errors import redirect\nredirect('/x', 200)\n",
+        "class ActionError(Exception): ...\nActionError('x', 99)\n",
+        "def f(redirect): redirect('/x', 200)\n",
+        "from fx.runtime import LoaderError\nLoaderError(*parts, 99)\n",
+        "from fx.runtime import redirect\nredirect('/x', 307)\n",
+    ],
+)
+def test_calls_of_others_by_the_same_name_are_left_alone(text: str) -> None:
+    problems = [each for each in problems_of("parts = ()\n" + text + UI) if "status" in each]
+    assert problems == []
+
+
 def test_a_docstring_and_future_imports_may_come_first() -> None:
     text = (
         '"""Doc."""\nfrom __future__ import annotations\n@server\nasync def a(r: X): ...\nX = 1\n'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 
 import pytest
@@ -12,13 +11,25 @@ from hypothesis import strategies as st
 from fxtrio.compile.project import check_page
 from fxtrio.compile.sections import Sections, split
 from fxtrio.compile.source import read_text
-from tests.compile.hostile import DECLARATIONS, FRAGMENTS, LARGE, PYTHON, SAMPLES, UI
+from fxtrio.compile.statements import Broken, parse
+from tests.compile.hostile import (
+    DECLARATIONS,
+    FRAGMENTS,
+    LARGE,
+    NEWER_PYTHON,
+    PYTHON,
+    SAMPLES,
+    UI,
+)
+from tests.short import amount
+
+ANY_PYTHON = [*PYTHON, *NEWER_PYTHON]
 
 
-@given(st.lists(st.sampled_from(PYTHON) | st.sampled_from(UI), max_size=12), st.booleans())
+@given(st.lists(st.sampled_from(ANY_PYTHON) | st.sampled_from(UI), max_size=12), st.booleans())
 def test_statements_go_to_their_half_in_any_order(pieces: list[str], crlf: bool) -> None:
     text = "".join(pieces)
-    python = "".join(piece if piece in PYTHON else "\n" * piece.count("\n") for piece in pieces)
+    python = "".join(piece if piece in ANY_PYTHON else "\n" * piece.count("\n") for piece in pieces)
     ui = "".join(piece if piece in UI else "\n" * piece.count("\n") for piece in pieces)
     sections = split(text.replace("\n", "\r\n") if crlf else text, "a.fxl")
     assert sections.problems == ()
@@ -36,7 +47,7 @@ def holds_together(text: str, sections: Sections) -> None:
         if not sections.problems and not line.lstrip(" \t\f").startswith("#"):
             assert (python_line + ui_line).strip() == line.strip()
     if not sections.problems:
-        ast.parse(sections.python)
+        assert not isinstance(parse(sections.python), Broken)
     for problem in sections.problems:
         assert 1 <= problem.line <= len(lines)
         assert problem.column >= 1
@@ -44,7 +55,7 @@ def holds_together(text: str, sections: Sections) -> None:
         assert len(problem.frame) < 1000
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount(75, short=10, long=300))
 @given(st.lists(FRAGMENTS, max_size=40).map("".join))
 def test_any_mixture_of_fragments_holds_together(text: str) -> None:
     holds_together(text, split(text, "a.fxl"))
@@ -55,7 +66,7 @@ def test_any_text_holds_together(text: str) -> None:
     holds_together(text, split(text, "a.fxl"))
 
 
-@settings(max_examples=200)
+@settings(max_examples=amount(50, short=10, long=200))
 @given(st.data())
 def test_a_sample_with_a_piece_cut_out_holds_together(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(SAMPLES))
@@ -83,7 +94,7 @@ def test_a_megabyte_of_page_takes_less_than_two_seconds() -> None:
     assert sections.problems == ()
 
 
-@settings(max_examples=200)
+@settings(max_examples=amount(50, short=10, long=200))
 @given(st.lists(FRAGMENTS | st.sampled_from(DECLARATIONS), max_size=30).map("".join))
 def test_any_mixture_can_be_checked(text: str) -> None:
     page, problems = check_page(read_text(text, "pages/index.fxl"))

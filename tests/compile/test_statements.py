@@ -10,6 +10,7 @@ from itertools import repeat
 
 import pytest
 
+from fxtrio.compile.signs import has_ui_token
 from fxtrio.compile.statements import Broken, parse, parse_module
 
 THREADS = 8
@@ -31,13 +32,13 @@ def test_no_two_threads_parse_at_the_same_time(monkeypatch: pytest.MonkeyPatch) 
     most: list[int] = []
     begun = threading.Barrier(THREADS)
 
-    def watched(code: str) -> ast.Module:
+    def watched(code: str, feature_version: tuple[int, int] | None = None) -> ast.Module:
         inside.append(1)
         for _ in repeat(None, 50):
             most.append(len(inside))
             plain("several = ['calls', 'of', 'the', 'interpreter']")
         inside.pop()
-        return plain(code)
+        return plain(code, feature_version=feature_version)
 
     found: list[object] = []
 
@@ -57,3 +58,17 @@ def test_no_two_threads_parse_at_the_same_time(monkeypatch: pytest.MonkeyPatch) 
     assert len(found) == THREADS
     assert not any(isinstance(one, Broken) for one in found)
     assert max(most) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "is_ui"),
+    [
+        ("<p>don't x => y", True),
+        ('x = """a => b', True),
+        ('don\'t "a => b"', False),
+        ("x = 'abc  # what?", False),
+        ("x = 'a => b' + \"c ? d\"", False),
+    ],
+)
+def test_a_quote_without_an_end_hides_what_is_behind_it_from_nobody(code: str, is_ui: bool) -> None:
+    assert has_ui_token(code) is is_ui

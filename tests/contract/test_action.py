@@ -255,3 +255,113 @@ async def test_action_5b_a_background_key_is_shorthand_for_one_task(tmp_path: Pa
     async with open_pages(tmp_path, LATER) as client:
         assert await _log_of(client, "shorthand") == ["action", "response", "task"]
         assert (await client.action("/", "shorthand")).data == {"kept": 1}
+
+
+PROMISES = """
+    import trio
+    from pydantic import BaseModel
+    from starlette.responses import JSONResponse
+    from fx.runtime import redirect
+
+    async def note(state):
+        state.log.append("task")
+        state.done.set()
+
+    @action(timeout=0.5)
+    async def promise(request):
+        state = request.app.state
+        state.log.append("action")
+        request.state.background.add_task(note, state)
+        how = request.query_params["how"]
+        if how == "action":
+            raise ActionError("no")
+        if how == "validation":
+            raise ValidationActionError(fields={})
+        if how == "redirect":
+            raise redirect("/x")
+        if how == "defect":
+            raise KeyError("x")
+        if how == "exit":
+            raise SystemExit(1)
+        if how == "group":
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(raising)
+        if how == "late":
+            await trio.sleep_forever()
+        if how == "tuple":
+            return ({}, 201)
+        if how == "malformed":
+            return {"background": "x"}
+        return JSONResponse({})
+
+    async def raising():
+        raise ActionError("no")
+"""
+
+
+@rule("action.5")
+@pytest.mark.parametrize(
+    "how",
+    ["action", "validation", "redirect", "defect", "exit", "group", "late", "tuple", "malformed"],
+)
+async def test_action_5_added_tasks_run_whatever_the_action_answers(
+    tmp_path: Path, how: str, autojump_clock: object
+) -> None:
+    async with open_pages(tmp_path, PROMISES) as client:
+        assert await _log_of(client, f"promise?how={how}") == ["action", "response", "task"]
+
+
+@rule("action.5b")
+@pytest.mark.parametrize(
+    "value", ["'x'", "[]", "[1, 2]", "None", "{'f': 1}", "print", "[None]", "('print',)"]
+)
+async def test_action_5b_a_malformed_background_is_an_error_at_its_place(
+    tmp_path: Path, value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = f"@action\nasync def act(request):\n    return {{'background': {value}, 'n': 1}}"
+    async with open_pages(tmp_path, text) as client:
+        response = await client.post("/api/__actions/index/act", json={})
+    assert response.status == 500
+    assert response.json() == {"ok": False, "error": "An unexpected error occurred."}
+    assert "pages/index.fxl: act(): the background task is " in caplog.text
+    assert "Return [function, *arguments]" in caplog.text
+
+
+@rule("action.5")
+async def test_action_5_a_task_that_cannot_be_called_is_an_error_at_its_place(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = """
+    @action
+    async def act(request):
+        request.state.background.add_task("send_mail", 5)
+        return {}
+    """
+    async with open_pages(tmp_path, text) as client:
+        assert (await client.post("/api/__actions/index/act", json={})).status == 500
+    assert "pages/index.fxl: act(): the background task is 'send_mail' (str)" in caplog.text
+
+
+@rule("bodies.use_action")
+@pytest.mark.parametrize(
+    ("answer", "data"),
+    [
+        ("JSONResponse({'n': 1})", {"n": 1}),
+        ("Response(status_code=204)", {}),
+        ("Response('done')", {}),
+        ("JSONResponse([1], 201)", {}),
+    ],
+)
+async def test_bodies_use_action_in_tests_a_2xx_response_without_ok_is_a_success(
+    tmp_path: Path, answer: str, data: dict[str, Any]
+) -> None:
+    text = f"""
+    from starlette.responses import JSONResponse, Response
+
+    @action
+    async def act(request):
+        return invalidate_routes({answer}, "/x")
+    """
+    async with open_pages(tmp_path, text) as client:
+        result = await client.action("/", "act")
+    assert (result.ok, result.data, result.headers["x-fx-invalidate"]) == (True, data, "/x")

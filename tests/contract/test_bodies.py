@@ -80,3 +80,50 @@ async def test_bodies_validation_error_of_the_application_has_the_same_shape(
 ) -> None:
     answer = await _post(tmp_path, "sign_up", {"email": email})
     assert answer == (422, {"ok": False, "error": error, "fields": fields})
+
+
+KEYWORD = """
+    from pydantic import BaseModel
+
+    class Entry(BaseModel):
+        n: int
+
+    @action
+    async def keyword(request, *, entry: Entry):
+        return {"n": entry.n}
+
+    @action
+    async def optional(request, *, entry: Entry | None = None):
+        return {"none": entry is None}
+
+    @action
+    async def by_position(request, entry: Entry | None = None):
+        return {"none": entry is None}
+"""
+
+
+@rule("action.4")
+async def test_action_4_a_keyword_only_parameter_takes_the_body(tmp_path: Path) -> None:
+    async with open_pages(tmp_path, KEYWORD) as client:
+        assert (await client.action("/", "keyword", {"n": 5})).data == {"n": 5}
+        assert (await client.action("/", "keyword", {"n": "x"})).status == 422
+        assert (await client.action("/", "optional", {"n": 5})).data == {"none": False}
+        form = await client.post("/api/__actions/index/keyword", data={"n": "5"})
+        assert form.json() == {"ok": True, "n": 5}
+        types = client.app.site.plans[0].inner.actions["keyword"].body
+    assert types is not None
+
+
+@rule("action.4")
+@pytest.mark.parametrize("name", ["optional", "by_position"])
+async def test_action_4_null_is_none_where_the_body_is_optional(tmp_path: Path, name: str) -> None:
+    headers = {"content-type": "application/json"}
+    url = f"/api/__actions/index/{name}"
+    async with open_pages(tmp_path, KEYWORD) as client:
+        empty = await client.post(url)
+        null = await client.post(url, content=b"null", headers=headers)
+        required = await client.post(
+            "/api/__actions/index/keyword", content=b"null", headers=headers
+        )
+    assert (empty.json(), null.json()) == ({"ok": True, "none": True},) * 2
+    assert required.status == 422

@@ -97,7 +97,7 @@ async def _hear(member: WebSocketConnection, text: str) -> None:
 @pytest.mark.node
 @rule("endpoints.websocket")
 async def test_endpoints_websocket_behind_hypercorn_carries_what_is_published(tour: Path) -> None:
-    long = "é" * 70_000
+    long = "é" * 30_000
     async with serve_with_hypercorn(tour) as place:
         async with open_socket(place, "/") as one, open_socket(place, "/") as other:
             for member, text in ((one, "hello"), (other, long)):
@@ -189,7 +189,7 @@ async def test_endpoints_page_is_html_or_its_payload_at_its_own_path(
         html = await client.get(f"{base}/shops/7")
         payload = await client.get(f"{base}/shops/7", headers={"x-fx-navigation": "1"})
     assert html.headers["content-type"] == "text/html; charset=utf-8"
-    assert payload.headers["content-type"] == "application/json"
+    assert payload.headers["content-type"] == "application/vnd.fx.page+json"
     data = {"path": f"{base}/shops/7", "params": {"id": "7"}}
     assert payload.json()["props"]["data"] == data
     assert json.dumps(data, separators=(",", ":")) in html.text

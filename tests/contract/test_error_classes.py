@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from fx.runtime import ActionError, LoaderError, ValidationActionError
+from fx.runtime import ActionError, LoaderError, ValidationActionError, redirect
+from fx.tasks import TaskQueueFull
+from fxtrio.errors import BodyTooLarge, ExtraMissing
 from tests.contract.projects import open_built, open_pages
 from tests.contract.rules import rule
 
@@ -232,3 +236,67 @@ def test_validation_error_by_user_can_be_caught_as_an_action_error() -> None:
     with pytest.raises(ActionError) as caught:
         raise ValidationActionError("Dates overlap", fields={"end": ["before the start"]})
     assert json.dumps(caught.value.fields) == '{"end": ["before the start"]}'
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LoaderError("gone", 410, {"id": 5}),
+        ActionError("no", 409, {"left": 3}, fields={"n": ["taken"]}),
+        ValidationActionError("look", fields={"n": ["odd"]}, status_code=400),
+        redirect("/x", 307),
+        TaskQueueFull("send_mail()", 7),
+        BodyTooLarge(1000),
+        ExtraMissing("here", "redis", "coredis"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize(
+    "remake",
+    [lambda error: pickle.loads(pickle.dumps(error)), copy.copy, copy.deepcopy],
+    ids=["pickle", "copy", "deepcopy"],
+)
+def test_errors_can_be_pickled_and_copied(error: Exception, remake: Any) -> None:
+    error.add_note("a note")
+    made = remake(error)
+    assert type(made) is type(error)
+    assert (str(made), made.args, vars(made)) == (str(error), error.args, vars(error))
+
+
+@rule("validation_error.fields")
+async def test_validation_error_fields_are_sent_when_they_are_empty_too(
+    tmp_path: Path,
+) -> None:
+    text = "@action\nasync def act(request):\n    raise ValidationActionError('no', fields={})"
+    async with open_pages(tmp_path, text) as client:
+        response = await client.post("/api/__actions/index/act", json={})
+    assert response.json() == {"ok": False, "error": "no", "fields": {}}
+
+
+@pytest.mark.parametrize(
+    ("raised", "cause"),
+    [
+        ("ActionError({'x': 1})", "the message is {'x': 1} (dict)"),
+        ("ActionError(None)", "the message is None (NoneType)"),
+        ("ActionError('no', fields={'n': [1, None]})", "'fields' is {'n': [1, None]} (dict)"),
+        ("ActionError('no', fields={'n': 5})", "'fields' is {'n': 5} (dict)"),
+        ("ActionError('no', fields={5: ['x']})", "'fields' is {5: ['x']} (dict)"),
+        ("ActionError('no', fields=['n'])", "'fields' is ['n'] (list)"),
+        ("ValidationActionError(fields=None)", ""),
+        ("ActionError('no', data=[1])", "'data' is [1] (list)"),
+        ("LoaderError(5)", "the message is 5 (int)"),
+    ],
+)
+async def test_an_error_that_cannot_be_sent_is_an_error_that_names_the_place(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, raised: str, cause: str
+) -> None:
+    text = f"@action\nasync def act(request):\n    raise {raised}"
+    text = f"from fx.runtime import LoaderError\n\n{text}"
+    async with open_pages(tmp_path, text) as client:
+        response = await client.post("/api/__actions/index/act", json={})
+    if cause:
+        assert response.status == 500
+        assert response.json() == {"ok": False, "error": "An unexpected error occurred."}
+        assert f"pages/index.fxl: act(): raised {raised.split('(')[0]}: {cause}. " in caplog.text
+    else:
+        assert response.json()["fields"] == {}

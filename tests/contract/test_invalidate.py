@@ -22,11 +22,11 @@ PAGE = """
     @action
     async def of_json_response(request):
         urls = (await request.json())["urls"]
-        return invalidate_routes(JSONResponse({"ok": True, "n": 1}), *urls)
+        return invalidate_routes(JSONResponse({"n": 1}), *urls)
 
     @action
     async def of_response(request):
-        response = Response('{"ok": true, "n": 1}', media_type="application/json")
+        response = Response('{"n": 1}', media_type="application/json")
         return invalidate_routes(response, *(await request.json())["urls"])
 
     @action

@@ -173,3 +173,54 @@ async def test_hooks_are_not_asked_without_the_feature(tmp_path: Path) -> None:
         listed = await client.get("/llms.txt")
     assert (response.status, listed.status) == (404, 404)
     assert accepting.headers["content-type"].startswith("text/html")
+
+
+ONCE = """
+    @server
+    async def load(request):
+        request.app.state.log.append("page")
+        return {}, 203
+
+    async def to_markdown(ctx):
+        import trio
+        if "together" in ctx.request.query_params:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(ctx.run_loader)
+                nursery.start_soon(ctx.render_html)
+        elif "html" in ctx.request.query_params:
+            await ctx.render_html()
+            await ctx.run_loader()
+        else:
+            await ctx.run_loader()
+            await ctx.render_html()
+        return "# once"
+"""
+AROUND = """
+    @server
+    async def load(request):
+        request.app.state.log.append("layout")
+        return {}
+"""
+
+
+@rule("markdown.context.run_loader")
+@pytest.mark.parametrize("order", ["loader", "html", "together"])
+async def test_markdown_context_run_loader_and_render_html_run_a_loader_once(
+    tmp_path: Path, order: str
+) -> None:
+    files = {"index": ONCE, "layout": AROUND}
+    async with open_pages(tmp_path, files, llms={"enabled": True}) as client:
+        client.app.state.log = log = list[str]()
+        response = await client.get(f"/index.md?{order}")
+    assert (response.status, response.text, sorted(log)) == (203, "# once", ["layout", "page"])
+
+
+@rule("endpoints.markdown")
+@pytest.mark.parametrize("path", ["/index.md", "/llms.txt", "/"])
+async def test_endpoints_markdown_other_methods_are_405_as_to_the_page(
+    tmp_path: Path, path: str
+) -> None:
+    async with open_pages(tmp_path, "", llms={"enabled": True}) as client:
+        posted, options = await client.post(path), await client.request("OPTIONS", path)
+    assert (posted.status, posted.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert (options.status, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS")

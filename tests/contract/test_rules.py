@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.contract.__main__ import report
+from tests.contract.__main__ import README, render_readme, report
 from tests.contract.rules import (
     MOST_AT_ONCE,
     Covering,
@@ -24,6 +24,16 @@ def test_every_rule_has_a_test() -> None:
     rules = read_rules()
     text, code = report(rules, by_rule(rules, find_tests()))
     assert code == 0, text.splitlines()[-1]
+
+
+def test_the_readme_is_what_the_marks_make() -> None:
+    """Write it with `python -m tests.contract --write`."""
+    assert README.read_text(encoding="utf-8") == render_readme(read_rules(), find_tests())
+
+
+def test_a_rule_without_a_test_stands_in_the_table_as_such() -> None:
+    table = render_readme({"loader.1": "One | two."}, [])
+    assert table.endswith("| loader.1 | One \\| two. | **none** |\n")
 
 
 def test_the_rules_are_the_statements_of_the_reference() -> None:

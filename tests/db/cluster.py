@@ -39,6 +39,17 @@ class Cluster:
     _process: subprocess.Popen[bytes] | None = None
 
     @property
+    def identity(self) -> dict[str, Any]:
+        """As whom its programs run, for `subprocess`: never as root."""
+        return self._identity
+
+    def hand_over(self, path: Path) -> None:
+        """Give a folder and its files to whom the programs run as."""
+        if self._identity:
+            for each in (path, *path.iterdir()):
+                os.chown(each, self._identity["user"], self._identity["group"])
+
+    @property
     def pid(self) -> int:
         """The number of its first process."""
         assert self._process is not None

@@ -69,7 +69,7 @@ async def test_busy_is_a_503_that_says_when_to_come_again(root: Path) -> None:
 
 
 async def test_without_a_database_the_setting_is_named(root: Path) -> None:
-    with pytest.raises(DatabaseNotConfigured, match="no app is running"):
+    with pytest.raises(DatabaseNotConfigured, match="no app of fxtrio runs here"):
         await db.value("select 1")
     async with open_app(root, database__url=""):
         with pytest.raises(DatabaseNotConfigured, match=r"Set 'database\.url'"):

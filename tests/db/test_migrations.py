@@ -26,6 +26,7 @@ from fxtrio.db.migrations import (
     new_migration,
     read_migrations,
 )
+from fxtrio.db.scripts import Head, head_of, statements_of, transaction_control
 from fxtrio.testing.open import NoRender
 from tests.db.engines import opened
 from tests.trees import PAGE, write_tree
@@ -95,6 +96,99 @@ async def test_what_has_changed_or_gone_is_named_before_anything_runs(
     assert len(await runs(db)) == 2
 
 
+async def test_code_goes_on_beside_a_database_that_newer_code_has_migrated(
+    db: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_tree(tmp_path, FILES)
+    await migrate(db, tmp_path)
+    (tmp_path / "migrations/0002_more.sql").unlink()
+
+    await require_migrated(db, tmp_path)
+    assert await migrate(db, tmp_path) == []
+
+    assert "newer code has run 0002_more.sql on this database" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert into books values (7); commit; insert into nowhere values (1);",
+        "-- a commit;\n/* ; */ ROLLBACK;",
+        "insert into books values (8); END;",
+        "start transaction; select 1;",
+    ],
+)
+async def test_one_that_ends_its_own_transaction_is_refused_before_it_runs(
+    db: Database, tmp_path: Path, text: str
+) -> None:
+    write_tree(tmp_path, FILES | {"migrations/0002_more.sql": text})
+    with pytest.raises(MigrationsInvalid, match="each file is a transaction by itself"):
+        await migrate(db, tmp_path)
+    assert await runs(db) == {}
+
+
+async def test_one_that_is_no_transaction_runs_statement_by_statement(
+    db: Database, tmp_path: Path
+) -> None:
+    text = "insert into books values (2);\ninsert into books values (3);"
+    text += "insert into nowhere values (1);"
+    if db.dialect == "postgresql":
+        text = "do $$ begin perform 1; commit; end $$; " + text
+        text += "create index concurrently on books (id);"
+    files = FILES | {"migrations/0002_more.sql": f"-- transaction: none\n{text}"}
+    write_tree(tmp_path, files)
+    with pytest.raises(MigrationFailed, match=r"[23] of its [345] statements have run"):
+        await migrate(db, tmp_path)
+    assert await db.value("select count(*) from books") == 3
+
+    write_tree(
+        tmp_path,
+        {
+            "migrations/0002_more.sql": files["migrations/0002_more.sql"]
+            .replace("insert into nowhere values (1);", "")
+            .replace("values (2)", "values (4)")
+            .replace("values (3)", "values (5)")
+        },
+    )
+    assert [one.file for one in await migrate(db, tmp_path)] == ["0002_more.sql"]
+    assert len(await runs(db)) == 2
+    if db.dialect == "sqlite":
+        assert await db.value("pragma foreign_keys") == 1
+
+
+def test_the_head_of_a_file_is_its_first_comments() -> None:
+    assert head_of("-- Incompatible: drops a column\n\n-- transaction: none\nselect 1;") == Head(
+        False, "drops a column"
+    )
+    assert head_of("select 1;\n-- incompatible\n-- transaction: none") == Head()
+    assert head_of("-- incompatible") == Head(True, "")
+
+
+def test_statements_end_where_postgresql_ends_them() -> None:
+    text = """-- a; comment
+    create function f() returns text language sql as $x$ select ';' $x$;
+    insert into t values ('a;''b', ";", 1-1, 4/2); /* ; */ ;
+    select $1"""
+    assert [one.split()[-1] for one in statements_of(text)] == ["$x$", "4/2)", "$1"]
+    trigger = "create trigger t after insert on a begin delete from b; end;"
+    assert transaction_control(trigger) is None
+    assert transaction_control("rollback to savepoint a; release a; select 'commit;'") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("select a$b$c; select 1", ["select a$b$c", "select 1"]),
+        ("select $$ a;b $$; select 2", ["select $$ a;b $$", "select 2"]),
+        ("select $_a1$;$_a1$; select 3", ["select $_a1$;$_a1$", "select 3"]),
+        ("select 1; /* without an end; select 2", ["select 1", "/* without an end; select 2"]),
+        ("select 'without an end; select 2", ["select 'without an end; select 2"]),
+    ],
+)
+def test_what_has_no_end_is_one_statement(text: str, statements: list[str]) -> None:
+    assert statements_of(text) == statements
+
+
 async def test_several_processes_run_each_once(engine: str, tmp_path: Path) -> None:
     if engine == "memory":  # which no other process sees
         engine = "file"
@@ -113,6 +207,21 @@ async def test_several_processes_run_each_once(engine: str, tmp_path: Path) -> N
             assert await database.value("select count(*) from books") == 2
 
     assert sorted(done) == ["0001_books.sql", "0002_more.sql"]
+
+
+async def test_one_that_waits_for_a_table_in_use_gives_up_and_may_be_run_again(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, {"migrations/0001_books.sql": BOOKS})
+    with trio.fail_after(60):
+        async with opened(postgres_url, tmp_path) as db, opened(postgres_url, tmp_path) as other:
+            await migrate(db, tmp_path)
+            write_tree(tmp_path, {"migrations/0002_alter.sql": "alter table books add n int;"})
+            async with other.transaction():
+                await other.value("select count(*) from books")
+                with pytest.raises(MigrationFailed, match="Others held what it locks"):
+                    await migrate(db, tmp_path, lock_timeout=0.05)
+            assert [one.file for one in await migrate(db, tmp_path)] == ["0002_alter.sql"]
 
 
 def test_files_that_make_no_order_are_refused_together(tmp_path: Path) -> None:
@@ -157,13 +266,13 @@ async def test_tests_find_them_run(project: Path) -> None:
 
 async def test_fx_check_finds_a_file_that_has_changed(project: Path) -> None:
     config = load_config(project, environ={})
-    assert await migration_problems(project, config) == []
+    assert await migration_problems(project, config, connects=True) == []
     assert not (project / "data").exists()
     async with opened("file", project) as database:
         await migrate(database, project)
     write_tree(project, {"migrations/0002_more.sql": "insert into books values (4);"})
 
-    found = await migration_problems(project, config)
+    found = await migration_problems(project, config, connects=True)
 
     assert [problem.path for problem in found] == ["migrations/0002_more.sql"]
     assert "has changed since it was run as 0002_more" in str(found[0])

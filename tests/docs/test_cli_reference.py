@@ -33,7 +33,7 @@ def test_every_command_is_documented_with_its_options(name: str) -> None:
         if option.startswith("--")
     }
 
-    assert set(re.findall(r"`(--[a-z-]+)", section(name))) == options
+    assert set(re.findall(r"`(--[a-z0-9-]+)", section(name))) == options
 
 
 def test_no_other_commands_are_documented() -> None:

@@ -112,6 +112,38 @@ SITE = {
     "pages/not-found.fxl": """
         export default ({ error }) => <p>{error.message}</p>;
     """,
+    "pages/rows.fxl": """
+        from components.rows import ROWS
+
+        @server
+        async def load(request):
+            return {"rows": list(ROWS)}
+
+        export default ({ data }) => <h2>{data.rows.join(" ")}</h2>;
+    """,
+    "components/rows.py": """
+        ROWS = ["first"]
+    """,
+    "pages/add.fxl": """
+        from components.rows import ROWS
+        from fx.runtime import redirect
+
+        @action
+        async def add(request):
+            ROWS.append("new")
+            return redirect("/rows#end")
+
+        import { Form, Link } from "fx/client";
+
+        export default function Add() {
+          return (
+            <main>
+              <Form action="add"><button>Add</button></Form>
+              <Link href="/rows" prefetch={true}>rows</Link>
+            </main>
+          );
+        }
+    """,
     "pages/quiet.fxl": """
         import { useRef } from "react";
         import { useWebSocket } from "fx/client";
@@ -169,6 +201,21 @@ def test_a_search_form_works_without_javascript(site: Server, browser: Browser) 
     expect(page.locator("#own [name=word]")).to_have_value("word")
     page.get_by_role("button", name="Find").click()
     expect(page.locator("h1")).to_have_text("word a b c")
+
+
+def test_a_page_that_was_prefetched_before_a_write_is_not_what_its_redirect_shows(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/add")
+    rows = page.get_by_role("link", name="rows")
+    with page.expect_response("**/rows"):
+        rows.hover()
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator("h2")).to_have_text("first new")
+    assert page.url == f"{site.url}/rows#end"
+    assert visitor.complaints == []
 
 
 def test_a_link_with_prefetch_loads_its_page_when_the_pointer_rests_on_it(

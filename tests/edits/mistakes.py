@@ -16,10 +16,15 @@ class Mistake:
     old: str
     new: str
     page: str
-    """The page that shows it; "" when all do."""
+    """The page that it covers for certain; "" when it covers all."""
 
     status: int = 200
-    """That of a fresh document of the page."""
+    """That of a fresh document of the page: what was right before is served, or it fails."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it covers no other page, and those count it in their corners."""
+        return self.page != "" and self.status == 200 and self.file == f"pages/{self.page}.fxl"
 
 
 def make(author: Author) -> Mistake | None:
@@ -30,7 +35,7 @@ def make(author: Author) -> Mistake | None:
         return None
     view, file = project.views[page], f"pages/{page}.fxl"
     found = [
-        Mistake("JSX that does not parse", file, "<section>", "<section><<b>", ""),
+        Mistake("JSX that does not parse", file, "<section>", "<section><<b>", page),
         Mistake(
             "a name that is not there",
             file,
@@ -47,20 +52,20 @@ def make(author: Author) -> Mistake | None:
             page,
             500,
         ),
-        Mistake("no default export", file, "export default function", "function", ""),
+        Mistake("no default export", file, "export default function", "function", page),
         Mistake(
             "an import of nothing",
             file,
             "import { useState }",
             'import "../nothing";\nimport { useState }',
-            "",
+            page,
         ),
     ]
     if view.data is not None:
         found += [
-            Mistake("Python that does not parse", file, "async def load(", "async def load((", ""),
-            Mistake("a loader that is not async", file, "async def load", "def load", ""),
-            Mistake("a module that fails", file, "VALUE =", "VALUE = 1 / 0 #", ""),
+            Mistake("Python that does not parse", file, "def load(", "def load((", page),
+            Mistake("a loader that is not async", file, "async def load", "def load", page),
+            Mistake("a module that fails", file, "VALUE =", "VALUE = 1 / 0 #", page),
             Mistake("a loader that fails", file, "    return {", "    return 1 / 0, {", page, 500),
         ]
     if view.data is not None and view.modules:
@@ -76,7 +81,7 @@ def make(author: Author) -> Mistake | None:
         part = f"parts/{name}.jsx"
         found += [
             Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", ""),
-            Mistake("a component that is gone", part, "", "", ""),
+            Mistake("a component that is gone", part, "", "", page, 500),
             Mistake(
                 "a component's module that throws",
                 part,

@@ -17,7 +17,7 @@ from tests.ports import free_port
 
 from .mistakes import Mistake, make
 from .project import Project, path_of, save, start
-from .seen import READY, Wrong, differences, documents, wait_overlay, wait_shown
+from .seen import READY, Wrong, differences, documents, wait_badge, wait_overlay, wait_shown
 from .works import Author
 
 OPEN = ("index", "shop/index", "shop/list")
@@ -90,6 +90,9 @@ class Run:
         shown = [mistake.page] if mistake.page else [*self.tabs]
         for name in shown:
             wait_overlay(self.tabs[name], f"{title}: the page {name}")
+        if mistake.is_counted:
+            for name in self.tabs.keys() - {mistake.page}:
+                wait_badge(self.tabs[name], f"{title}: the page {name}")
         if mistake.page:
             path = path_of(mistake.page)
             status = documents(self.server.url, self.root, [path])[path]["status"]

@@ -18,6 +18,7 @@ SHOWN = """() => [document.title, ...[...document.querySelectorAll('#fx-root b')
   (one) => one.textContent + '|' + getComputedStyle(one).color)]"""
 _EQUALS = f"(expected) => JSON.stringify(({SHOWN})()) === JSON.stringify(expected)"
 _OVERLAY = "document.querySelector('fx-overlay')"
+_BADGE = "document.querySelector('fx-badge')"
 READY = "performance.getEntriesByName('fx:ready').length > 0"
 
 # What is another one in each answer, or in each place that a project is copied to.
@@ -55,6 +56,15 @@ def wait_overlay(page: Page, who: str) -> str:
     except TooLate:
         raise Wrong(f"{who} shows no overlay, but {page.evaluate(SHOWN)}") from None
     return str(page.evaluate(f"{_OVERLAY}.shadowRoot.querySelector('div').innerText"))
+
+
+def wait_badge(page: Page, who: str) -> None:
+    """Wait until a page counts in its corner what is wrong elsewhere. Raises Wrong."""
+    try:
+        page.wait_for_function(f"{_BADGE} !== null", timeout=PATIENCE_MS)
+    except TooLate:
+        over = page.evaluate(f"{_OVERLAY}?.shadowRoot.querySelector('div').innerText")
+        raise Wrong(f"{who} counts no problem, and over it is: {over}") from None
 
 
 def documents(url: str, root: Path, paths: list[str]) -> dict[str, Any]:

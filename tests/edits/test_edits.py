@@ -14,6 +14,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
+from tests.short import amount
+
 from .project import Module, Project, View
 from .run import Run, running
 from .works import Author
@@ -21,9 +23,10 @@ from .works import Author
 pytestmark = pytest.mark.browser
 
 SEED = 20
-EDITS = 25
+EDITS = amount(10, long=25)
 RESTARTS = 8
 
+BURSTS = amount(1, long=3)
 BURST = 20
 """Saves within a second, or as many as the machine can."""
 
@@ -46,7 +49,7 @@ def test_everybody_sees_the_same_after_each_edit(run: Run, tmp_path: Path) -> No
 
 
 def test_many_saves_at_once_come_to_one_state(run: Run, tmp_path: Path) -> None:
-    for _ in range(3):
+    for _ in range(BURSTS):
         for number in range(BURST):
             run.save(run.author.edit())
             if number % 3:  # some come within one look of the watcher, some do not

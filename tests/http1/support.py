@@ -217,6 +217,10 @@ async def open_server(
     assert errors == []
 
 
+open_h2c_server = partial(open_server, h2c=True)
+"""Like `open_server`, for clients that speak HTTP/2 without TLS."""
+
+
 class Lasting:
     """Adds a lifespan to an application that has none."""
 

@@ -12,7 +12,7 @@ from fxtrio.errors import ClientDisconnected
 from fxtrio.http1 import Connection
 
 from . import websocket_apps
-from .frames import upgrade
+from .frames import CLOSE, TEXT, close_frame, frame, upgrade
 from .support import App, echo, open_server, read_body, response
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -183,7 +183,19 @@ async def test_a_slow_reader_gets_everything_and_holds_nobody_up() -> None:
         assert (await slow.reply()).body == big
 
 
-@pytest.mark.parametrize(("app", "data"), [(echo, GET), (websocket_apps.echo, upgrade())])
+@pytest.mark.parametrize(
+    ("app", "data"),
+    [
+        (echo, GET),
+        (websocket_apps.echo, upgrade()),
+        (websocket_apps.echo, upgrade() + frame(TEXT, b"a")),
+        (websocket_apps.echo, upgrade() + frame(TEXT, b"\xff")),
+        (websocket_apps.echo, upgrade() + frame(CLOSE, b"\x03\xe8\xff")),
+        (websocket_apps.echo, upgrade() + frame(0xB, b"a")),
+        (websocket_apps.echo, upgrade() + close_frame(1000)),
+    ],
+    ids=["http", "left", "message", "no text", "no reason", "no opcode", "closed"],
+)
 async def test_an_ended_connection_needs_no_garbage_collector(app: App, data: bytes) -> None:
     def connections() -> int:
         return sum(type(thing) is Connection for thing in gc.get_objects())

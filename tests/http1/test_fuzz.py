@@ -23,6 +23,7 @@ from fxtrio.http1.request import RequestReader
 from fxtrio.http1.target import BadTarget, split_target
 from fxtrio.http1.ws_protocol import WsProtocol
 from fxtrio.supervise.access import escape
+from tests.short import amount
 
 from .frames import frame
 from .mutations import damaged, run
@@ -64,7 +65,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(edges)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount(75, short=10, long=300))
 @given(st.integers(min_value=0), st.lists(st.integers(min_value=0), max_size=8))
 def test_requests_do_not_depend_on_where_reads_cut_them(seed: int, places: list[int]) -> None:
     data = damaged(random.Random(seed))
@@ -73,7 +74,7 @@ def test_requests_do_not_depend_on_where_reads_cut_them(seed: int, places: list[
         assert read(pieces) == read([data])
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount(75, short=10, long=300))
 @given(st.binary(max_size=300), st.lists(st.integers(min_value=0), max_size=4))
 def test_any_bytes_are_requests_or_refused(data: bytes, places: list[int]) -> None:
     assert read(cut(data, places)) == read([data])
@@ -102,7 +103,7 @@ def read_by_h11(data: bytes) -> list[Any]:
         return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount(75, short=10, long=300))
 @given(st.integers(min_value=0))
 def test_whole_requests_are_those_that_another_parser_reads(seed: int) -> None:
     data = damaged(random.Random(seed))
@@ -147,7 +148,7 @@ frames = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount(75, short=10, long=300))
 @given(st.lists(frames, max_size=6), st.binary(max_size=10), st.lists(st.integers(0), max_size=6))
 def test_messages_do_not_depend_on_where_reads_cut_them(
     sent: list[bytes], noise: bytes, places: list[int]

@@ -1,4 +1,4 @@
-"""TLS, and HTTP/2 in its three ways."""
+"""TLS, and HTTP/2 in its two ways."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ import trio
 from fxtrio.http1 import ServerLimits
 
 from .frames import TEXT, WebSocket, frame, upgrade
-from .support import PATIENCE, Client, Server, echo, open_server, response
+from .support import PATIENCE, Client, Server, echo, open_h2c_server, open_server, response
 from .websocket_apps import echo as websocket_echo
 
 CERTIFICATE = str(Path(__file__).with_name("certificate.pem"))
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def server_tls() -> ssl.SSLContext:
@@ -40,20 +41,17 @@ async def connect_tls(server: Server, *protocols: str) -> trio.SSLStream[trio.So
     return stream
 
 
-async def ask_http2(stream: Any, already: bytes = b"", *, upgraded: bool = False) -> bytes:
+async def ask_http2(stream: Any, already: bytes = b"") -> bytes:
     """Return the body that stream 1 is answered with."""
     connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
-    if upgraded:
-        connection.initiate_upgrade_connection()
-    else:
-        connection.initiate_connection()
-        headers = [
-            (":method", "GET"),
-            (":path", "/over-http2"),
-            (":scheme", "http"),
-            (":authority", "a"),
-        ]
-        connection.send_headers(1, headers, end_stream=True)
+    connection.initiate_connection()
+    headers = [
+        (":method", "GET"),
+        (":path", "/over-http2"),
+        (":scheme", "http"),
+        (":authority", "a"),
+    ]
+    connection.send_headers(1, headers, end_stream=True)
     body = b""
     with trio.fail_after(PATIENCE):
         await stream.send_all(connection.data_to_send())
@@ -140,34 +138,52 @@ async def test_http2_by_alpn() -> None:
         await trio.aclose_forcefully(stream)
 
 
-async def test_http2_by_prior_knowledge() -> None:
-    async with open_server(path_and_version) as server:
+async def test_http2_by_prior_knowledge_is_spoken_when_it_is_switched_on() -> None:
+    async with open_h2c_server(path_and_version) as server:
         stream = await trio.open_tcp_stream("127.0.0.1", server.port)
         assert await ask_http2(stream) == b"/over-http2 2 http"
         await stream.aclose()
 
 
-async def test_http2_by_upgrade() -> None:
+@pytest.mark.parametrize(("secure", "h2c"), [(False, False), (True, False), (True, True)])
+async def test_http2_by_prior_knowledge_is_refused_otherwise(secure: bool, h2c: bool) -> None:
+    """Over TLS too, where ALPN decides."""
+    tls = server_tls() if secure else None
+    async with open_server(path_and_version, tls=tls, h2c=h2c) as server:
+        connected = Client(await connect_tls(server, "http/1.1")) if tls else await server.connect()
+        async with connected as client:
+            await client.send(PREFACE + b"\x00\x00\x00\x04" + bytes(5))
+            assert (await client.reply()).status == 400
+            assert await client.is_closed()
+        if secure:
+            stream = await connect_tls(server, "h2")
+            assert await ask_http2(stream) == b"/over-http2 2 https"
+            await trio.aclose_forcefully(stream)
+
+
+@pytest.mark.parametrize("more", ["Upgrade: h2c", "Upgrade: H2C", "Upgrade: h2"])
+async def test_an_offer_of_http2_is_not_taken_up(more: str) -> None:
     settings = base64.urlsafe_b64encode(b"\x00\x03\x00\x00\x00\x64").rstrip(b"=")
     offer = (
-        b"GET /upgraded HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
-        b"Upgrade: h2c\r\nHTTP2-Settings: " + settings + b"\r\n\r\n"
+        b"GET /offered HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+        b"%b\r\nHTTP2-Settings: %b\r\n\r\n"
     )
     async with open_server(path_and_version) as server, await server.connect() as client:
-        await client.send(offer)
+        await client.send(offer % (more.encode(), settings))
         reply = await client.reply()
-        assert (reply.status, reply.get(b"upgrade")) == (101, b"h2c")
-        body = await ask_http2(client.stream, bytes(client.buffer), upgraded=True)
-        assert body == b"/upgraded 2 http"
+        assert (reply.status, reply.get(b"upgrade")) == (200, None)
+        assert reply.body == b"/offered 1.1 http"
+        await client.send(PREFACE + b"\x00\x00\x00\x04" + bytes(5))
+        assert (await client.reply()).status in (400, 405, 505)
 
 
 @pytest.mark.parametrize(
     "rest", [b"x" * 100, b"\x00" * 100, b"\x00\x00\x04\x08\x00" + b"\xff" * 90]
 )
 async def test_bad_http2_costs_one_connection(rest: bytes) -> None:
-    async with open_server(path_and_version, limits=ServerLimits(idle_time=0.3)) as server:
+    async with open_h2c_server(path_and_version, limits=ServerLimits(idle_time=0.3)) as server:
         async with await server.connect() as client:
-            await client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + rest)
+            await client.send(PREFACE + rest)
             await client.read_all()
         assert b" 200 " in await server.ask(GET)
 
@@ -179,7 +195,7 @@ async def test_http2_clients_that_fall_silent_are_let_go_unless_they_wait_for_an
         await trio.sleep(1)
         await path_and_version(scope, receive, send)
 
-    async with open_server(app, limits=ServerLimits(idle_time=0.3)) as server:
+    async with open_h2c_server(app, limits=ServerLimits(idle_time=0.3)) as server:
         for headers in ([], [(":method", "POST"), (":path", "/"), (":scheme", "http")]):
             connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
             connection.initiate_connection()
@@ -200,7 +216,7 @@ async def test_an_application_that_sends_to_an_http2_client_that_left_comes_to_i
         await response(200, b"*" * 1_000_000)(scope, receive, send)
         ended.set()
 
-    async with open_server(app) as server:
+    async with open_h2c_server(app) as server:
         connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
         connection.initiate_connection()
         headers = [(":method", "GET"), (":path", "/"), (":scheme", "http"), (":authority", "a")]
@@ -213,7 +229,7 @@ async def test_an_application_that_sends_to_an_http2_client_that_left_comes_to_i
 
 
 async def test_what_only_begins_like_http2_is_refused() -> None:
-    async with open_server(echo) as server:
+    async with open_h2c_server(echo) as server:
         assert b" 400 " in await server.ask(b"PRI * HTTP/2.0\r\n\r\nSMALL\r\n\r\n")
         assert b" 200 " in await server.ask(b"P" + b"UT / HTTP/1.1\r\nHost: a\r\n\r\n")
 

@@ -106,6 +106,11 @@ async def _big(scope: Any, receive: Any, send: Any) -> None:
     _told.append("sent")
 
 
+async def _much(scope: Any, receive: Any, send: Any) -> None:
+    await _answer(send, b"*" * 1_000_000)
+    _told.append("sent")
+
+
 async def _endless(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": []})
     try:
@@ -196,6 +201,7 @@ PATHS: dict[str, Callable[[Any, Any, Any], Awaitable[None]]] = {
     "/asking": _asking,
     "/deaf": _deaf,
     "/big": _big,
+    "/much": _much,
     "/endless": _endless,
     "/streams": _streams,
     "/raises": _raises,

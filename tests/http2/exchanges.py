@@ -27,10 +27,16 @@ REFUSED = 7  # REFUSED_STREAM
 
 
 async def closed_windows(server: Target) -> list[str]:
-    """Clients that give no room for an answer, and stay."""
+    """Clients that give no room for an answer, and stay.
+
+    Three applications run at once for a client without a window. When they are cut off, the
+    other two take their places: all five make an answer. Of larger ones the budget of the
+    process would be full, with what other attacks leave unread, and the last two be refused
+    or not, as it comes.
+    """
     async with await server.http2() as client:
         await client.begin(window=0)
-        streams = [await client.ask("/big") for _ in range(5)]
+        streams = [await client.ask("/much") for _ in range(5)]
         for stream in streams:
             assert (await client.answer(stream)).reset is not None
     return ["sent"] * 5

@@ -99,7 +99,7 @@ async def target(
             certfile=CERTIFICATE if secure else None,
             graceful=graceful_timeout,
             limits=limits,
-            **options,
+            **{"h2c": True, **options},
         )
         command = ["-m", "tests.supervise.serve", told.to_json()]
     else:

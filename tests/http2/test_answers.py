@@ -10,7 +10,7 @@ import trio
 from fxtrio.http1 import ServerLimits
 
 from ..http1 import frames
-from ..http1.support import open_server, read_body, response
+from ..http1.support import open_h2c_server, read_body, response
 from ..http1.websocket_apps import echo
 from .client import PATIENCE, Http2
 from .exchanges import open_websocket
@@ -22,7 +22,7 @@ async def test_trailers_follow_the_body() -> None:
         await send({"type": "http.response.body", "body": b"*" * 100_000})
         await send({"type": "http.response.trailers", "headers": [(b"x-sum", b"1")]})
 
-    async with open_server(app) as server, await server.connect() as plain:
+    async with open_h2c_server(app) as server, await server.connect() as plain:
         client = await Http2(plain.stream).begin()
         trailers = []
         note = client._note
@@ -43,7 +43,7 @@ async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await response(200, await read_body(receive))(scope, receive, send)
 
-    async with open_server(app) as server, await server.connect() as plain:
+    async with open_h2c_server(app) as server, await server.connect() as plain:
         client = await Http2(plain.stream).begin()
         asked = trio.Event()
         note = client._note
@@ -66,7 +66,7 @@ async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:
 
 async def test_a_large_answer_goes_through_small_windows() -> None:
     body = bytes(range(256)) * 2000
-    async with open_server(response(200, body)) as server, await server.connect() as plain:
+    async with open_h2c_server(response(200, body)) as server, await server.connect() as plain:
         client = await Http2(plain.stream).begin(window=1000, wide=False)
         streams = [await client.ask() for _ in range(5)]
         for stream in streams:
@@ -81,7 +81,7 @@ async def _pings(client: Http2, stream: int) -> int:
 
 async def test_a_websocket_whose_client_answers_no_ping_is_cut_off() -> None:
     limits = ServerLimits(websocket_ping=0.1, websocket_pong=0.3)
-    async with open_server(echo, limits=limits) as server, await server.connect() as plain:
+    async with open_h2c_server(echo, limits=limits) as server, await server.connect() as plain:
         client = await Http2(plain.stream).begin()
         lively, silent = [await open_websocket(client, "/") for _ in range(2)]
         answered = 0
@@ -108,7 +108,7 @@ async def test_a_websocket_takes_as_much_ahead_as_its_backlog_allows() -> None:
     for backlog in (64 * 1024, 300_000):
         done = trio.Event()
         limits = ServerLimits(websocket_backlog=backlog, websocket_ping=None)
-        async with open_server(app, limits=limits) as server:
+        async with open_h2c_server(app, limits=limits) as server:
             async with await server.connect() as plain:
                 client = await Http2(plain.stream).begin()
                 stream = await open_websocket(client, "/")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import trio
 
@@ -52,3 +54,30 @@ async def test_a_greeting_may_come_byte_by_byte(kind: Kind) -> None:
                 for byte in client.h2.data_to_send():
                     await client.raw(bytes([byte]))
             assert (await client.get()).body == b"fine"
+
+
+@pytest.mark.parametrize(("told", "spoken"), [("", False), ("h2c = true", True)])
+async def test_http2_without_tls_is_off_under_hypercorn(
+    told: str, spoken: bool, tmp_path: Path
+) -> None:
+    settings = tmp_path / "hypercorn.toml"
+    settings.write_text(f'errorlog = "-"\n{told}\n')
+    async with target("stock", arguments=("-c", str(settings))) as server:
+        async with await server.http1() as client:
+            await client.send(PREFACE + frame(SETTINGS, 0, 0))
+            with trio.fail_after(PATIENCE):
+                while len(client.buffer) < 9:
+                    await client.more()
+            assert client.buffer.startswith(b"HTTP/1.1 400 ") is not spoken
+            assert spoken or await client.read_all()  # it is closed
+
+
+async def test_over_tls_the_handshake_alone_leads_to_http2_under_hypercorn() -> None:
+    async with target("stock", secure=True) as server:
+        async with await server.http1() as client:
+            await client.send(PREFACE + frame(SETTINGS, 0, 0))
+            assert (await client.reply()).status == 400
+            assert await client.is_closed()
+        async with await server.http2() as multiplexed:
+            await multiplexed.begin()
+            assert (await multiplexed.get()).body == b"fine"

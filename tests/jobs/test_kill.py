@@ -10,11 +10,12 @@ import pytest
 from tests.db.cluster import Cluster
 from tests.jobs.endurance import kill_a_scheduler, kill_processes, lose_server
 from tests.jobs.serving import restart_server
+from tests.short import amount
 
-JOBS = 400
+JOBS = amount(200, long=400)
 """Of each kind."""
 
-KILLS = 6
+KILLS = amount(4, long=8)
 
 
 @pytest.fixture(params=["file", "postgresql"])

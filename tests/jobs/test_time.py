@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from fx.jobs import CronInvalid, every, job
 from fxtrio.db import Database
-from fxtrio.db.sqlite import SqliteConnection
+from fxtrio.db.sqlite_connection import SqliteConnection
 from fxtrio.jobs import JobRunner
 from fxtrio.jobs.schedule import Schedule
 from tests.db.engines import opened
@@ -31,7 +31,7 @@ async def database(tmp_path: Path, autojump_clock: MockClock) -> AsyncIterator[D
 
 def begin_at(runner: JobRunner, moment: datetime) -> None:
     """Let the runner's time begin at a moment."""
-    runner._offset = moment.timestamp() - trio.current_time()
+    runner.clock.offset = moment.timestamp() - trio.current_time()
 
 
 async def test_a_job_is_tried_again_after_longer_and_longer_pauses(

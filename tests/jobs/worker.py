@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -62,10 +63,11 @@ tick = attrs.evolve(no_op, name="tick", schedule=EachSecond("", ZoneInfo("UTC"))
 class TellingStore(JobStore):
     """Keeps each time of a schedule that was the first of its kind."""
 
-    async def tick(self, name: str, tick: float) -> bool:
-        first = await super().tick(name, tick)
-        if first and self.database.in_transaction:
-            await self.database.execute("insert into ticked values ($1)", int(tick))
+    async def tick(self, ticks: Mapping[str, float]) -> set[str]:
+        first = await super().tick(ticks)
+        if self.database.in_transaction:
+            for name in first:
+                await self.database.execute("insert into ticked values ($1)", int(ticks[name]))
         return first
 
 

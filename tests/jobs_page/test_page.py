@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import traceback
+from base64 import b64encode
 from collections.abc import AsyncIterator
+from hashlib import sha256
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -207,3 +209,34 @@ async def test_its_buttons_bring_the_token_that_strict_mode_asks_for(
         assert await db.value("select count(*) from fx_jobs") == 1
         assert await discard(("_csrf_token", field[1])) == 303
         assert await db.value("select count(*) from fx_jobs") == 0
+
+
+@pytest.mark.parametrize(
+    ("csp", "header"),
+    [
+        ("enforce", "content-security-policy"),
+        ("report-only", "content-security-policy-report-only"),
+        ("off", ""),
+    ],
+)
+async def test_the_page_has_a_policy_of_its_own(tmp_path: Path, csp: Any, header: str) -> None:
+    async with open_app(write_project(tmp_path), csp=csp) as client:
+        await get_auth().add_user(ADA, PASSWORD)
+        await log_in(client)
+        answer = await client.get("/_jobs")
+        policies = {name for name in answer.headers if "security-policy" in name}
+        assert policies == ({header} if header else set())
+        if header:
+            style = answer.text.partition("<style>")[2].partition("</style>")[0]
+            digest = b64encode(sha256(style.encode()).digest()).decode()
+            assert f"style-src 'sha256-{digest}'" in answer.headers[header]
+            assert "default-src 'none'; script-src 'self'" in answer.headers[header]
+            assert " style=" not in answer.text and "unsafe" not in answer.headers[header]
+
+
+async def test_the_log_names_addresses_that_anybody_may_register(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_app(write_project(tmp_path)):
+        pass
+    assert "nobody has registered 'Ada@Example.org' of 'users'" in caplog.text

@@ -90,7 +90,7 @@ async def open_editor(
     ``options`` are those of the server; the block may take ``deadline`` seconds.
     """
     editor = Editor()
-    command = [sys.executable, "-m", "fxtrio", "lsp", "--stdio"]
+    command = [sys.executable, "-P", "-m", "fxtrio", "lsp", "--stdio"]
     start = partial(trio.run_process, command, stdin=PIPE, stdout=PIPE, check=False, cwd=root)
     with trio.fail_after(deadline):
         async with trio.open_nursery() as nursery:

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -133,8 +133,12 @@ def place(text: str, before: str) -> tuple[int, int]:
 
 def languages(process: psutil.Process) -> list[psutil.Process]:
     """Return the language servers of an editor."""
-    found = process.children(recursive=True)
-    return [one for one in found if one.cmdline()[-2:] == [SETTINGS["fx.command"], "lsp"]]
+    found = []
+    for one in process.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has ended since
+            if one.cmdline()[-2:] == [SETTINGS["fx.command"], "lsp"]:
+                found.append(one)
+    return found
 
 
 def test_a_page_in_visual_studio_code(tmp_path: Path) -> None:

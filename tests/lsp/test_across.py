@@ -78,7 +78,7 @@ def HEAD(data):
 
 
 @action
-async def sign(request, entry: NewEntry) -> Entry:
+async def sign(request, *, entry: NewEntry) -> Entry:
     \"\"\"Write an entry.\"\"\"
     return {"id": 1, "title": entry.title, "author": None}
 
@@ -220,7 +220,7 @@ async def test_completion_and_hover_cross_the_border(project: Path) -> None:
     )
     assert about["contents"]["value"] == "`/about` is the page `pages/about.fxl`."
     assert action["contents"]["value"] == (
-        "```python\n@action\nasync def sign(request, entry: NewEntry) -> Entry\n```"
+        "```python\n@action\nasync def sign(request, *, entry: NewEntry) -> Entry\n```"
         "\n\nWrite an entry."
     )
     assert nowhere is None

@@ -27,7 +27,12 @@ async def drive(project: Path, file: Path, steps: list[dict[str, Any]]) -> list[
     asked, out = project / "asked.json", project / "told.json"
     asked.write_text(json.dumps({"file": str(file), "out": str(out), "steps": steps}))
     fx = json.dumps([sys.executable, "-m", "fxtrio", "lsp"])
-    before = [f"set runtimepath^={NEOVIM}", f"let g:fx_command = {fx}"]
+    trusted = json.dumps([str(project)])
+    before = [
+        f"set runtimepath^={NEOVIM}",
+        f"let g:fx_command = {fx}",
+        f"let g:fx_trusted = {trusted}",
+    ]
     arguments = [one for line in before for one in ("--cmd", line)]
     command = [nvim, "--headless", "--clean", *arguments, "-c", f"luafile {DRIVER}"]
     with trio.fail_after(100):
@@ -97,11 +102,40 @@ async def test_neovim_shows_completes_finds_and_renames(project: Path) -> None:
     assert "name: string" in hover["contents"]["value"]
     assert [one["label"] for one in completion] == ["id", "title", "author"]
     assert [one["range"]["start"]["line"] for one in definition] == [7]
-    assert gone == [36, "async def sign(request, entry: NewEntry) -> Entry:"]
+    assert gone == [36, "async def sign(request, *, entry: NewEntry) -> Entry:"]
     assert [(one["line"], one["message"].split(".")[0]) for one in problems] == [
         (total["line"], "undefined name 'missing'")
     ]
     assert 'action="write"' in "".join(renamed)
-    assert "async def write(request, entry: NewEntry) -> Entry:" in renamed
+    assert "async def write(request, *, entry: NewEntry) -> Entry:" in renamed
     assert python[0] == "fxlPythonHalf"
     assert ui[0] == "fxlUiHalf"
+
+
+@pytest.mark.parametrize("answer", [0, 1, 2, 3])
+async def test_neovim_starts_no_server_in_a_folder_that_its_user_does_not_trust(
+    project: Path, answer: int
+) -> None:
+    started = project / "started"
+    own = project / ".venv" / "bin" / "fx"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"#!/bin/sh\necho started >> {started}\n")
+    own.chmod(0o755)
+    page = project / "pages" / "index.fxl"
+    asked = project / "questions"
+    confirm = (
+        "lua vim.fn.confirm = function(question) "
+        f"vim.fn.writefile({{question}}, '{asked}', 'a') return {answer} end"
+    )
+    waiting = f"vim.wait(10000, function() return vim.fn.filereadable('{started}') == 1 end, 20)"
+    steps = [f"edit {page}", "doautocmd FileType fxl", f"lua {waiting if answer > 1 else ''}"]
+    command = [shutil.which("nvim") or "nvim", "--headless", "--clean"]
+    before = (f"set runtimepath^={NEOVIM}", confirm)
+    command += [one for line in before for one in ("--cmd", line)]
+    command += [one for line in (*steps, "qall!") for one in ("-c", line)]
+    environment = {**os.environ, "XDG_DATA_HOME": str(project / "data")}
+    with trio.fail_after(60):
+        for _ in range(2):
+            await trio.run_process(command, cwd=project, env=environment, capture_stderr=True)
+    assert started.exists() is (answer > 1)
+    assert len(asked.read_text().splitlines()) == (1 if answer == 3 else 2)

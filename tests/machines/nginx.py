@@ -34,7 +34,8 @@ http {
     uwsgi_temp_path $folder/uwsgi;
     scgi_temp_path $folder/scgi;
     upstream machines { $machines }
-    map $$http_upgrade $$connection_upgrade { default upgrade; "" ""; }
+    map $$http_upgrade $$websocket { default ""; "~*^websocket$$" websocket; }
+    map $$websocket $$connection_upgrade { default ""; websocket upgrade; }
     server {
         listen 127.0.0.1:$port;
         location / {
@@ -43,7 +44,7 @@ http {
             proxy_set_header Host $$http_host;
             proxy_set_header X-Forwarded-For $$remote_addr;
             proxy_set_header X-Forwarded-Proto $$scheme;
-            proxy_set_header Upgrade $$http_upgrade;
+            proxy_set_header Upgrade $$websocket;
             proxy_set_header Connection $$connection_upgrade;
             proxy_buffering off;
             proxy_next_upstream error timeout http_503;

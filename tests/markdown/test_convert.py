@@ -7,11 +7,17 @@ import logging
 import threading
 
 import pytest
+import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fxtrio.markdown import convert
-from fxtrio.markdown.convert import LARGE, convert_html
+from fxtrio.markdown.convert import DEEPEST, LARGE, HtmlConverter
+
+
+async def convert_html(html: str) -> str:
+    markdown = await HtmlConverter().convert(html, "pages/a.fxl")
+    assert markdown is not None
+    return markdown
 
 
 async def test_headings_links_lists_and_code_keep_their_form() -> None:
@@ -65,13 +71,13 @@ async def test_large_pages_are_converted_in_a_thread_and_small_ones_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     threads = []
-    plain = convert._convert
+    plain = HtmlConverter._convert
 
-    def noticing(html: str) -> str:
+    def noticing(converter: HtmlConverter, html: str, place: str) -> str | None:
         threads.append(threading.current_thread())
-        return plain(html)
+        return plain(converter, html, place)
 
-    monkeypatch.setattr(convert, "_convert", noticing)
+    monkeypatch.setattr(HtmlConverter, "_convert", noticing)
     await convert_html("<p>a</p>")
     long = await convert_html(f"<p>{'word ' * LARGE}</p>")
     assert len(long) > LARGE
@@ -79,18 +85,50 @@ async def test_large_pages_are_converted_in_a_thread_and_small_ones_are_not(
     assert threads[1] is not threading.current_thread()
 
 
-async def test_html_nested_too_deeply_is_reported_in_the_log(
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        ("<p>" + "a " * 500 + "</p>", "has more than 1000 characters"),
+        ("<b>" * (DEEPEST + 2) + "deep", f"has more than {DEEPEST} elements within each other"),
+        ("<ul><li>" * 50 + "<br>a" * 50, "which would have "),
+        ("<table>" + "<tr><td colspan=900>a</td></tr>" * 10, "which would have "),
+    ],
+    ids=["large", "deep", "indented", "wide"],
+)
+async def test_a_page_with_too_much_html_or_markdown_is_not_converted_and_the_log_names_it(
+    page: str, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "fx.markdown"):
-        await convert_html("<div>" * 1500 + "deep" + "</div>" * 1500)
-    assert "Converting HTML to Markdown" in caplog.text
+        assert await HtmlConverter(1000).convert(page, "pages/a.fxl") is None
+    assert "pages/a.fxl: not converted to Markdown" in caplog.text
+    assert why in caplog.text
+
+
+async def test_one_large_page_is_converted_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once, most = 0, 0
+    plain = HtmlConverter._convert
+
+    def counting(converter: HtmlConverter, html: str, place: str) -> str | None:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        try:
+            return plain(converter, html, place)
+        finally:
+            at_once -= 1
+
+    monkeypatch.setattr(HtmlConverter, "_convert", counting)
+    converter = HtmlConverter()
+    async with trio.open_nursery() as nursery:
+        for _ in range(8):
+            nursery.start_soon(converter.convert, f"<p>{'word ' * LARGE}</p>", "pages/a.fxl")
+    assert most == 1
 
 
 @settings(max_examples=50)
 @given(st.text(st.sampled_from(list("ab<>&*_#[]()|`~-+1. \n")), max_size=40))
 def test_any_text_can_be_converted(text: str) -> None:
-    assert isinstance(convert._convert(f"<p>{html.escape(text)}</p><p>end</p>"), str)
+    assert isinstance(HtmlConverter()._convert(f"<p>{html.escape(text)}</p><p>end</p>", ""), str)
 
 
 NAVIGATION = '<header><nav><a href="/">Home</a></nav></header>'
@@ -110,6 +148,8 @@ NAVIGATION = '<header><nav><a href="/">Home</a></nav></header>'
         (f"{NAVIGATION}<p>no such element</p>", "[Home](/)\n\nno such element\n"),
         ("<!-- <main> --><p title='<main>'>a</p><script>'<main>'</script>", "a\n"),
         ("<p>a</p><mainly>b</mainly>", "a\n\nb\n"),
+        ("<STYLE><main></Style ><article>a</article>", "a\n"),
+        ("<p>a</p><!-- <main>b</main>", "a\n"),
     ],
 )
 async def test_a_page_starts_where_its_content_does(page: str, markdown: str) -> None:

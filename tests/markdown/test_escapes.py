@@ -10,8 +10,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from fxtrio.markdown.convert import _convert
+from fxtrio.markdown.convert import HtmlConverter
 from fxtrio.markdown.escapes import drop_needless
+from tests.short import amount
+
+
+def _convert(html: str) -> str:
+    markdown = HtmlConverter()._convert(html, "pages/a.fxl")
+    assert markdown is not None
+    return markdown
+
 
 GITHUB = MarkdownIt("gfm-like", {"linkify": False})
 """CommonMark with tables and strikethroughs; its links of bare addresses are left out."""
@@ -92,6 +100,15 @@ def test_targets_and_titles_of_links_are_left_alone() -> None:
     assert 'src="a%20b%5C.png" alt="x.y"' in shown
 
 
+@pytest.mark.parametrize(
+    ("target", "href"),
+    [(r"/a\>b", "/a%5C%3Eb"), ("/a <b", "/a%20%3Cb"), ("x y<z>", "x%20y%3Cz%3E")],
+)
+def test_a_target_with_angle_brackets_ends_where_markdown_ends_it(target: str, href: str) -> None:
+    page = f'<p>v1.0 <a href="{html.escape(target)}">v1.0</a></p>'
+    assert GITHUB.render(_convert(page)) == f'<p>v1.0 <a href="{href}">v1.0</a></p>\n'
+
+
 def test_markdown_without_escapes_is_returned_as_it_is() -> None:
     assert drop_needless("# a.b\n\n- c\n") == "# a.b\n\n- c\n"
 
@@ -108,7 +125,7 @@ def shown_as(markdown: str, block: str) -> list[str] | None:
     return [html.unescape(line).strip() for line in found[1].split("<br />\n")]
 
 
-@settings(max_examples=600)
+@settings(max_examples=amount(150, short=10, long=600))
 @given(st.lists(words, min_size=1, max_size=3))
 @example(["a|b", "-|-"])
 @example(["a", "---"])
@@ -125,7 +142,7 @@ def test_any_text_reads_as_on_the_page(lines: list[str]) -> None:
         assert shown_as(_convert(f"<h2>{inside}</h2>"), "<h2>(.*)</h2>") == lines
 
 
-@settings(max_examples=300)
+@settings(max_examples=amount(75, short=10, long=300))
 @given(words, words, st.sampled_from(["b", "em", "code", "del"]))
 def test_text_beside_marks_reads_as_on_the_page(before: str, inside: str, tag: str) -> None:
     page = f"<p>{html.escape(before)} <{tag}>{html.escape(inside)}</{tag}> end</p>"

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from fxtrio.errors import LoaderError
 from fxtrio.markdown import (
+    HtmlConverter,
     MarkdownContext,
     MarkdownHook,
     MarkdownSources,
@@ -66,7 +67,9 @@ def says(text: str | None) -> MarkdownHook:
 
 
 async def resolve(page: Page | None = None, **sources: Any) -> str | None:
-    return await resolve_markdown((page or Page()).context(), MarkdownSources(**sources))
+    return await resolve_markdown(
+        (page or Page()).context(), MarkdownSources(**{"converter": HtmlConverter(), **sources})
+    )
 
 
 async def test_the_file_beside_the_page_comes_first() -> None:
@@ -98,14 +101,14 @@ async def test_html_is_converted_when_all_hooks_decline() -> None:
 
 async def test_without_conversion_nothing_may_be_left() -> None:
     page = Page()
-    assert await resolve(page, hooks=(says(None),), auto_convert=False) is None
+    assert await resolve(page, hooks=(says(None),), converter=None) is None
     assert page.renders == 0
 
 
 async def test_whoever_declines_is_not_wrapped() -> None:
     asked = []
     wrap = hook(lambda ctx, text: asked.append(text))
-    assert await resolve(auto_convert=False, wrap=wrap) is None
+    assert await resolve(converter=None, wrap=wrap) is None
     assert asked == []
 
 
@@ -214,10 +217,10 @@ async def test_contexts_are_frozen_and_list_what_they_promise() -> None:
 
 
 def test_promising_says_whether_any_source_exists() -> None:
-    assert MarkdownSources(auto_convert=True).promising
-    assert MarkdownSources(text="", auto_convert=False).promising
-    assert MarkdownSources(hooks=(says(None),), auto_convert=False).promising
-    assert not MarkdownSources(auto_convert=False).promising
+    assert MarkdownSources(converter=HtmlConverter()).promising
+    assert MarkdownSources(text="", converter=None).promising
+    assert MarkdownSources(hooks=(says(None),), converter=None).promising
+    assert not MarkdownSources(converter=None).promising
 
 
 def test_llms_files_are_found_by_source_folder_nearest_first() -> None:

@@ -78,7 +78,7 @@ async def place(request, order: Order) -> Placed:
 
 
 @action
-async def invite(request, guest: Guest | None = None):
+async def invite(request, *, guest: Guest | None = None):
     if guest is None:
         raise ActionError("Nobody is invited.", 409)
     return {"name": guest.name, "old": guest.age is not None}

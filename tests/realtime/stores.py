@@ -136,10 +136,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 @asynccontextmanager
 async def open_brokers(
-    store: HasUrl, count: int = 2, *, history: int = 1000
+    store: HasUrl, count: int = 2, *, history: int = 1000, answer_timeout: float = 5.0
 ) -> AsyncIterator[list[SharedBroker]]:
     """Open brokers as separate processes would, on one store."""
-    settings = RealtimeConfig(broker=store.url, history=history)
+    settings = RealtimeConfig(broker=store.url, history=history, answer_timeout=answer_timeout)
     with trio.fail_after(60):
         async with AsyncExitStack() as stack:
             brokers = []

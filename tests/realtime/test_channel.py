@@ -402,6 +402,8 @@ async def play(capacity: int, steps: list[str]) -> None:
     waiting = len(outbox._frames) - len(marked)
     assert published + told == sent + waiting + counted + sum(marked)
     assert outbox.dropped == published - sent - waiting
+    outbox.close()
+    assert outbox.unsent == 0
 
 
 def marks(frames: Iterable[Frame]) -> list[int]:

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import Joined, Left, shared_roster
 from fxtrio.realtime.backend import EPOCH_LIFE
 from fxtrio.realtime.remote import EpochNews, pack
@@ -106,6 +107,30 @@ async def test_a_process_that_others_took_for_dead_comes_back_with_its_members(
             assert await anext(news) == Left(other.member)
             assert await anext(news) == Joined(other.member)
         assert await anext(news) == Left(other.member)
+
+
+async def test_a_process_that_connects_again_is_waited_for_once(
+    store: Store, no_heartbeat: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def be_away(epoch: str) -> None:
+        raise OSError("the store is away")
+
+    async with open_brokers(store) as [one, two], joined(one) as (_, room):
+        async with joined(two, member="bob"):
+            await wait_until(lambda: len(room.subscribers) == 2)
+            with monkeypatch.context() as patch:
+                patch.setattr(one._roster, "_end", be_away)
+                for _ in range(5):
+                    with pytest.raises(BrokerUnreachable):
+                        await one._roster.begin_epoch()
+            await one._roster.begin_epoch()
+            epochs = {one._roster._epoch, two._roster._epoch}
+            await wait_until(lambda: [*two._roster._neighbours] == [one._roster._epoch])
+            assert one._roster._neighbours.keys() == {two._roster._epoch}
+            assert set(await two._backend.enter(two._roster._epoch)) == epochs
+            await two._roster.begin_epoch()  # which reads them all
+            assert [*two._roster._neighbours] == [one._roster._epoch]
+            assert len(room.subscribers) == 2
 
 
 def test_a_lost_machine_is_noticed_within_its_lease() -> None:

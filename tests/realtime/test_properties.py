@@ -13,6 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from fxtrio.realtime import channel
 from fxtrio.realtime.serve import serve_websocket
 from tests.realtime.client import Client, make_app
+from tests.short import amount
 
 NAMES = st.sampled_from(["one", "two"])
 WHO = st.integers(0, 3)
@@ -104,7 +105,7 @@ def act(nursery: trio.Nursery, kind: str, one: Participant) -> None:
             nursery.start_soon(one.client.send, "hello")
 
 
-@settings(max_examples=200)
+@settings(max_examples=amount(50, short=10, long=200))
 @given(
     st.lists(STEPS, min_size=12, max_size=30),
     st.sampled_from(["close", "drop_oldest"]),

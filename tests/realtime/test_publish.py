@@ -11,6 +11,7 @@ import trio
 
 import fx.realtime
 from fx.testing import Client, open_app
+from fxtrio.config import Config
 from fxtrio.context import entered
 from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
 from fxtrio.realtime import MemoryBroker, publish
@@ -96,7 +97,7 @@ class Broken(MemoryBroker):
 
 
 def app_with(broker: MemoryBroker) -> App:
-    return App(config=None, tasks=None, broker=broker, state=None)  # type: ignore[arg-type]
+    return App(config=Config(), tasks=None, broker=broker, state=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

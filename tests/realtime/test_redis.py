@@ -9,6 +9,7 @@ import coredis
 import pytest
 import trio
 
+from fxtrio.config import RealtimeConfig
 from fxtrio.realtime.redis import open_redis_broker
 from fxtrio.realtime.shared import SharedBroker
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
@@ -71,8 +72,8 @@ async def test_many_that_join_and_leave_at_once_leave_nothing_behind(store):
 async def test_apps_with_different_prefixes_do_not_hear_each_other(store):
     with trio.fail_after(20):
         async with (
-            open_redis_broker(f"{store.url}?prefix=shop") as shop,
-            open_redis_broker(store.url) as other,
+            open_redis_broker(RealtimeConfig(broker=f"{store.url}?prefix=shop")) as shop,
+            open_redis_broker(RealtimeConfig(broker=store.url)) as other,
             joined(shop) as (client, room),
             joined(other) as (stranger, _),
         ):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 import trio
@@ -161,6 +162,39 @@ async def run_member(broker: SharedBroker, name: str, task_status: trio.TaskStat
         await trio.sleep_forever()
 
 
+@asynccontextmanager
+async def _open_app(settings: RealtimeConfig, name: str) -> AsyncIterator[SharedBroker]:
+    async with open_broker(settings, name=name) as broker:
+        assert isinstance(broker, SharedBroker)
+        yield broker
+
+
+async def test_apps_with_different_names_do_not_hear_each_other(store):
+    """``Café`` stands for names that must be encoded; the last two would be one by joined names."""
+    settings = RealtimeConfig(broker=store.url)
+    glue = "&" if "?" in store.url else "?"
+    former = RealtimeConfig(broker=f"{store.url}{glue}prefix=fx")
+    with trio.fail_after(30):
+        async with (
+            _open_app(settings, "Café: 100 %") as cafe,
+            _open_app(settings, "shop") as shop,
+            _open_app(settings, "shop") as same,
+            _open_app(former, "shop") as other,
+            joined(cafe, "lobby") as (guest, lobby),
+            joined(shop, "lobby") as (buyer, _),
+            joined(same, "lobby") as (second, _),
+            joined(other, "shop:lobby") as (stranger, _),
+        ):
+            await lobby.publish("coffee")
+            await shop.publish("lobby", "shoes")
+            await wait_until(lambda: guest.received == ["coffee"])
+            await wait_until(lambda: buyer.received == second.received == ["shoes"])
+            assert [len(app.members("lobby")) for app in (cafe, shop)] == [1, 2]
+            await other.publish("shop:lobby", "hello")
+            await wait_until(lambda: stranger.received == ["hello"])
+            assert (guest.received, buyer.received) == (["coffee"], ["shoes"])
+
+
 # --- outages
 
 
@@ -202,10 +236,11 @@ async def test_after_an_outage_everything_is_as_before(store):
 
 
 async def test_a_server_that_hangs_holds_a_publisher_for_a_while_only(store, monkeypatch):
-    for kind in ("redis", "postgres"):
-        monkeypatch.setattr(f"fxtrio.realtime.{kind}.ANSWER_LIMIT", 0.3)
     monkeypatch.setattr("fxtrio.db.psycopg_trio.LIMIT", 0.3)  # for what is cancelled there
-    async with open_brokers(store, 1) as [broker], joined(broker) as (client, room):
+    async with (
+        open_brokers(store, 1, answer_timeout=0.3) as [broker],
+        joined(broker) as (client, room),
+    ):
         store.freeze()
         start = trio.current_time()
         with pytest.raises(BrokerUnreachable):

@@ -207,6 +207,11 @@ def test_all_problems_are_reported_together() -> None:
     assert set(patterns(tree)) == {"/", "/b"}
 
 
+def test_a_name_that_is_no_text_is_reported_with_its_bytes() -> None:
+    [problem] = plan(["a/\udcff.fxl", "index.fxl"]).problems
+    assert str(problem) == "pages/a/\\udcff.fxl: '\\\\udcff.fxl' is not UTF-8. Rename it."
+
+
 def test_names_are_compared_in_normal_form() -> None:
     decomposed = unicodedata.normalize("NFD", "über")
 

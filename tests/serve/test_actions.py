@@ -108,6 +108,12 @@ SHOP = """
     async def away(request):
         return redirect("/thanks")
 
+    @action
+    async def evict_and_leave(request):
+        if (await request.json()).get("raises"):
+            raise invalidate_routes(redirect("/thanks"), "/list")
+        return invalidate_routes(invalidate_routes(redirect("/thanks"), "/list"), "/", "/list")
+
     async def job(name):
         done.append(name)
 
@@ -375,8 +381,9 @@ async def test_background_tasks_run_after_the_response_each_apart_from_the_other
     assert "the first task fails" in caplog.text
 
 
-async def test_a_background_key_that_names_no_function_is_data(client: Client) -> None:
-    assert (await client.action("/", "color")).data == {"background": "red"}
+async def test_a_background_key_that_names_no_function_is_an_error(client: Client) -> None:
+    result = await client.action("/", "color")
+    assert (result.status, result.data) == (500, {})
 
 
 async def test_a_body_above_the_limit_is_a_413_also_when_it_is_chunked(tmp_path: Path) -> None:
@@ -438,6 +445,14 @@ async def _leave_after_one_second(client: Client, name: str) -> None:
         nursery.start_soon(client.app, scope, receive, send)
         await trio.sleep(1)
         left.set()
+
+
+async def test_a_redirect_names_what_clients_forget_returned_or_raised(client: Client) -> None:
+    returned = await client.post("/api/__actions/index/evict_and_leave", json={})
+    raised = await client.post("/api/__actions/index/evict_and_leave", json={"raises": True})
+    assert returned.json() == raised.json() == {"ok": True, "redirect": "/thanks"}
+    assert returned.headers["x-fx-invalidate"] == "/list, /"
+    assert raised.headers["x-fx-invalidate"] == "/list"
 
 
 async def test_a_form_without_javascript_goes_back_to_its_page_after_success(

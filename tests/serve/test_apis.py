@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import trio
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Message
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
@@ -209,3 +211,44 @@ async def test_whatever_fails_below_api_is_answered_as_json(
     assert answer.json()["ok"] is False
     assert isinstance(answer.json()["error"], str)
     assert ("tea" in answer.headers.get("x-pot", "")) is (status == 418)
+
+
+LONG = """
+    import trio
+
+    async def get(request):
+        for step in range(10):
+            if "asks" in request.query_params and await request.is_disconnected():
+                return None
+            await trio.sleep(1)
+            request.app.state.steps = step + 1
+    """
+
+
+@pytest.mark.parametrize(("query", "steps"), [("", 10), ("asks=1", 4)])
+async def test_an_endpoint_whose_client_leaves_goes_on_unless_it_asks(
+    tmp_path: Path, autojump_clock: MockClock, query: str, steps: int
+) -> None:
+    write_tree(tmp_path, {"pages/api/long.py": LONG})
+    left = trio.Event()
+    sent = False
+
+    async def receive() -> Message:
+        nonlocal sent
+        if not sent:
+            sent = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        if not left.is_set():  # which servers tell at once
+            await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with open_app(tmp_path) as client:
+        scope = {**client.scope("http", "/api/long", None), "query_string": query.encode()}
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.app, scope, receive, send)
+            await trio.sleep(3.5)
+            left.set()
+        assert client.app.state.steps == steps

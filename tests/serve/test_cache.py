@@ -197,7 +197,7 @@ async def test_html_payload_and_markdown_are_kept_apart(tmp_path: Path) -> None:
     assert [r.headers["x-fx-cache"] for r in answers] == ["miss"] * 4 + ["hit"] * 4
     assert [r.headers["content-type"].partition(";")[0] for r in answers[4:]] == [
         "text/html",
-        "application/json",
+        "application/vnd.fx.page+json",
         "text/markdown",
         "text/markdown",
     ]

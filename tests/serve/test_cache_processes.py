@@ -13,7 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from fxtrio.config import Config
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import MemoryBroker, Message
-from fxtrio.serve.cache.invalidation import CAPACITY, channel_of, open_invalidation
+from fxtrio.serve.cache.invalidation import CAPACITY, channels_of, open_invalidation
 from fxtrio.serve.cache.response_cache import ResponseCache
 from tests.realtime.redis_server import RedisServer, running_redis
 from tests.realtime.stores import Store, open_brokers, store, store_cluster, wait_until
@@ -83,8 +83,23 @@ async def test_what_could_not_be_told_is_told_when_the_broker_is_back(
 
 
 def test_apps_with_different_secrets_do_not_hear_each_other() -> None:
-    names = {channel_of(Config(secret_keys=(key * 20,))) for key in ("a", "b")}
+    names = {channels_of(Config(secret_keys=(key * 20,))) for key in ("a", "b")}
     assert len(names) == 2
+
+
+@pytest.mark.parametrize("teller", ["old", "new"])
+async def test_processes_hear_each_other_while_the_key_is_changed(teller: str) -> None:
+    old = Config(secret_keys=("a" * 20,))
+    new = Config(secret_keys=("b" * 20, "a" * 20))
+    broker, caches = MemoryBroker(), {"old": Recorder(), "new": Recorder()}
+    async with (
+        open_invalidation(caches["old"], broker, *channels_of(old)),
+        open_invalidation(caches["new"], broker, *channels_of(new)),
+    ):
+        caches[teller].drop("/a")
+        await wait_all_tasks_blocked()
+    assert caches["old"].forgotten == caches["new"].forgotten == ["/a"]
+    assert broker.statistics().channels == 0
 
 
 @pytest.fixture
@@ -98,11 +113,11 @@ async def test_two_apps_on_one_redis_forget_together(
 ) -> None:
     monkeypatch.setenv("FX_SECRET_KEY", "k" * 32)
     files = {"pages/index.fxl": page(SHOP)}
-    realtime = {"broker": server.url}
+    settings = {"name": "shop", "realtime": {"broker": server.url}}
     with trio.fail_after(30):
         async with (
-            opened(tmp_path / "a", files, realtime=realtime) as one,
-            opened(tmp_path / "b", files, realtime=realtime) as two,
+            opened(tmp_path / "a", files, **settings) as one,
+            opened(tmp_path / "b", files, **settings) as two,
         ):
             for client in (one, two):
                 await client.get("/")

@@ -17,7 +17,7 @@ CLIENT = Path(fxtrio.__file__).parent / "js" / "client"
     ("file", "name"),
     [
         ("visit.js", client_protocol.NAVIGATION.decode()),
-        ("visit.js", client_protocol.BUILD_ID.decode()),
+        ("payload.js", client_protocol.PAYLOAD.decode()),
         ("action-call.js", INVALIDATE_HEADER),
         ("action-call.js", csrf.COOKIE),
         ("action-call.js", csrf.SECURE_COOKIE),

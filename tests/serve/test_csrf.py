@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 
 from fx.testing import Client, open_app
 from fxtrio.serve.request.csrf import CsrfTokens, exempt
@@ -277,3 +279,36 @@ async def test_an_exempt_path_ends_where_its_segments_do(tmp_path: Path) -> None
         below = await client.post("/api/hooks/a%2Fb", headers=bare)
         other = await client.post("/api/hooks%2Fa", headers=bare)
     assert (below.status, other.status) == (200, 403)
+
+
+async def test_no_path_that_leads_up_is_exempt(tmp_path: Path) -> None:
+    async def pay(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(request.path_params["rest"])
+
+    write_tree(tmp_path, {"pages/index.fxl": page("")})
+    for base in ("", "/app"):
+        async with open_app(
+            tmp_path, base_url=base, csrf={"exempt_paths": ["/files/hook"]}
+        ) as client:
+            client.app.add_route(f"{base}/files/{{rest:path}}", pay, methods=["POST"])
+
+            async def status(
+                path: str, url: str = f"{base}/files/", client: Client = client
+            ) -> int:
+                response = await client.post(url + path, headers={"sec-fetch-site": "cross-site"})
+                return response.status
+
+            for path in ("hook", "hook/a", "hook/a%2Fb", "hook/..a"):
+                assert await status(path) == 200, path
+            for up in (
+                "..",
+                "%2e%2e",
+                ".%2E",
+                "..%2fpay",
+                ".",
+                "a%2F..%2F..",
+                "%2e%2e%2f..",
+                "a/..",
+            ):
+                assert await status(f"hook/{up}") == 403, up
+                assert await status(f"hook/{up}/pay") == 403, up

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import attrs
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from starlette.types import Scope
 
 from fx.testing import Client, SocketRefused, TestResponse, open_app
 from tests.auth.harness import EMAIL, KEY, PASSWORD
 from tests.trees import page, write_tree
+
+if TYPE_CHECKING:
+    from fxtrio.app import Application
 
 CHEAP = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}
 
@@ -152,6 +157,28 @@ class ProxiedClient(Client):
         return {**super().scope(kind, url, headers), "root_path": self.root_path}
 
 
+@attrs.define(eq=False)
+class MountedClient(Client):
+    """A client of another app, which has the app below a path that may have parameters."""
+
+    inner: Any = None
+    at: str = ""
+
+    @property
+    def base_url(self) -> str:
+        return str(self.inner.site.config.base_url)
+
+    def scope(self, kind: str, url: str, headers: Any) -> Scope:
+        return super().scope(kind, self.at + url, headers)
+
+
+def mounted(client: Client, pattern: str, at: str) -> MountedClient:
+    """Mount the client's app, as another app does; return a client of that below ``at``."""
+    outer = Starlette(routes=[Mount("/elsewhere", Starlette()), Mount(pattern, client.app)])
+    outer.state = client.app.state
+    return MountedClient(cast("Application", outer), inner=client.app, at=at)
+
+
 @attrs.frozen
 class Asked:
     """What a request came to."""
@@ -240,11 +267,11 @@ ODD_FORMS: dict[str, Ask] = {
 
 
 async def open_guarded(
-    tmp_path: Path, pages: tuple[str, ...], hook: str, base_url: str
+    tmp_path: Path, pages: tuple[str, ...], hook: str, base_url: str, root_path: str = ""
 ) -> tuple[Path, dict[str, Any]]:
     """Write the project of ``pages``; return it with the settings that guard it."""
     name = f"matrix_hooks_{abs(hash(tmp_path))}"
-    paths = tuple(base_url + path for path in ("/public", "/open/a"))
+    paths = tuple(root_path + base_url + path for path in ("/public", "/open/a"))
     sources = [f"pages/{file}.fxl" for file in pages]
     write_tree(
         tmp_path,
@@ -305,9 +332,22 @@ async def test_a_page_is_open_in_all_of_its_forms_or_in_none(
     tmp_path: Path, hook: str, pages: tuple[str, ...], mount: tuple[str, str]
 ) -> None:
     base_url, root_path = mount
-    project, settings = await open_guarded(tmp_path, pages, hook, base_url)
+    project, settings = await open_guarded(tmp_path, pages, hook, base_url, root_path)
     async with open_app(project, **settings) as opened:
         client = ProxiedClient(opened.app, root_path=root_path)
+        cases = [case for case in CASES if case.pages is pages]
+        assert [await misjudged(client, case, hook) for case in cases] == [[]] * len(cases)
+
+
+@pytest.mark.parametrize("pages", [DYNAMIC, CATCHING], ids=["dynamic", "catching"])
+@pytest.mark.parametrize("hook", ["require_user", "by_route", "by_path"])
+async def test_a_page_of_a_mounted_app_is_guarded_in_all_of_its_forms(
+    tmp_path: Path, hook: str, pages: tuple[str, ...]
+) -> None:
+    at = "/shops/login"  # which is no name of a page there
+    project, settings = await open_guarded(tmp_path, pages, hook, "/app", at)
+    async with open_app(project, **settings) as opened:
+        client = mounted(opened, "/shops/{shop}", at)
         cases = [case for case in CASES if case.pages is pages]
         assert [await misjudged(client, case, hook) for case in cases] == [[]] * len(cases)
 

@@ -30,7 +30,7 @@ RAISES = """
         raise HTTPException(418, "a teapot", headers=headers)
     """
 PAGE = """
-    from raising import fail
+    from raising_http import fail
 
     @server
     async def load(request):
@@ -48,7 +48,7 @@ PAGE = """
     """
 NURSERY = """
     import trio
-    from raising import fail
+    from raising_http import fail
 
     @server
     async def load(request):
@@ -58,13 +58,13 @@ NURSERY = """
             nursery.start_soon(child)
     """
 ENDPOINT = """
-    from raising import fail
+    from raising_http import fail
 
     async def get(request):
         fail(request)
     """
 HOOK = """
-    from raising import fail
+    from raising_http import fail
 
     async def keep(connection):
         if connection.query_params.get("by") == "hook":
@@ -84,7 +84,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
     write_tree(
         tmp_path,
         {
-            "raising.py": RAISES,
+            "raising_http.py": RAISES,
             "keeping_http.py": HOOK,
             "pages/layout.fxl": LAYOUT,
             "pages/error.fxl": ERROR,

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from fx.testing import Client, open_app
-from fxtrio import calls
-from fxtrio.calls import THREADS, awaitable
+from fxtrio.calls import awaitable
+from fxtrio.limiters import MOST, limiter_of
 from tests.trees import page, write_tree
 
 ENDPOINT = """
@@ -176,11 +176,11 @@ async def test_no_more_threads_run_than_there_may_be() -> None:
             running -= 1
 
     async with trio.open_nursery() as nursery:
-        for _ in range(THREADS * 3):
+        for _ in range(MOST["calls"] * 3):
             nursery.start_soon(awaitable(work))
-    assert 0 < most <= THREADS
-    assert calls._limiter().total_tokens == THREADS
-    assert calls._limiter().borrowed_tokens == 0
+    assert 0 < most <= MOST["calls"]
+    assert limiter_of("calls").total_tokens == MOST["calls"]
+    assert limiter_of("calls").borrowed_tokens == 0
 
 
 class Asynchronous:

@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
-from fxtrio.policy.clients import network_of
+from fxtrio.clients import network_of
 from fxtrio.policy.counts import MemoryCounts
 from fxtrio.policy.rates import CountsInMemory, client_of
 from tests.trees import page, write_tree

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.realtime.redis_server import RedisServer
+from tests.realtime.redis_server import RedisServer, running_redis
 from tests.serve.test_rate_limits import opened, statuses
 
 # coredis leaves the streams of connections behind that failed.
@@ -43,6 +43,18 @@ async def test_processes_share_their_counts_in_redis(tmp_path: Path) -> None:
     assert refused.status == 429 and 3500 < int(refused.headers["retry-after"]) <= 7300
     assert elsewhere == [200]
     assert alone == [200, 200, 429]
+
+
+async def test_apps_on_one_redis_are_counted_apart_by_their_names(tmp_path: Path) -> None:
+    rate = {"route": "/", "limit": "1/hour"}
+    with running_redis(tmp_path) as server, trio.fail_after(30):
+        shop = opened(tmp_path / "a", rate, rate_limit_storage=server.url, name="shop")
+        cafe = opened(tmp_path / "b", rate, rate_limit_storage=server.url, name="cafe")
+        same = opened(tmp_path / "c", rate, rate_limit_storage=server.url, name="shop")
+        async with shop as one, cafe as other, same as third:
+            assert await statuses(one, "/", "/") == [200, 429]
+            assert await statuses(other, "/") == [200]
+            assert await statuses(third, "/") == [429]
 
 
 async def test_an_app_starts_while_redis_is_away(tmp_path: Path) -> None:

@@ -208,6 +208,20 @@ async def test_no_file_outside_of_the_public_folders_is_served(client: Client, u
     assert "secret" not in response.text.replace("secret.txt", "")
 
 
+@pytest.mark.parametrize("mode", ["development", "production"])
+async def test_hidden_files_of_public_are_served_below_well_known_alone(
+    tmp_path: Path, mode: Any
+) -> None:
+    hidden = (".env", ".git/config", "a/.htpasswd", ".hidden/x.txt", ".well-known/.x")
+    shown = (".well-known/security.txt", "a/b.c.txt", "..x.txt")
+    names = [f"public/{name}" for name in (*hidden, *shown)]
+    write_tree(tmp_path, {**FILES, **dict.fromkeys(names, "text")})
+    async with open_app(tmp_path, mode=mode, secret_keys=("k" * 32,)) as client:
+        found = {name: (await client.get(f"/{name}")).status for name in (*hidden, *shown[:2])}
+        found |= {f"/{name}": (await client.get(f"/%2e{name[1:]}")).status for name in hidden[:2]}
+    assert {name for name, status in found.items() if status == 200} == set(shown[:2])
+
+
 async def test_development_serves_files_that_appear_later(tmp_path: Path) -> None:
     write_tree(tmp_path, FILES)
     async with open_app(tmp_path) as client:

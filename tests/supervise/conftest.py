@@ -18,6 +18,28 @@ FILES = {
 
         app = create_app(Path(__file__).parent)
         """,
+    "mounted.py": """
+        from contextlib import asynccontextmanager
+
+        from starlette.applications import Starlette
+        from starlette.responses import PlainTextResponse
+        from starlette.routing import Mount, Route
+
+        from app import app
+
+
+        @asynccontextmanager
+        async def lifespan(outer):
+            async with app.open_mounted():
+                yield
+
+
+        def home(request):
+            return PlainTextResponse("outer")
+
+
+        outer = Starlette(routes=[Route("/", home), Mount("/sub", app)], lifespan=lifespan)
+        """,
     "pages/talk.fxl": page(
         """
         async def websocket(ws):
@@ -52,6 +74,10 @@ FILES = {
             print("slow request", file=sys.stderr, flush=True)
             await trio.sleep(float(request.query_params["seconds"]))
             return PlainTextResponse("done")
+        """,
+    "pages/api/take.py": """
+        async def post(request):
+            return {"bytes": len(await request.body())}
         """,
     "pages/api/big.py": """
         from starlette.responses import PlainTextResponse

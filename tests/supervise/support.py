@@ -125,6 +125,18 @@ async def serve_project(
 
 
 @asynccontextmanager
+async def serve_with_hypercorn(
+    root: Path, app: str = "stock:app", *, workers: int, environment: Mapping[str, str]
+) -> AsyncIterator[Running]:
+    """Serve an app of a built project with stock Hypercorn, like `serve`."""
+    command = [sys.executable, "-m", "hypercorn", "--worker-class", "trio"]
+    command += ["--workers", str(workers), "--bind", "127.0.0.1:0", app]
+    key = {"FX_SECRET_KEY": "a key for tests that is long enough"}
+    async with _run(command, root, {**key, **environment}, workers) as running:
+        yield running
+
+
+@asynccontextmanager
 async def _run(
     command: list[str],
     folder: Path,

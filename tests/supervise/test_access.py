@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import trio
 
+from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.supervise.access import AccessLog
+from fxtrio.supervise.hidden import hiding
 from fxtrio.supervise.proxy import Proxies, ProxyHeaders
 
 from ..http1.frames import upgrade
@@ -207,3 +209,102 @@ def test_a_line_that_is_cut_by_a_full_disk_has_its_own_line(
     assert len(cut) == 10
     assert whole.endswith(" 201 0 0.0ms")
     assert lost == "1 lines of the access log were lost"
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        (b"token=abc", b"token=[hidden]"),
+        (b"a=1&token=abc&b=2", b"a=1&token=[hidden]&b=2"),
+        (b"a=1;CODE=abc;b=2", b"a=1;CODE=[hidden];b=2"),
+        (b"access_token=x&api-key=y&oauth.state=z", None),
+        (b"next=/a%3Fb&session%5B%5D=1&session[]=2", None),
+        (b"monkey=1&statement=2&zipcode=3", b"monkey=1&statement=2&zipcode=3"),
+        (b"q=token&page=2", b"q=token&page=2"),
+        (b"token=", b"token="),
+    ],
+)
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_secrets_of_links_are_not_in_the_log(
+    query: bytes, shown: bytes | None, form: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = AccessLog(form, 1)
+    referer = (b"referer", b"https://a.example/verify?" + query)
+    scope = {"client": None, "raw_path": b"/p", "query_string": query, "http_version": "2"}
+    log.note({**scope, "method": "GET", "headers": [referer]}, 200, 1, 0.1)
+    log.flush()
+    line = capfd.readouterr().out
+    if shown is None:
+        assert line.count("[hidden]") == (6 if form == "json" else 3)
+        assert not any(secret in line for secret in ("=x", "=y", "=z", "b&", "=1", "=2"))
+    else:
+        assert line.count("?" + shown.decode()) == (2 if form == "json" else 1)
+
+
+_hide = hiding(HIDDEN_PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("accessToken", "ACCESS_TOKEN", "accesstoken", "APIKey", "apikey", "user[token]"),
+        *("user[0][accessToken][]", "user%5Btoken%5D", "%74oken", "to%6Ben", "tokens", "token_1"),
+        *(
+            "password2",
+            "session_id",
+            "sessionId",
+            "sid",
+            "resetPasswordToken",
+            "oauth.code",
+            "?code",
+        ),
+        *("next+state", "x:token", "a/b?token", "auth", "passwd", "pin", "id_token_hint"),
+    ],
+)
+def test_a_secret_is_known_by_the_words_of_its_name(name: str) -> None:
+    field = name.encode()
+    assert _hide(b"a=1&" + field + b"=abc;b=2#c") == b"a=1&" + field + b"=[hidden];b=2#c"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(b"page=2&q=token", b"keyword=a", b"zipcode=1", b"postcode=1", b"country=de", b"pinned=1"),
+        *(b"monkey=1", b"statement=2", b"a=b%3Dc&d=%26e", b"sort=-created", b"author=ada", b"=a"),
+        *(b"url=https%3A%2F%2Fa.example%2F%3Fpage%3D2", b"token", b"token=", b"codec=mp3"),
+    ],
+)
+def test_what_is_no_secret_is_shown(query: bytes) -> None:
+    assert _hide(query) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        (b"to=https%3A%2F%2Fa.b%2F%3Fx%3D1%26token%3Dabc&c=d", b"to=[hidden]&c=d"),
+        (b"to=%2Fa%3Furl%3D%252Fb%253FaccessToken%253Dabc", b"to=[hidden]"),
+        (b"to=/a?token=abc&c=d", b"to=/a?token=[hidden]&c=d"),
+        (b"token=a=b=c", b"token=[hidden]"),
+        (b"=" * 30 + b"abc", b"=" * 20 + b"[hidden]"),
+    ],
+)
+def test_secrets_of_urls_in_parameters_are_hidden(query: bytes, shown: bytes) -> None:
+    assert _hide(query) == shown
+
+
+def test_a_name_of_several_words_is_meant_in_any_writing() -> None:
+    hide = hiding(["resetLink"])
+    for name in (b"reset_link", b"resetLink", b"user[reset-link]", b"RESET.LINK"):
+        assert hide(name + b"=a") == name + b"=[hidden]"
+    assert hide(b"reset=a&link=b&token=c") == b"reset=a&link=b&token=c"
+
+
+def test_which_parameters_are_hidden_is_a_setting(capfd: pytest.CaptureFixture[str]) -> None:
+    scope = {"client": None, "raw_path": b"/p", "query_string": b"token=a&pin=b"}
+    for hidden in (("pin",), ()):
+        log = AccessLog("console", 1, hidden=hidden)
+        log.note({**scope, "http_version": "2", "method": "GET", "headers": []}, 200, 1, 0.1)
+        log.flush()
+    first, second = capfd.readouterr().out.splitlines()
+    assert "/p?token=a&pin=[hidden] " in first
+    assert "/p?token=a&pin=b " in second

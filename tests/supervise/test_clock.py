@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,8 @@ LIMITS = ServerLimits(header_time=0.4, idle_time=0.4)
 
 @pytest.mark.parametrize("workers", [1, 2])
 async def test_durations_and_limits_do_not_ask_the_time_of_day(workers: int) -> None:
-    async with serve(wrap=WRAP, access_log="json", limits=LIMITS, workers=workers) as running:
+    options: dict[str, Any] = {"access_log": "json", "limits": LIMITS, "h2c": True}
+    async with serve(wrap=WRAP, workers=workers, **options) as running:
         async with await running.connect() as client:
             await client.send(GET)
             reply = await client.reply()
@@ -48,7 +50,7 @@ async def test_durations_and_limits_do_not_ask_the_time_of_day(workers: int) -> 
 
 
 async def test_a_client_of_http2_that_leaves_is_noted_with_what_it_took() -> None:
-    async with serve(wrap=WRAP, access_log="json") as running:
+    async with serve(wrap=WRAP, access_log="json", h2c=True) as running:
         async with await running.connect() as plain:
             client = await Http2(plain.stream).begin()
             await client.ask("/slow?seconds=30")

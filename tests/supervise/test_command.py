@@ -88,6 +88,7 @@ async def test_a_unix_socket_is_for_everybody_or_less(
         (["--umask", "9"], "'9' is no octal number such as 007"),
         (["--umask", "1777"], "'1777' is no octal number"),
         (["--max-requests-jitter", "3"], "has no meaning without --max-requests"),
+        (["--root-path-stripped"], "has no meaning without --root-path"),
         (["--workers", "0"], "is not above 0 and not 'auto'"),
     ],
 )

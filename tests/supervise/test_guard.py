@@ -77,9 +77,11 @@ async def stock(
     workers: int = 0,
     app: str = "tests.supervise.guarded:app",
     folder: Path = ROOT,
+    options: tuple[str, ...] = (),
 ) -> AsyncIterator[Stock]:
     command = [sys.executable, "-m", "hypercorn", "--worker-class", "trio"]
     command += ["--workers", str(workers), "--bind", "127.0.0.1:0", "--graceful-timeout", "1"]
+    command += options
     async with trio.open_nursery() as nursery:
         process: trio.Process = await nursery.start(
             partial(
@@ -114,14 +116,18 @@ async def _kill(process: trio.Process) -> None:
 async def test_a_bad_offer_to_upgrade_costs_one_connection_and_not_the_worker(
     guarded: bool,
 ) -> None:
-    offer = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    offer = (
+        b"GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n"
+        b"Connection: Upgrade, HTTP2-Settings, close\r\n"
+    )
     async with stock(guarded=guarded) as server:
         async with await server.connect() as client:
             await client.send(offer + b"HTTP2-Settings: a\r\n\r\n")
-            await client.read_all()
+            answer = await client.read_all()
         assert await server.is_alive(30 if guarded else 2) is guarded
         if guarded:
-            assert "the upgrade is not valid" in server.log
+            assert answer.startswith(b"HTTP/1.1 ")
+            assert b" 101 " not in answer
 
 
 async def test_an_error_of_a_connection_is_a_line_in_the_log(
@@ -192,6 +198,27 @@ async def test_compression_of_messages_is_not_agreed_to(guarded: bool) -> None:
         assert (reply.get(b"sec-websocket-extensions") is None) is guarded
 
 
+@pytest.mark.parametrize("guarded", [False, True])
+async def test_a_response_that_ends_the_connection_says_so(guarded: bool) -> None:
+    closes = b"close" if guarded else None
+    async with stock(guarded=guarded) as server:
+        async with await server.connect() as client:
+            await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\nabc")
+            reply = await client.reply()
+            assert (reply.status, reply.get(b"connection")) == (405, closes)
+            assert await client.is_closed()
+        async with await server.connect() as client:  # a handshake that is denied
+            await client.send(upgrade(b"/"))
+            reply = await client.reply()
+            assert (reply.status, reply.get(b"connection")) == (403, b"close")
+            assert await client.is_closed()
+        async with await server.connect() as client:  # one that was read through
+            for _ in range(2):
+                await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+                reply = await client.reply()
+                assert (reply.status, reply.get(b"connection")) == (405, None)
+
+
 async def test_an_echo_works_under_the_guard() -> None:
     async with stock(guarded=True) as server, await server.open(b"/echo") as client:
         for number in range(100):
@@ -230,3 +257,39 @@ async def test_the_stock_command_serves_an_app_under_the_guard(project: Path) ->
         async with await server.connect() as client:
             await client.send(twice.replace(b"Origin: http://b\r\n", b""))
             assert (await client.reply()).status == 200
+        for host in (b"a,b", b"", b":80"):
+            async with await server.connect() as client:
+                await client.send(b"GET /api/big HTTP/1.1\r\nHost: %b\r\n\r\n" % host)
+                assert (await client.reply()).status == 400
+
+
+UNREAD = b"Host: a\r\nContent-Length: 90000000\r\nOrigin: http://%b\r\n\r\n{"
+REFUSALS = {
+    403: b"POST /api/take HTTP/1.1\r\n" + UNREAD % b"b",
+    404: b"POST /api/__actions/nowhere/begin HTTP/1.1\r\n" + UNREAD % b"a",
+    405: b"PUT /talk HTTP/1.1\r\n" + UNREAD % b"a",
+    413: b"POST /api/take HTTP/1.1\r\n" + UNREAD % b"a",
+}
+
+
+@pytest.mark.node
+async def test_the_stock_command_announces_the_end_and_logs_as_fx_serve_does(project: Path) -> None:
+    line = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}\] \[\d+\] \[ERROR\] .*"
+    async with stock(guarded=False, app="app:app", folder=project) as server:
+        for status, request in REFUSALS.items():
+            async with await server.connect() as client:
+                await client.send(request)
+                reply = await client.reply()
+                assert (reply.status, reply.get(b"connection")) == (status, b"close")
+                assert await client.is_closed()
+        async with await server.connect() as client:
+            await client.send(b"GET /api/slow HTTP/1.1\r\nHost: a\r\n\r\n")
+            reply = await client.reply()
+            assert (reply.status, reply.get(b"connection")) == (500, None)
+            given = reply.get(b"x-request-id")
+        assert given is not None
+        with trio.fail_after(30):
+            while "KeyError" not in server.log:  # noqa: ASYNC110  # no event tells
+                await trio.sleep(0.05)
+    assert re.search(rf"^{line}/api/slow.*\[request {given.decode()}\]$", server.log, re.MULTILINE)
+    assert re.search(r"^    KeyError", server.log, re.MULTILINE)

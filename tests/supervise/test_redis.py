@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from fxtrio.config import RealtimeConfig
 from fxtrio.realtime.backend import EPOCH_LIFE
 from fxtrio.realtime.redis import open_redis_broker
 from fxtrio.realtime.shared_roster import HEARTBEAT
@@ -29,7 +30,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
 
 @asynccontextmanager
 async def serve_rooms(project: Path, redis: RedisServer) -> AsyncIterator[Running]:
-    environment = {"FX_REALTIME__BROKER": redis.url}
+    environment = {"FX_REALTIME__BROKER": f"{redis.url}?prefix=test"}
     async with serve_project(project, workers=2, environment=environment) as running:
         yield running
         running.kill()
@@ -134,7 +135,7 @@ async def test_who_comes_while_redis_is_away_is_told_to_try_again_later(
 async def test_members_of_a_worker_that_was_killed_have_left_before_any_lease_is_over(
     project: Path, redis: RedisServer
 ) -> None:
-    async with open_redis_broker(redis.url) as watching:
+    async with open_redis_broker(RealtimeConfig(broker=f"{redis.url}?prefix=test")) as watching:
         async with serve_rooms(project, redis) as running, members(running, 3) as room:
             here = Recorder()
             await watching.subscribe("room", here)

@@ -158,6 +158,20 @@ async def test_workers_that_hang_while_they_start_end_the_supervisor_with_an_err
         await running.wait_for("failed to start 3 times in a row: giving up")
 
 
+async def test_workers_that_are_killed_while_they_start_are_started_again() -> None:
+    async with serve(module="tests.supervise.endless", workers=2, ready=False) as running:
+        killed: set[int] = set()
+        while len(killed) < 8:
+            await running.wait_until(lambda: bool(set(running.workers()) - killed))
+            for pid in set(running.workers()) - killed:
+                killed.add(pid)
+                os.kill(pid, signal.SIGKILL)
+        await running.wait_for("was ended by SIGKILL before it served", 8)
+        await running.wait_until(lambda: bool(set(running.workers()) - killed))
+        assert "giving up" not in running.log
+        running.kill()
+
+
 async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:
     async with serve("refuses_to_end", workers=2, shutdown=1.0, graceful=0.5) as running:
         running.kill()

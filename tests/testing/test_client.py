@@ -70,10 +70,8 @@ async def test_load_page_says_what_it_got_instead_of_a_page(
     )
 
 
-async def test_action_says_what_it_got_instead_of_a_result(client: Client) -> None:
-    with pytest.raises(AnswerUnreadable) as caught:
-        await client.action("/", "export")
-    assert str(caught.value) == (
-        "action('/', 'export'): the answer has status 201 and is text/plain; charset=utf-8: "
-        "'a,b'. Use post() with its URL."
-    )
+async def test_an_answer_of_an_action_that_is_no_json_is_success_without_data(
+    client: Client,
+) -> None:
+    result = await client.action("/", "export")
+    assert (result.status, result.ok, result.data) == (201, True, {})

@@ -144,6 +144,26 @@ async def test_what_stays_the_same_is_not_compiled_again(
     assert await run(VIEW % "b") == ["loose", "strict"]
 
 
+@pytest.mark.parametrize(
+    ("installed", "own"), [(("react",), False), (("react", "react-dom"), True), ((), False)]
+)
+def test_half_of_the_types_of_react_are_not_mixed_with_those_of_the_compiler(
+    tmp_path: Path, installed: tuple[str, ...], own: bool
+) -> None:
+    project, compiler = tmp_path / "project", tmp_path / "compiler"
+    for name in installed:
+        (project / "node_modules/@types" / name).mkdir(parents=True)
+    folder = TypesFolder(project, compiler)
+
+    folder.write_tier("loose", (), ProjectTypes())
+
+    settings = json.loads((folder.path / "loose/tsconfig.json").read_text())
+    paths = settings["compilerOptions"]["paths"]
+    types = (project if own else compiler) / "node_modules/@types"
+    assert paths["react"] == [f"{types}/react"]
+    assert paths["react-dom"] == [f"{types}/react-dom"]
+
+
 async def test_a_compiler_that_fails_is_told_and_not_in_a_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

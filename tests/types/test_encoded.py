@@ -18,9 +18,10 @@ from fxtrio.types.compiler import compile_types, ensure_compiler
 from fxtrio.types.definitions import Definitions
 from fxtrio.types.sources import Sources
 from fxtrio.types.typescript import Printer
+from tests.short import amount
 from tests.types.models import changed, fits, models
 
-MODELS = 1000
+MODELS = amount(250, long=1000)
 
 
 def collected() -> list[str]:
@@ -62,7 +63,7 @@ def collected() -> list[str]:
 
 
 @pytest.mark.node
-async def test_a_thousand_models_fit_what_is_sent_and_nothing_else(tmp_path: Path) -> None:
+async def test_models_fit_what_is_sent_and_nothing_else(tmp_path: Path) -> None:
     lines = collected()
     await trio.Path(tmp_path / "models.ts").write_text("export {};\n" + "\n".join(lines) + "\n")
     options = {"strict": True, "noEmit": True, "types": [], "lib": ["es2023", "dom"]}

@@ -64,7 +64,7 @@ async def load(request) -> Data:
 
 
 @action
-async def write(request, new: New) -> Made:
+async def write(request, *, new: New) -> Made:
     return {"id": 1}
 '''
     types = await types_of(tmp_path, {"pages/notes/[id]/[...rest].fxl": page})

@@ -15,7 +15,7 @@ let s:ui = '\v^%(//|/\*|`|;|\{|\<[A-Za-z>/!]'
       \ . '|import\s*%([{*"' . "'" . '(]|type\s|\w+\s*,\s*[{*]|\w+\s+from\s*["' . "'" . '])'
       \ . '|%(const|let|var)\s+[A-Za-z0-9_$[{]|%(async\s+)?function>|class\s+\w+\s*%(\{|extends>)'
       \ . '|%(interface|enum|namespace)\s+\w+|type\s+\w+\s*[<=]|# --- ui ---\s*$)'
-let s:python = '\v^%(\@|%(async\s+)?def\s+\w|class\s+\w+\s*[:(]|from\s+[0-9A-Za-z_.]+\s+import>'
+let s:python = '\v^%(\@|%(async\s+)?def\s+\w|class\s+\w+\s*[:(\[]|from\s+[0-9A-Za-z_.]+\s+import>'
       \ . '|import\s+\w+\s*%(\.|,\s*\w|as>|#|$)|[A-Z][A-Z0-9_]*\s*%(:[^=]*)?\=[^=>]'
       \ . '|[rRbBuUfF]{0,2}%("""|' . "'''" . '))'
 

@@ -97,14 +97,13 @@ class Server {
     try {
       if (!this._wanted) throw new Error('it is not wanted any more');
       await client.start();
+      this._client = client;
     } catch (error) {
-      process.kill('SIGKILL');
-      return false;
+      process.kill('SIGKILL'); // the client fails too when a process ends right behind its answer
     }
-    this._client = client;
     await ended;
     this._client = null;
-    return true;
+    return /** @type {import('node:net').Socket} */ (process.stdout).bytesRead > 0;
   }
 
   /**

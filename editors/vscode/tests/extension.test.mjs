@@ -34,8 +34,8 @@ function runs() {
   return fs.readFileSync(path.join(project, 'runs'), 'utf8').trim().split('\n');
 }
 
-/** Answers the first message, and ends when a second one comes. */
-const DIES = [
+/** Answers the first message and ends: before the client has read that, or when it sends more. */
+const ends = (/** @type {'at once' | 'at the second message'} */ when) => [
   'let text = "", isAnswered = false;',
   'process.stdin.on("data", (bytes) => {',
   '  text += bytes;',
@@ -45,6 +45,7 @@ const DIES = [
   '  const { id } = JSON.parse(text.slice(text.indexOf("{"), end));',
   '  const body = JSON.stringify({ jsonrpc: "2.0", id, result: { capabilities: {} } });',
   '  process.stdout.write(`Content-Length: ${body.length}\\r\\n\\r\\n${body}`);',
+  `  if (${when === 'at once'}) process.exit(3);`,
   '  [text, isAnswered] = [text.slice(end), true];',
   '});',
 ];
@@ -89,18 +90,20 @@ test('a server that cannot start is told of once, with the last that it says', l
   assert.deepEqual(runs(), ['lsp']);
 });
 
-test('a server that dies is started anew, four times', limit, async () => {
-  const file = write(...DIES);
-  const editor = openEditor({ isTrusted: true, folders: [project] });
-  editor.extension.activate(makeContext());
-  await editor.waitTold(1);
-  await editor.extension.deactivate();
+for (const when of /** @type {const} */ (['at once', 'at the second message'])) {
+  test(`a server that dies ${when} is started anew, four times`, limit, async () => {
+    const file = write(...ends(when));
+    const editor = openEditor({ isTrusted: true, folders: [project] });
+    editor.extension.activate(makeContext());
+    await editor.waitTold(1);
+    await editor.extension.deactivate();
 
-  assert.deepEqual(editor.told, [
-    `fxtrio: '${file} lsp' has ended 5 times within 3 minutes: its exit code is 3.`,
-  ]);
-  assert.equal(runs().length, 5);
-});
+    assert.deepEqual(editor.told, [
+      `fxtrio: '${file} lsp' has ended 5 times within 3 minutes: its exit code is 3.`,
+    ]);
+    assert.equal(runs().length, 5);
+  });
+}
 
 test('a server that does not answer is ended when it is not wanted any more', limit, async () => {
   write('process.on("SIGTERM", () => {});', 'setInterval(() => {}, 1000);');

@@ -18,7 +18,14 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.cli.develop.handover import BEGIN, GRACE, VARIABLE, ChildSettings, Swap
+from fxtrio.cli.develop.handover import (
+    BEGIN,
+    GRACE,
+    VARIABLE,
+    ChildSettings,
+    Swap,
+    Swapped,
+)
 from fxtrio.cli.develop.hosts import HostGuard, development_app
 from fxtrio.cli.develop.importers import noting_imports
 from fxtrio.cli.develop.lines import read_lines
@@ -36,6 +43,7 @@ from fxtrio.supervise.server_process import Surroundings, serve_here
 from fxtrio.tracebacks import trimmed
 
 _READY = b"{}\n"
+_BEGUN = msgspec.json.encode(attrs.asdict(Swapped(begun=True))) + b"\n"
 
 
 def make_app() -> HostGuard:
@@ -122,5 +130,6 @@ async def _follow(swapper: Swapper, replies: int) -> None:
         trio.lowlevel.FdStream(os.dup(replies)) as out,
     ):
         async for line in read_lines(parent):
+            await out.send_all(_BEGUN)
             done = swapper.swap(msgspec.json.decode(line, type=Swap))
             await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")

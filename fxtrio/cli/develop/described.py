@@ -43,5 +43,5 @@ async def _describe(
         await trio.sleep(_LATER)
         try:
             await describe_into(root, config, root / FOLDERS["development"])
-        except FxtrioError as error:
+        except (FxtrioError, OSError) as error:
             report(f"/openapi.json stays as it was. {error}")

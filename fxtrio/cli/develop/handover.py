@@ -34,8 +34,8 @@ class ChildSettings:
     """File descriptor of the listening socket."""
 
     replies: int
-    """File descriptor of a pipe that the parent reads: a line once the child serves, then one
-    `Swapped` for each `Swap`, which come by standard input."""
+    """File descriptor of a pipe that the parent reads: a line once the child serves, then two
+    `Swapped` for each `Swap`, which come by standard input: it has begun, and what came of it."""
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
@@ -61,6 +61,9 @@ class Swap:
 @attrs.frozen(kw_only=True)
 class Swapped:
     """What came of a `Swap`. At most one of ``restart`` and ``failed`` is not empty."""
+
+    begun: bool = False
+    """Whether this only says that the order has come, and the code runs now."""
 
     sources: tuple[str, ...] = ()
     """Page files and endpoints whose code is new: those of the order, and what uses them."""

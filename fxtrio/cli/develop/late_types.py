@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
-from fxtrio.cli.develop.shown import Shown, shown_problem
+from fxtrio.cli.develop.shown import Shown, shown_finding
 from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem, placed
 from fxtrio.compile.project import CheckedProject
@@ -88,7 +88,7 @@ class LateTypes:
             await trio.sleep(after)
             try:
                 problems = await self._problems(project, config)
-            except FxtrioError as error:
+            except (FxtrioError, OSError) as error:
                 if str(error) != self._given_up:
                     self._given_up = str(error)
                     self.report(f"The types are not checked. {error}")
@@ -99,7 +99,7 @@ class LateTypes:
             self.told.tell(_NAME, placed_problems)
             shown, self._shown = self._shown, placed_problems
             if shown != self._shown:
-                await self.show([shown_problem(one, self.root) for one in problems])
+                await self.show([shown_finding(one, self.root) for one in problems])
 
     async def _problems(self, project: CheckedProject, config: Config) -> tuple[Problem, ...]:
         # Heavy, and nothing of it is needed before something is on the screen.

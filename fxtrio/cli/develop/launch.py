@@ -21,12 +21,13 @@ from fxtrio.cli.develop.handover import VARIABLE, ChildSettings
 from fxtrio.compile.installation import JS, is_whole, toolchain_folder
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
+from fxtrio.generated import require_no_link
 from fxtrio.manifest import FOLDERS
 from fxtrio.node import find_node
 from fxtrio.ssr.isolation import worker_environment
 
 _MAIN = JS / "develop" / "main.js"
-_PUBLIC = ("FX_PUBLIC_", "VITE_")  # what code in browsers may know
+_PUBLIC = ("FX_PUBLIC_",)  # what code in browsers may know
 _EDITORS = {
     **{
         name: f"{name}://file{{file}}:{{line}}:{{column}}"
@@ -55,16 +56,18 @@ class ViteSettings:
     toolchain: str
     sockets: str
     editor: str = attrs.field(factory=lambda: editor_url(os.environ.get("FX_EDITOR", "")))
+    overlay: bool = True
 
     @classmethod
     def of(cls, root: Path, config: Config, *, toolchain: Path, sockets: Path) -> ViteSettings:
-        """Return those of the project in ``root``."""
+        """Return those of the project in ``root``. Raises LinkInTheWay."""
         return cls(
             root=str(root),
-            folder=str(root / FOLDERS["development"]),
+            folder=str(require_no_link(root, FOLDERS["development"])),
             base=f"{config.base_url}/_fx/",
             toolchain=str(toolchain),
             sockets=str(sockets),
+            overlay=config.dev.overlay,
         )
 
 

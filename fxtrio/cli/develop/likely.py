@@ -70,7 +70,7 @@ class LikelyMistakes:
                 found = ui_found(self.root, await self.ask(order))
             except OrderVoid:
                 return  # the next one is asked by who has started it
-            except FxtrioError as error:
+            except (FxtrioError, OSError) as error:
                 self.report(str(error))
                 return
             if scope.cancel_called:

@@ -9,12 +9,14 @@ import trio
 
 async def read_lines(stream: trio.abc.ReceiveStream) -> AsyncIterator[bytes]:
     """Yield each line without its end; the last one also when nothing ends it."""
-    unread = bytearray()
+    begun: list[bytes] = []  # a long line comes in many pieces, and is joined once
     async for data in stream:
-        unread += data
-        *whole, rest = unread.split(b"\n")
-        unread = bytearray(rest)
-        for line in whole:
-            yield bytes(line)
-    if unread:
-        yield bytes(unread)
+        end, *others = bytes(data).split(b"\n")
+        begun.append(end)
+        if others:
+            yield b"".join(begun)
+            for line in others[:-1]:
+                yield line
+            begun = [others[-1]]
+    if rest := b"".join(begun):
+        yield rest

@@ -53,6 +53,10 @@ class Followed(Protocol):
         """Remember changes that come while it cannot be served."""
 
 
+_RETRY = 1.0
+"""After which time a process is started once more that the machine had no room for (seconds)."""
+
+
 @attrs.frozen
 class _Renewal:
     """The project is to be prepared while nothing is served."""
@@ -81,16 +85,37 @@ class Loop:
                 nursery.start_soon(_ask_for_restarts, self.restart, pending)
             failure = await self._prepare()
             while True:
-                started = trio.current_time()
-                async with self._serve(failure) as served:
-                    if failure is None and not served.ended.is_set():
-                        self.report.started(trio.current_time() - started)
+                failure = await self._serve_and_follow(pending, failure)
+
+    async def _serve_and_follow(
+        self, pending: PendingChanges, failure: Failure | None
+    ) -> Failure | None:
+        """Serve until something else is to be served; return the failure to show."""
+        errors: list[BaseException] = []
+        found: Failure | _Renewal | None = None
+        shown = ""
+        try:
+            async with self._serve(failure) as served:
+                async with trio.open_nursery() as nursery:
+                    if failure is None:
+                        nursery.start_soon(self._tell_start, served)
                     found = await self._follow(pending, served, failure)
-                # Outside of the block: what serves would complain that Node is gone.
-                if isinstance(found, _Renewal):
-                    failure = await self._prepare("\n".join(served.lines))
-                else:
-                    failure = found
+                    shown = "\n".join(served.lines)
+                    nursery.cancel_scope.cancel("something else is to be served")
+        except* OSError as group:  # no room for a process, or for files
+            errors = leaves(group)
+        if errors:
+            self._failed(errors, "")
+            await trio.sleep(_RETRY)
+            return await self._prepare()
+        # Outside of the block: what serves would complain that Node is gone.
+        return await self._prepare(shown) if isinstance(found, _Renewal) else found
+
+    async def _tell_start(self, served: Served) -> None:
+        started = trio.current_time()
+        await served.started.wait()
+        if served.serves:
+            self.report.started(trio.current_time() - started)
 
     def _serve(self, failure: Failure | None) -> AbstractAsyncContextManager[Served]:
         if failure is None:
@@ -122,7 +147,7 @@ class Loop:
             errors: list[BaseException] = []
             try:
                 applied = await self.project.apply(changes, served.swap)
-            except* FxtrioError as group:
+            except* (FxtrioError, OSError) as group:
                 errors = leaves(group)
             # What `fx dev` writes may be kept in a file of the project: that is no change.
             if applied is None or applied.used:
@@ -148,7 +173,7 @@ class Loop:
         errors: list[BaseException] = []
         try:
             await self.project.prepare()
-        except* FxtrioError as group:
+        except* (FxtrioError, OSError) as group:
             errors = leaves(group)
         if errors:
             return self._failed(errors, shown)

@@ -20,6 +20,12 @@ from fxtrio.cli.develop.lines import read_lines
 _LINES_KEPT = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself
 
+_ANSWER = 2.0
+"""How long the app may take to hear of an order (seconds): a loader may hold it up for ever."""
+
+_RUN = 20.0
+"""How long the code of an order may run (seconds): some modules are slow to import."""
+
 
 @attrs.frozen
 class Failure:
@@ -39,6 +45,14 @@ class Served:
 
     failure: Failure | None = None
 
+    started: trio.Event = attrs.field(factory=trio.Event)
+    """Set when it serves, or never will; `serves` says which."""
+
+    serves: bool = False
+
+    hung: bool = False
+    """Whether it has not answered, and will not end by itself."""
+
     lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_LINES_KEPT))
     """The last that it has written to standard error."""
 
@@ -48,15 +62,23 @@ class Served:
     async def swap(self, order: Swap) -> Swapped:
         """Let the child replace code. One order at a time.
 
-        A child that ends meanwhile has to be started anew, as `ended` says.
+        A child that ends meanwhile has to be started anew, as `ended` says; so has one that does
+        not answer.
         """
         if self._orders is None or self._replies is None:
             return Swapped(restart="nothing is served")
         try:
-            await self._orders.send_all(msgspec.json.encode(order) + b"\n")
-            return await self._replies.receive()
-        except (trio.BrokenResourceError, trio.EndOfChannel):
+            with trio.move_on_after(_ANSWER) as hearing:
+                await self.started.wait()
+                await self._orders.send_all(msgspec.json.encode(order) + b"\n")
+                await self._replies.receive()
+            if not hearing.cancelled_caught:
+                with trio.move_on_after(_RUN):
+                    return await self._replies.receive()
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.EndOfChannel):
             return Swapped(restart="the app has stopped")
+        self.hung = True
+        return Swapped(restart="the app does not answer")
 
     def take_orders(
         self, orders: trio.abc.SendStream, replies: trio.MemoryReceiveChannel[Swapped]
@@ -69,7 +91,7 @@ class Served:
 async def open_child(
     server: Server, ahead: Ahead, echo: Callable[[str], None]
 ) -> AsyncIterator[Served]:
-    """Run the child for as long as the block lasts; yields once it serves or has ended.
+    """Run the child for as long as the block lasts.
 
     ``echo`` gets what it writes to standard error, line by line.
     At the end of the block it is asked to end; after a few seconds it is killed, with
@@ -101,17 +123,16 @@ async def _run_child(
             served.take_orders(process.stdin, receive)
             with suppress(trio.BrokenResourceError):  # it has ended
                 await process.stdin.send_all(BEGIN)
-            serves = await nursery.start(_read_replies, launched.replies, send)
-            if serves:
-                task_status.started()
+            task_status.started()
+            served.serves = await nursery.start(_read_replies, launched.replies, send)
+            served.started.set()
             await process.wait()
             nursery.cancel_scope.deadline = trio.current_time() + 1.0  # for its last lines
         served.failure = Failure("The app has stopped", "\n".join(served.lines))
         served.ended.set()
-        if not serves:
-            task_status.started()
+        served.started.set()
     finally:
-        await _end(process)
+        await _end(process, at_once=served.hung)
 
 
 async def _read_replies(
@@ -120,7 +141,7 @@ async def _read_replies(
     *,
     task_status: trio.TaskStatus[bool] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Deliver what the child answers; hands over whether it serves once that is known."""
+    """Deliver what the child answers; started once it serves (True), or never will (False)."""
     serves = False
     async with trio.lowlevel.FdStream(reading) as stream:
         with send:
@@ -141,10 +162,13 @@ async def _read_lines(process: Adopted, lines: deque[str], echo: Callable[[str],
         echo(text)
 
 
-async def _end(process: Adopted) -> None:
-    """Ask the child to end, and kill it with all it has started when it does not."""
+async def _end(process: Adopted, *, at_once: bool) -> None:
+    """Ask the child to end, and kill it with all it has started: when it does not, or ``at_once``.
+
+    The first is for the work of its last requests.
+    """
     with trio.move_on_after(_KILL_AFTER + 1.0, shield=True):
-        if process.returncode is None:
+        if process.returncode is None and not at_once:
             process.process.terminate()
             with trio.move_on_after(_KILL_AFTER):
                 await process.wait()

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from fxtrio.cli.develop.handover import Swapped
+from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.errors import FxtrioError
@@ -20,6 +20,9 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 
 _NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
+
+_PLACE = re.compile(r"([^:]++):(\d++):(\d++)")
+"""A file in a stack of JavaScript. Names of folders may have blanks and brackets."""
 
 _REMEDY = (
     "Put it right and save: this goes away by itself. "
@@ -42,6 +45,12 @@ class Shown(TypedDict):
 
     request: NotRequired[str]
     """The id of the request that it happened in."""
+
+    finding: NotRequired[bool]
+    """Whether nothing has failed: a check has found it."""
+
+    unused: NotRequired[list[str]]
+    """Absolute paths of further files whose new code is not in use for it."""
 
 
 Place = tuple[str, int, int]
@@ -66,8 +75,13 @@ def shown_problem(problem: Problem, root: Path) -> Shown:
     )
 
 
-def shown_failure(swapped: Swapped, root: Path) -> Shown:
-    """Return why new Python code is not in use."""
+def shown_finding(problem: Problem, root: Path) -> Shown:
+    """Return what a check says of code that runs."""
+    return {**shown_problem(problem, root), "finding": True}
+
+
+def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
+    """Return why the new Python code of ``order`` is not in use."""
     places = [
         (path, int(line))
         for path, line in _FRAME.findall(swapped.failed)
@@ -81,6 +95,7 @@ def shown_failure(swapped: Swapped, root: Path) -> Shown:
         line=line,
         column=1 if line else 0,
         frame=swapped.failed.rstrip(),
+        unused=sorted({*order.files, *(str(root / source) for source in order.sources)}),
     )
 
 
@@ -146,11 +161,11 @@ def _place_of(error: BaseException, root: Path) -> Place:
 
 
 def _place_in_stack(stack: str, root: Path) -> Place:
-    # Names of folders may have blanks and brackets.
-    places = re.compile(rf"({re.escape(str(root))}/[^\n:]+):(\d+):(\d+)")
-    for file, line, column in places.findall(stack):
-        if "/node_modules/" not in file:
-            return file, int(line), int(column)
+    for line in stack.splitlines():
+        start = line.find(f"{root}/")
+        found = _PLACE.match(line[start:]) if start >= 0 else None
+        if found is not None and "/node_modules/" not in found[1]:
+            return found[1], int(found[2]), int(found[3])
     return "", 0, 0
 
 

@@ -21,7 +21,7 @@ from fxtrio.cli.develop.handover import Swap, Swapped
 from fxtrio.cli.develop.importers import Importers, file_of
 from fxtrio.cli.develop.likeness import is_same
 from fxtrio.cli.develop.records import Records
-from fxtrio.cli.develop.unsafe import find_reason
+from fxtrio.cli.develop.unsafe import find_new_job, find_reason
 from fxtrio.config import Config
 from fxtrio.imports import Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
@@ -98,6 +98,9 @@ class Swapper:
         except (Exception, SystemExit) as error:  # application code
             text = "".join(traceback.format_exception(trimmed(error)))
             return Swapped(failed=text, error=f"{type(error).__name__}: {error}")
+        reason = find_new_job(app, self.root)
+        if reason:
+            return Swapped(restart=reason)
         self._code = new
         affected = [one for one in sources if one in new.pages or one in new.endpoints]
         app.replace_site(site, _sources_with_other_sockets(code, new))
@@ -118,7 +121,7 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
 
 def _modules_of_hooks(config: Config) -> set[str]:
     """Return the modules in which the route hooks are."""
-    hooks = attrs.astuple(config.route_middleware, recurse=False)
+    hooks = config.route_middleware.lists().values()
     return {split_name(name)[0] for names in hooks for name in names}
 
 

@@ -9,6 +9,7 @@ import click
 
 from fxtrio.cli.develop.serving import Failure
 from fxtrio.cli.develop.workshop import Applied
+from fxtrio.log import printable_in_colours
 
 _FILES_NAMED = 3
 
@@ -59,8 +60,17 @@ class Terminal:
         self._say("!", "yellow", text)
 
     def line(self, text: str) -> None:
-        """Print a line as it is."""
-        click.echo(text, color=self.colours)
+        """Print what any of the processes says. Its colours stay, and nothing else is obeyed.
+
+        Names of files that are no text are shown with their bytes.
+        """
+        try:
+            shown = printable_in_colours(text).encode(errors="backslashreplace").decode()
+            click.echo(shown, color=self.colours)
+        except BrokenPipeError:
+            raise  # nobody reads any more
+        except OSError:
+            return  # into a file on a full disk: pages show what is wrong, too
 
     def _say(self, sign: str, colour: str, text: str) -> None:
         self.line(click.style(sign, fg=colour, bold=True) + f" {text}")

@@ -14,6 +14,7 @@ from fxtrio.cli.develop.importers import file_of
 from fxtrio.cli.develop.living import Living
 from fxtrio.imports import split_name
 from fxtrio.jobs.declared import Job
+from fxtrio.jobs.finding import find_jobs
 from fxtrio.manifest import MODULE_PREFIX
 
 
@@ -37,6 +38,19 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
         if any(issubclass(type(value), Job) for value in vars(module).values()):
             return f"{Path(file_of(module)).name}: durable jobs are declared there"
     return _living_instance(app, modules.values(), files, root)
+
+
+def find_new_job(app: Application, root: Path) -> str:
+    """Return which durable job the running app does not know, as a reason; "" for none.
+
+    What runs jobs is made when the app begins, as is its table.
+    """
+    running = app.state.fx
+    if running.database is None:
+        return ""
+    known = {} if running.jobs is None else running.jobs.jobs
+    new = sorted(find_jobs(root).keys() - known.keys())
+    return f"the job {new[0]} is new" if new else ""
 
 
 def _living_instance(

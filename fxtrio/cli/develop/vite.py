@@ -22,6 +22,7 @@ from fxtrio.errors import FxtrioError
 
 _GRACE = 1.0  # seconds to end by itself once its input has ended
 _LAST = 20  # lines that an error shows
+_MESSAGE = msgspec.json.Decoder(dict[str, Any])
 
 
 class OrderVoid(FxtrioError):
@@ -85,7 +86,11 @@ class Vite:
         """Deliver answers until the process ends."""
         assert self._process.stdout is not None  # it is a pipe
         async for line in read_lines(self._process.stdout):
-            message = msgspec.json.decode(line)
+            try:
+                message = _MESSAGE.decode(line)
+            except msgspec.DecodeError:  # code of the project, such as a plug-in of PostCSS
+                self._lines = [*self._lines[-_LAST:], line.decode(errors="replace")]
+                continue
             if "id" not in message:
                 ready.send_nowait(message)
             elif message["id"] in self._waiting:

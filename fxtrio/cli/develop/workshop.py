@@ -273,7 +273,7 @@ class Workshop:
         )
         swapped = await swap(order)
         self._left = order if swapped.failed else Swap()
-        wrong = [shown_failure(swapped, self.root)] if swapped.failed else []
+        wrong = [shown_failure(swapped, order, self.root)] if swapped.failed else []
         await self._tell_wrong("python", wrong)
         return swapped
 

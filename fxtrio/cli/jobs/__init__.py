@@ -97,24 +97,83 @@ def show(root: Path, number: int, as_json: bool) -> None:
 
 @command.command
 @root_option
-@click.argument("numbers", type=int, nargs=-1, required=True)
-def retry(root: Path, numbers: tuple[int, ...]) -> None:
+@click.argument("numbers", type=int, nargs=-1)
+@click.option("--name", help="All failed ones of this name.")
+@click.option("--queue", help="All failed ones of this queue.")
+def retry(root: Path, numbers: tuple[int, ...], name: str | None, queue: str | None) -> None:
     """Let failed jobs wait again, as if they had never been tried."""
-    from fxtrio.jobs.admin import retry_jobs
+    from fxtrio.jobs.admin import retry_all, retry_jobs, why_not_retried
 
-    done = _ask(root, lambda store: retry_jobs(store, numbers, time.time()))
-    _tell("waiting again", numbers, done, "has not failed")
+    _check_choice(numbers, name, queue)
+    if not numbers:
+        found = _ask(root, lambda store: retry_all(store, time.time(), name=name, queue=queue))
+        print_done(f"{counted(found, 'job')} waiting again.")
+        return
+
+    async def again(store: JobStore) -> tuple[list[int], dict[int, str]]:
+        done = await retry_jobs(store, numbers, await store.now())
+        left = [number for number in numbers if number not in done]
+        return done, {number: await why_not_retried(store, number) for number in left}
+
+    done, why = _ask(root, again)
+    _tell("waiting again", done, why)
 
 
 @command.command
 @root_option
-@click.argument("numbers", type=int, nargs=-1, required=True)
-def discard(root: Path, numbers: tuple[int, ...]) -> None:
+@click.argument("numbers", type=int, nargs=-1)
+@click.option("--name", help="All of this name.")
+@click.option("--queue", help="All of this queue.")
+@click.option(
+    "--state",
+    type=click.Choice([state for state in _STATES if state != "running"]),
+    default="failed",
+    show_default=True,
+    help="In which state, with --name or --queue.",
+)
+def discard(
+    root: Path, numbers: tuple[int, ...], name: str | None, queue: str | None, state: str
+) -> None:
     """Forget jobs that do not run."""
-    from fxtrio.jobs.admin import discard_jobs
+    from fxtrio.jobs.admin import discard_all, discard_jobs
 
+    _check_choice(numbers, name, queue)
+    if not numbers:
+        found = _ask(root, lambda store: discard_all(store, state, name=name, queue=queue))
+        print_done(f"{counted(found, 'job')} forgotten.")
+        return
     done = _ask(root, lambda store: discard_jobs(store, numbers))
-    _tell("forgotten", numbers, done, "runs, or is not there")
+    left = [number for number in numbers if number not in done]
+    _tell("forgotten", done, dict.fromkeys(left, "runs, or is not there"))
+
+
+def _check_choice(numbers: tuple[int, ...], name: str | None, queue: str | None) -> None:
+    """Raise UsageError unless jobs are chosen by numbers or by what they are."""
+    if bool(numbers) == (name is not None or queue is not None):
+        raise click.UsageError("Give the numbers of jobs, or --name, --queue or both.")
+
+
+@command.command
+@root_option
+@click.argument("queue")
+def pause(root: Path, queue: str) -> None:
+    """Let no process take jobs of a queue until it is resumed; what runs goes on."""
+    from fxtrio.jobs.admin import pause_queue
+
+    new = _ask(root, lambda store: pause_queue(store, queue, time.time()))
+    print_done(f"The queue {queue!r} {'is' if new else 'was'} paused{'' if new else ' already'}.")
+
+
+@command.command
+@root_option
+@click.argument("queue")
+def resume(root: Path, queue: str) -> None:
+    """Let processes take jobs of a paused queue again."""
+    from fxtrio.jobs.admin import resume_queue
+
+    if not _ask(root, lambda store: resume_queue(store, queue)):
+        raise click.ClickException(f"The queue {queue!r} is not paused.")
+    print_done(f"The queue {queue!r} goes on.")
 
 
 @command.command
@@ -122,13 +181,15 @@ def discard(root: Path, numbers: tuple[int, ...]) -> None:
 @json_option
 def stats(root: Path, as_json: bool) -> None:
     """Print how many jobs there are of each name and state."""
-    from fxtrio.jobs.admin import count_jobs
+    from fxtrio.jobs.admin import count_jobs, list_paused
 
     found = _ask(root, count_jobs)
+    paused = _ask(root, list_paused)
     if as_json:
         _print_json(found)
     for row in [] if as_json else found:
-        click.echo(f"{row['jobs']:>8}  {row['state']:<8}{row['queue']:<10}{row['name']}")
+        note = "  (paused)" if row["queue"] in paused and row["state"] == "waiting" else ""
+        click.echo(f"{row['jobs']:>8}  {row['state']:<8}{row['queue']:<10}{row['name']}{note}")
 
 
 def _ask(root: Path, work: Callable[[JobStore], Awaitable[Answer]]) -> Answer:
@@ -147,12 +208,13 @@ def _ask(root: Path, work: Callable[[JobStore], Awaitable[Answer]]) -> Answer:
     return trio.run(ask)
 
 
-def _tell(what: str, numbers: tuple[int, ...], done: list[int], why_not: str) -> None:
+def _tell(what: str, done: list[int], why_not: dict[int, str]) -> None:
+    """Say what was done, and why not to others."""
     if done:
         print_done(f"{counted(len(done), 'job')} {what}.")
-    left = [number for number in numbers if number not in done]
-    if left:
-        raise click.ClickException("\n".join(f"The job {number} {why_not}." for number in left))
+    if why_not:
+        lines = (f"The job {number} {why}." for number, why in why_not.items())
+        raise click.ClickException("\n".join(lines))
 
 
 def _print_json(value: Any) -> None:

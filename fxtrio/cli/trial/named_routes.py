@@ -17,7 +17,7 @@ def unknown_routes(
     root: Path, config: Config, patterns: Collection[str], app: Any
 ) -> Iterator[SettingProblem]:
     """Yield the entries that fit none of ``patterns``, no route of ``app`` and no public file."""
-    known = {*patterns, *_own_routes(app, config.base_url)}
+    known = {*patterns, *_own_routes(app, config.base_url), *_listings(config)}
     for key, entry in named_routes(config):
         is_file = key.startswith("cacheControl.") and _is_public(root / config.public_dir, entry)
         if is_file or any(covers(entry, pattern) for pattern in known):
@@ -32,6 +32,14 @@ def _own_routes(app: Any, base_url: str) -> Iterator[str]:
     for route in getattr(app, "routes", ()):
         if isinstance(getattr(route, "path", None), str):
             yield pattern_of(route, base_url)
+
+
+def _listings(config: Config) -> Iterator[str]:
+    """Yield the paths of what lists routes, where it is served."""
+    if config.openapi:
+        yield "/openapi.json"
+    if config.llms.enabled:
+        yield "/llms.txt"
 
 
 def _is_public(folder: Path, entry: str) -> bool:

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import attrs
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.cli.trial.attempts import Attempts
@@ -36,7 +35,7 @@ def try_settings(root: Path, config: Config, attempts: Attempts) -> list[Setting
     problems = [*_broker_problems(config), *_task_problems(config)]
     for index, name in enumerate(config.middleware):
         problems += _try_name(f"middleware.{index}", name, _wrong_middleware, attempts)
-    for group, names in attrs.asdict(config.route_middleware).items():
+    for group, names in config.route_middleware.lists().items():
         for index, name in enumerate(names):
             key = f"routeMiddleware.{group}.{index}"
             problems += _try_name(key, name, _wrong_hook, attempts)

@@ -99,7 +99,7 @@ async def _run(
     with TemporaryFile() as output, TemporaryFile() as errors:
         with trio.move_on_after(limit):
             done = await trio.run_process(
-                [sys.executable, "-m", "fxtrio.cli.trial.child"],
+                [sys.executable, "-P", "-m", "fxtrio.cli.trial.child"],
                 stdin=order.to_json(),
                 stdout=output,
                 stderr=errors,

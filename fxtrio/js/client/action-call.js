@@ -123,6 +123,8 @@ function encodeBody(payload, headers) {
 }
 
 /**
+ * Read what an action answered; a response without `ok` succeeded when its status says so.
+ *
  * @param {Response} response
  * @returns {Promise<ActionResult>}
  */
@@ -133,9 +135,10 @@ async function readResult(response) {
   } catch {
     result = null;
   }
-  if (typeof result?.ok !== 'boolean') {
-    const error = `The server answered with status ${response.status}.`;
-    return { ok: false, error, fields: {} };
-  }
-  return result.fields === undefined ? { ...result, fields: {} } : result;
+  const keys = typeof result === 'object' && !Array.isArray(result) ? result : null;
+  if (typeof keys?.ok === 'boolean') return { fields: {}, ...keys };
+  // A response that the action made itself. One that redirects, such as to sign in, was not its.
+  if (response.ok && !response.redirected) return { fields: {}, ...keys, ok: true };
+  const error = `The server answered with status ${response.status}.`;
+  return { ok: false, error, fields: {} };
 }

@@ -7,7 +7,7 @@ import {
   useEffect,
   useLayoutEffect,
   useMemo,
-  useState,
+  useReducer,
 } from 'react';
 
 import { RouteContext } from './contexts.js';
@@ -26,24 +26,51 @@ export class Screen {
   #number = 0;
   /** @type {((shown: Shown) => void) | null} */
   #set = null;
-  /** @type {Map<number, () => void>} */
+  /** @type {Map<number, { shown: () => void, held: () => void }>} */
   #waiting = new Map();
+  /** The view that React works out at the moment; 0 for none. */
+  #begun = 0;
   /** @type {View | null} what was committed last */
   view = null;
 
   /**
    * Show a view. Resolves when it, or a later one, is on the screen.
    *
+   * While an asynchronous transition of the page runs, such as the `action` of a form, React
+   * holds all transitions back until its end. Who waits there for this promise would wait for
+   * itself, so `held` is called then.
+   *
    * @param {View} view
+   * @param {() => void} [held]
    * @returns {Promise<void>}
    */
-  show(view) {
+  show(view, held = () => {}) {
     this.#number += 1;
     const number = this.#number;
-    return new Promise((resolve) => {
-      this.#waiting.set(number, resolve);
+    return new Promise((shown) => {
+      this.#waiting.set(number, { shown, held });
       startTransition(() => this.#set?.({ view, number }));
     });
+  }
+
+  /**
+   * The reducer of the root component. React throws right behind it for what it holds back, so
+   * that the component does not come to `proceed`.
+   *
+   * @param {Shown} _before
+   * @param {Shown} shown
+   */
+  begin = (_before, shown) => {
+    this.#begun = shown.number;
+    queueMicrotask(() => {
+      if (this.#begun === shown.number) this.#waiting.get(shown.number)?.held();
+    });
+    return shown;
+  };
+
+  /** The root component renders what `begin` has returned. */
+  proceed() {
+    this.#begun = 0;
   }
 
   /**
@@ -73,10 +100,10 @@ export class Screen {
    */
   committed(view, number) {
     this.view = view;
-    for (const [waiting, resolve] of this.#waiting) {
+    for (const [waiting, { shown }] of this.#waiting) {
       if (waiting > number) continue;
       this.#waiting.delete(waiting);
-      resolve();
+      shown();
     }
   }
 }
@@ -86,7 +113,8 @@ export class Screen {
  */
 export function App({ runtime, initial }) {
   const { screen, head, base, nonce, modules, auth } = runtime;
-  const [{ view, number }, setShown] = useState({ view: initial, number: 0 });
+  const [{ view, number }, setShown] = useReducer(screen.begin, { view: initial, number: 0 });
+  screen.proceed();
   const { state, parts } = view;
   useEffect(() => screen.attach(setShown), [screen]);
   useLayoutEffect(() => {

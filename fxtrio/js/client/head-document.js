@@ -4,6 +4,8 @@ import { content, MARK, withoutFallback } from './head.js';
 
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 
+/** @type {ReadonlySet<HeadNode>} */
+const NONE = new Set();
 const VIEWPORT = 'width=device-width, initial-scale=1';
 
 /**
@@ -15,9 +17,11 @@ const VIEWPORT = 'width=device-width, initial-scale=1';
  * @param {readonly HeadNode[]} nodes
  * @param {object} [options]
  * @param {string} [options.nonce]
+ * @param {ReadonlySet<HeadNode>} [options.untrusted] nodes that a payload has sent: their scripts
+ *   get no nonce
  * @param {boolean} [options.remove] false while components may still be to come
  */
-export function applyHead(document, nodes, { nonce = '', remove = true } = {}) {
+export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remove = true } = {}) {
   const { head } = document;
   const shown =
     head.querySelector(`title:not([${MARK}])`) === null ? nodes : withoutFallback(nodes);
@@ -33,7 +37,8 @@ export function applyHead(document, nodes, { nonce = '', remove = true } = {}) {
     const [tag, attributes, text] = node;
     const key = signature([tag, attributes, written(tag, attributes, text)]);
     const element = present.get(key)?.shift() ?? null;
-    before = element ?? insert(document, create(document, node, nonce), before);
+    before =
+      element ?? insert(document, create(document, node, untrusted.has(node) ? '' : nonce), before);
   }
   if (remove) {
     for (const element of [...present.values()].flat()) element.remove();

@@ -3,6 +3,7 @@
 import { Children, Fragment, isValidElement } from 'react';
 
 import { escapeText } from './head.js';
+import { isScript } from './script-urls.js';
 
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 /** @typedef {import('react').ReactNode} ReactNode */
@@ -17,7 +18,6 @@ const NAMES = new Map([
 ]);
 
 const NOT_ATTRIBUTES = new Set(['children', 'dangerouslySetInnerHTML', 'key', 'ref', 'nonce']);
-const SCRIPT_URL = /^(java|vb|live)script:/i;
 
 /**
  * Return the nodes of the children of a `<Head>`.
@@ -77,7 +77,7 @@ function attributesOf(props) {
     attributes[written] = value === true ? '' : String(value);
   }
   for (const [name, value] of Object.entries(attributes)) {
-    if (runsScript(name, value, 'http-equiv' in attributes)) delete attributes[name];
+    if (isScript(name, value, 'http-equiv' in attributes)) delete attributes[name];
   }
   return attributes;
 }
@@ -85,20 +85,6 @@ function attributesOf(props) {
 /** @param {string} name */
 function plainName(name) {
   return NAMES.get(name) ?? name.toLowerCase();
-}
-
-/**
- * Whether a browser that follows an attribute's value would run it as a script.
- *
- * @param {string} name
- * @param {string} value
- * @param {boolean} refreshes whether it is of a `<meta http-equiv>`, whose content may hold a URL
- */
-function runsScript(name, value, refreshes) {
-  const plain = value.replace(/[\0- \x7f-\xa0]/g, '');
-  if (name === 'content') return refreshes && /(java|vb|live)script:/i.test(plain);
-  if (name.endsWith('srcset')) return plain.split(',').some((part) => SCRIPT_URL.test(part));
-  return SCRIPT_URL.test(plain);
 }
 
 /**

@@ -14,17 +14,20 @@ export class HeadStore {
   #scheduled = false;
   #settled = false; // while a document hydrates, parts of it may still be to come
   #document;
+  #own;
   #nonce;
 
   /**
    * @param {object} options
    * @param {Document} options.document
    * @param {HeadNode[][]} options.values the `HEAD` of each level
-   * @param {string} options.nonce
+   * @param {HeadNode[][]} options.own those of the document's page: they came with its nonce
+   * @param {string} options.nonce for its scripts, and those of `<Head>`, which are code
    */
-  constructor({ document, values, nonce }) {
+  constructor({ document, values, own, nonce }) {
     this.#document = document;
     this.#values = values;
+    this.#own = own;
     this.#nonce = nonce;
   }
 
@@ -66,7 +69,9 @@ export class HeadStore {
       this.#scheduled = false;
       const elements = Array.from(this.#elements, (level) => (level ? [...level].flat() : []));
       const nodes = mergeHead(interleave(this.#values, elements));
-      applyHead(this.#document, nodes, { nonce: this.#nonce, remove: this.#settled });
+      const sent = this.#values === this.#own ? [] : this.#values.flat();
+      const untrusted = new Set(sent);
+      applyHead(this.#document, nodes, { nonce: this.#nonce, untrusted, remove: this.#settled });
     });
   }
 }

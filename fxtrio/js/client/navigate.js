@@ -3,7 +3,8 @@
 import { runningApp } from './running.js';
 
 /**
- * Go to a page. Resolves when it is shown, or when something newer has taken its place.
+ * Go to a page. Resolves when it is shown, or when something newer has taken its place; within an
+ * asynchronous transition, which holds it back, when all that it needs has come.
  *
  * @param {string} href a path of the app or any URL
  * @param {{ replace?: boolean, scroll?: boolean }} [options]

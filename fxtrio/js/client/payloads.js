@@ -49,7 +49,8 @@ export class Payloads {
    */
   async take(url, { signal, fresh = false } = {}) {
     const key = keyOf(url);
-    const entry = fresh ? undefined : this.#fresh(key);
+    if (fresh) this.#entries.delete(key);
+    const entry = this.#fresh(key);
     if (entry !== undefined) {
       if (entry.once && entry.expires !== Infinity) this.#entries.delete(key);
       entry.taken = true;
@@ -110,6 +111,17 @@ export class Payloads {
     if (url.search !== '') return;
     for (const key of this.#entries.keys()) {
       if (key.startsWith(`${url.pathname}?`)) this.#entries.delete(key);
+    }
+  }
+
+  /**
+   * Forget what was prefetched for one navigation, also what is on its way: something has changed
+   * since. What has a time to live is kept for that.
+   */
+  forgetPrefetched() {
+    this.#invalidations += 1;
+    for (const [key, { once }] of this.#entries) {
+      if (once) this.#entries.delete(key);
     }
   }
 

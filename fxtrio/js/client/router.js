@@ -33,7 +33,8 @@ const MOST_REDIRECTS = 10;
  * @property {() => void} reload load the document of the shown URL
  * @property {(page: PageInfo) => Promise<import('./types.js').Parts>} load the code of a page
  * @property {(page: PageInfo) => void} preload begin to load it
- * @property {(view: View) => Promise<void>} show
+ * @property {(view: View, held: () => void) => Promise<void>} show resolves when it is on the
+ *   screen; `held` is called when a transition of the page holds it back until its end
  * @property {(arrival: Arrival) => void} arrive
  */
 
@@ -41,6 +42,13 @@ const MOST_REDIRECTS = 10;
  * @typedef {object} Status
  * @property {'idle' | 'loading'} state
  * @property {string | null} to path and query that are loading
+ */
+
+/**
+ * @typedef {object} How
+ * @property {(url: URL) => void} record writes the history
+ * @property {'top' | 'restore' | 'keep'} scroll
+ * @property {boolean} [fresh]
  */
 
 /** Nothing is loading. @type {Status} */
@@ -101,9 +109,10 @@ export class Router {
    * Go to a page. Resolves when it is shown, or when something newer has taken its place.
    *
    * @param {string} href
-   * @param {{ replace?: boolean, scroll?: boolean }} [options]
+   * @param {{ replace?: boolean, scroll?: boolean, fresh?: boolean }} [options] `fresh` asks the
+   *   server, whatever is kept
    */
-  async navigate(href, { replace = false, scroll = true } = {}) {
+  async navigate(href, { replace = false, scroll = true, fresh = false } = {}) {
     const url = this.resolve(href);
     if (url === null) {
       this.#stage.leave(new URL(href, this.#stage.url()));
@@ -111,7 +120,7 @@ export class Router {
     }
     const here = this.#stage.url();
     const again = url.href === here.href;
-    if (url.hash !== '' && keyOf(url) === keyOf(here)) {
+    if (url.hash !== '' && keyOf(url) === keyOf(here) && !fresh) {
       this.#cancel();
       this.#record(url, replace || again);
       this.#stage.arrive({ url, scroll: scroll ? 'top' : 'keep', moved: false });
@@ -120,6 +129,7 @@ export class Router {
     await this.#go(url, {
       record: (to) => this.#record(to, replace || again),
       scroll: scroll ? 'top' : 'keep',
+      fresh,
     });
   }
 
@@ -170,6 +180,11 @@ export class Router {
     }
   }
 
+  /** Forget what was prefetched: an action may have changed it. */
+  forgetPrefetched() {
+    this.#payloads.forgetPrefetched();
+  }
+
   /**
    * Forget what is kept for a URL; everything without one.
    *
@@ -185,13 +200,24 @@ export class Router {
   }
 
   /**
+   * Go to a page. Resolves when it is shown, or shall be at the end of a transition of the page.
+   *
    * @param {URL} target
-   * @param {object} how
-   * @param {(url: URL) => void} how.record writes the history
-   * @param {'top' | 'restore' | 'keep'} how.scroll
-   * @param {boolean} [how.fresh]
+   * @param {How} how
+   * @returns {Promise<void>}
    */
-  async #go(target, { record, scroll, fresh = false }) {
+  #go(target, how) {
+    return new Promise((resolve, reject) => {
+      this.#visit(target, how, resolve).then(resolve, reject);
+    });
+  }
+
+  /**
+   * @param {URL} target
+   * @param {How} how
+   * @param {() => void} held
+   */
+  async #visit(target, { record, scroll, fresh = false }, held) {
     const current = this.#begin(target);
     const { signal } = current;
     try {
@@ -202,7 +228,7 @@ export class Router {
       const moved = visit.url.pathname !== this.#shown.pathname;
       record(visit.url);
       this.#shown = visit.url;
-      await this.#stage.show({ state: visit.state, parts });
+      await this.#stage.show({ state: visit.state, parts }, held);
       if (signal.aborted) return;
       this.#stage.arrive({ url: visit.url, scroll, moved });
     } catch (error) {

@@ -43,7 +43,7 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
   const screen = new Screen();
   const fetch = window.fetch.bind(window);
   const payloads = new Payloads(
-    (url, options) => requestVisit(url, { ...options, fetch, build: state.page.build }),
+    (url, options) => requestVisit(url, { ...options, fetch, base, build: state.page.build }),
     () => performance.now(),
   );
   const browser = new Browser(window, () => void router.pop());
@@ -59,7 +59,7 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
       reload: () => browser.reload(),
       load: (page) => modules.load(page),
       preload: (page) => modules.preload(page),
-      show: (view) => screen.show(view),
+      show: (view, held) => screen.show(view, held),
       arrive: (arrival) => browser.arrive(arrival),
     },
   });
@@ -70,7 +70,7 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
     router,
     modules,
     screen,
-    head: new HeadStore({ document, values: rendered ? state.head : [], nonce }),
+    head: new HeadStore({ document, values: rendered ? state.head : [], own: state.head, nonce }),
     scripts: new Scripts(document, nonce),
     auth: new AuthStore({ fetch, base, user: state.user, cookies: () => document.cookie }),
     stop: () => browser.stop(),

@@ -15,7 +15,8 @@ const ROOT = 'fx-root';
  * Bring the page of this document to life. Does nothing in a document without a page state.
  *
  * @param {object} options
- * @param {string} options.base URL path that the app is mounted at; "" for the root
+ * @param {string} options.base URL path that the app was built for; "" for the root. A page
+ *   that is served below another path says so itself.
  * @param {(url: string) => Promise<import('./types.js').Module>} [options.importModule]
  * @param {import('react-dom/client').HydrationOptions} [options.react] told to React
  * @returns {Promise<import('./runtime.js').Runtime | null>} null without a page state
@@ -31,7 +32,13 @@ export async function start({ base, importModule = importUrl, react = {} }) {
     history.replaceState(history.state, '', `${state.requestedPath}${location.hash}`);
   }
   const rendered = root.firstChild !== null;
-  const runtime = createRuntime({ window, state, base, rendered, importModule });
+  const runtime = createRuntime({
+    window,
+    state,
+    base: state.page.base ?? base,
+    rendered,
+    importModule,
+  });
   setRuntime(document, runtime);
   const parts = await runtime.modules.load(state.page);
   const app = createElement(App, { runtime, initial: { state, parts } });

@@ -30,6 +30,8 @@ export interface PageInfo {
   preload?: string[];
   loading?: StandIn;
   boundaries?: StandIn[];
+  /** URL path that the app is mounted at, where that is not what it was built for. */
+  base?: string;
 }
 
 export type Json = Record<string, unknown>;

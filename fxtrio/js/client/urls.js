@@ -68,7 +68,11 @@ export function isBelow(path, base) {
  * @param {string} path without the base
  */
 export function actionPage(path) {
-  return path.replace(/^\/+|\/+$/g, '') || 'index';
+  let start = 0;
+  let end = path.length;
+  while (path[start] === '/') start += 1;
+  while (end > start && path[end - 1] === '/') end -= 1; // an expression would try each slash
+  return path.slice(start, end) || 'index';
 }
 
 /**

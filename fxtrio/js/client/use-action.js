@@ -4,6 +4,7 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 
 import { actionUrl, callAction } from './action-call.js';
 import { useRoute } from './contexts.js';
+import { isWebUrl } from './payload.js';
 
 /** @typedef {import('./action-call.js').ActionResult} ActionResult */
 
@@ -78,7 +79,11 @@ export function useActionCall(name, page) {
         invalidate: (invalid) => runtime.router.invalidate(invalid),
       });
       if (typeof result.redirect === 'string') {
-        await runtime.router.navigate(result.redirect);
+        if (!isWebUrl(result.redirect, new URL(location.href))) {
+          throw new TypeError(`${name}: it redirects to ${result.redirect}, which is no page.`);
+        }
+        runtime.router.forgetPrefetched(); // the pages that link to it were, most often
+        await runtime.router.navigate(result.redirect, { fresh: true });
       }
       return result;
     },

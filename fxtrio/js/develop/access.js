@@ -85,7 +85,7 @@ export class Access {
       if (this.#site.sourceOf(file) !== null) return true;
       const open = CODE.test(file) && this.#open.some((folder) => file.startsWith(folder));
       if (open) return true;
-      if (this.#isMedia(file)) return true;
+      if (this.#isMedia(file) && this.#isMentioned(file)) return true;
     }
     const modules = this.#graph.getModulesByFile(file) ?? [];
     for (const { id, url, type } of modules) {
@@ -114,6 +114,22 @@ export class Access {
     } catch {
       return false; // there is no such file
     }
+  }
+
+  /**
+   * Whether code or a stylesheet that was sent to browsers speaks of a file of this name: what
+   * lies about in the project is nobody's to see.
+   *
+   * @param {string} file
+   */
+  #isMentioned(file) {
+    const name = path.posix.basename(file);
+    const names = [`/${name}`, `/${encodeURI(name)}`, `/${encodeURIComponent(name)}`];
+    for (const { transformResult } of this.#graph.idToModuleMap.values()) {
+      const code = transformResult?.code;
+      if (code !== undefined && names.some((one) => code.includes(one))) return true;
+    }
+    return false;
   }
 
   /**

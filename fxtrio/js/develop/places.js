@@ -9,6 +9,14 @@ import { frameOf } from './changes.js';
 /** A place in a stack of a browser: path, line and column, both from 1. Paths may have brackets. */
 const PLACE = /https?:\/\/[^/\s]+(\/[^\s?]+?)(?:\?\S*?)?:(\d+):(\d+)/g;
 
+/** What a terminal obeys: control characters, and those that turn the direction of text. */
+// eslint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
+/** @param {string} text */
+const printable = (text) =>
+  text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** Answers browsers that tell what their code has thrown; the terminal gets it too. */
 export class Places {
   #base;
@@ -29,7 +37,7 @@ export class Places {
       'fx:thrown',
       async (/** @type {any} */ { id, stack }, /** @type {any} */ client) => {
         const { place, text } = await this.locate(String(stack).slice(0, 20_000));
-        writeLog(Level.ERROR, `In the browser: ${text}`);
+        writeLog(Level.ERROR, `In the browser: ${printable(text)}`);
         client.send({ type: 'custom', event: 'fx:located', data: { id, ...place, stack: text } });
       },
     );

@@ -4,12 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
-import { OF_LIBRARY } from '../worker/library.js';
+import { bundledPlugin, nativePlugin } from './react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 
-const NATIVE = '\0fx:native:';
-const NAME = /^[A-Za-z_$][\w$]*$/;
 const REFRESH = /^\/@react-refresh$/;
 const VITE_CLIENT = /\/vite\/dist\/client\/[a-z]+\.mjs$/;
 const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
@@ -37,6 +35,7 @@ export function developmentPlugins(known) {
     entryPlugin(settings, runtime, refresh),
     pagePlugin(site, vite, runtime),
     nativePlugin(home, native, runtime, serverRuntime),
+    bundledPlugin(home),
     unmappedPlugin([runtime, cacheDir]),
   ];
 }
@@ -56,7 +55,7 @@ function entryPlugin(settings, runtime, refresh) {
     `prepare();`, // before any module of the app runs
     `const { develop } = await import(${JSON.stringify(`${runtime}/develop.js`)});`,
     `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
-    `await develop({ base: ${base}, start, hot: import.meta.hot, editor: ${JSON.stringify(settings.editor)} });`,
+    `await develop({ base: ${base}, start, hot: import.meta.hot, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
   const socket = `import { hotConsole, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {
@@ -184,46 +183,6 @@ function refreshing(code, id, url, runtime) {
     code +
     `\n;__refresh.__hmr_import(import.meta.url).then($RefreshAll$);`
   );
-}
-
-/**
- * React comes from one place. In renders it is Node's own, and so is the client runtime: Vite
- * would need half a second for them.
- *
- * @param {string} home
- * @param {NodeJS.Require} native of that place
- * @param {string} runtime
- * @param {object} serverRuntime what stands for it in renders
- * @returns {Plugin}
- */
-function nativePlugin(home, native, runtime, serverRuntime) {
-  const importer = path.join(home, 'package.json');
-  const client = `${runtime}/index.js`;
-  const load = (/** @type {string} */ id) => (id === client ? serverRuntime : native(id));
-  /** @type {any} */ (globalThis)[Symbol.for('fx.native')] = load;
-  return {
-    name: 'fx:native',
-    enforce: 'pre',
-    resolveId: {
-      filter: { id: [OF_LIBRARY, /\/index\.js$/] },
-      handler(id, _importer, options) {
-        if (id !== client && !OF_LIBRARY.test(id)) return null;
-        if (this.environment.config.consumer === 'server') return `${NATIVE}${id}`;
-        return id === client ? null : this.resolve(id, importer, { ...options, skipSelf: true });
-      },
-    },
-    load: {
-      filter: { id: /^\0fx:native:/ },
-      handler(id) {
-        const name = id.slice(NATIVE.length);
-        const names = Object.keys(load(name)).filter((one) => NAME.test(one) && one !== 'default');
-        return (
-          `const module = globalThis[Symbol.for('fx.native')](${JSON.stringify(name)});` +
-          `export default module; export const { ${names.join(', ')} } = module;`
-        );
-      },
-    },
-  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { reactHome } from '../vite/packages.js';
 import { developmentPlugins } from './plugins.js';
+import { requiredPlugin } from './react.js';
 import { bundleRuntime, loadServerRuntime } from './runtime.js';
 
 /** What no URL gives, on top of `Access`. */
@@ -54,7 +55,7 @@ export async function makeServer(settings, site, browsers, settled) {
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },
     cacheDir,
     logLevel: 'silent',
-    envPrefix: ['VITE_', 'FX_PUBLIC_'],
+    envPrefix: 'FX_PUBLIC_',
     envDir: false,
     define: { 'process.env.NODE_ENV': '"development"' },
     resolve: resolving(root, runtime),
@@ -74,7 +75,7 @@ export async function makeServer(settings, site, browsers, settled) {
     },
     environments: environments(vite, browsers),
   });
-  // `include` would look for React below the project only.
+  // Before Vite finds React somewhere else.
   for (const name of REACT) {
     const { depsOptimizer } = server.environments.client;
     depsOptimizer?.registerMissingImport(name, native.resolve(name));
@@ -140,6 +141,7 @@ function environments(vite, transport) {
         noDiscovery: false,
         include: [],
         exclude: [...REACT, 'react-dom/server.node'],
+        rolldownOptions: { plugins: [requiredPlugin()] },
       },
     },
   };

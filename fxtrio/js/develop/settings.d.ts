@@ -12,6 +12,8 @@ export interface Settings {
   sockets: string;
   /** URL that opens a place in an editor, with `{file}`, `{line}` and `{column}`. */
   editor: string;
+  /** Whether what fails on a page covers it (`dev.overlay`). */
+  overlay: boolean;
 }
 
 /** One thing that is wrong, as the overlay shows it. */
@@ -27,4 +29,8 @@ export interface Shown {
   remedy?: string;
   /** Id of the request that it happened in. */
   request?: string;
+  /** Whether nothing has failed: a check has found it. */
+  finding?: boolean;
+  /** Absolute paths of further files whose new code is not in use for it. */
+  unused?: string[];
 }

@@ -81,8 +81,13 @@ export class Views {
    * @param {any} state
    */
   render(id, state) {
-    const { head, html } = this.#renderers.render(id, state);
-    return { head: head + this.#styles[id], html };
+    const styles = this.#styles[id];
+    const styled = (/** @type {{ head: string, html: string }} */ { head, html }) => ({
+      head: head + styles,
+      html,
+    });
+    const rendered = this.#renderers.render(id, state);
+    return rendered instanceof Promise ? rendered.then(styled) : styled(rendered);
   }
 
   /**

@@ -3,8 +3,10 @@
  * stdin, `{files: [{text} | {line, column, message}]}` or `{failed}` as JSON on stdout's last line.
  *
  * Started by `fxtrio/format/prettier.py`. `home` is the folder whose `node_modules` has prettier.
+ * With `static` no code of the project is run.
  */
 
+import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,8 +23,36 @@ const ROUNDS = 3;
  * @typedef {typeof import('prettier')} Prettier
  * @typedef {{ path: string, text: string }} File
  * @typedef {{ text: string } | { line: number, column: number, message: string }} Answer
- * @typedef {{ home: string, root: string, files: File[] }} Order
+ * @typedef {{ home: string, root: string, files: File[], static?: boolean }} Order
  */
+
+/**
+ * Throw unless the settings for a file are plain JSON: prettier runs others, imports what a text in
+ * place of an object names, and imports plug-ins.
+ *
+ * @param {Prettier} prettier
+ * @param {string} file
+ */
+async function refuseCode(prettier, file) {
+  const found = await prettier.resolveConfigFile(file);
+  if (found === null || isPlain(found)) return;
+  throw new Error(
+    `${found}: it may run code, and no code of this project is run here. Write these settings as ` +
+      'a JSON object without plug-ins, or let the editor import the project.',
+  );
+}
+
+/** @param {string} file */
+function isPlain(file) {
+  try {
+    const all = JSON.parse(fs.readFileSync(file, 'utf8'));
+    const settings = path.basename(file) === 'package.json' ? all.prettier : all;
+    const special = (settings.overrides ?? []).map((/** @type {any} */ one) => one.options);
+    return [settings, ...special].every((one) => typeof one === 'object' && !('plugins' in one));
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Return the options of the project for a file. A page has those of `.tsx` files, and before them
@@ -58,10 +88,11 @@ function same(one, other) {
  * @param {File} file
  * @returns {Promise<Answer>}
  */
-async function answer(prettier, { root }, { path: file, text }) {
-  const ignorePath = path.join(root, '.prettierignore');
+async function answer(prettier, order, { path: file, text }) {
+  const ignorePath = path.join(order.root, '.prettierignore');
   const { ignored } = await prettier.getFileInfo(file, { ignorePath, resolveConfig: false });
   if (ignored) return { text };
+  if (order.static) await refuseCode(prettier, file);
   // The line ends of a file are a matter of its whole.
   const options = { ...(await optionsOf(prettier, file)), endOfLine: /** @type {const} */ ('lf') };
   try {
@@ -88,6 +119,9 @@ function mistake(error) {
   if (start !== undefined) {
     const message = error.message.split('\n', 1)[0].replace(/\s*\(\d+:\d+\)$/, '');
     return { line: start.line, column: start.column, message };
+  }
+  if (error instanceof RangeError) {
+    return { line: 0, column: 0, message: 'it is nested too deeply' };
   }
   if (error.name === 'UndefinedParserError') {
     return { line: 0, column: 0, message: 'prettier does not know this kind of file' };

@@ -1,21 +1,30 @@
 /** The SSR bundle's side: page number and state in, head and HTML out (docs/wire.md). */
 
+import { randomUUID } from 'node:crypto';
+
 import { createElement } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 
 import { RouteContext } from '../client/contexts.js';
 import { interleave, mergeHead, serializeHead, withoutFallback } from '../client/head.js';
+import { movedFrom, moving } from './mounted.js';
+import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { RootSplitter } from './splitter.js';
 import { createTree } from '../client/tree.js';
+import { isSuspension, isUnfinished, renderWhole } from './whole.js';
 
 /** @typedef {import('../client/types.js').State} State */
 /** @typedef {import('../client/types.js').Parts} Parts */
 /** @typedef {import('../client/types.js').HeadNode} HeadNode */
 
-/** Around the app, as in the document; React writes hoisted head elements in front of it. */
-const ROOT = 'fx-root';
+/**
+ * Around the app in a stream; React writes hoisted head elements in front of it. The document has
+ * an opening tag of its own: nothing that an app writes can be taken for this one.
+ */
+const ROOT = `fx-root-${randomUUID()}`;
 const OPENING = `<div id="${ROOT}">`;
-const CLOSING = '</div>';
+
+/** @typedef {{ head: string, html: string }} Rendered */
 
 /**
  * @typedef {object} StreamOptions
@@ -30,26 +39,43 @@ const CLOSING = '</div>';
  *
  * @param {object} options
  * @param {readonly Parts[]} options.views by view id
- * @param {string} options.base URL path that the app is mounted at
+ * @param {string} options.base URL path that the app was built for
  */
 export function createRenderers({ views, base }) {
+  /** @type {Set<number>} views that have waited for something before */
+  const waiting = new Set();
+
+  /**
+   * @param {string} text what React has written
+   * @param {State} state
+   * @param {Collected} collected
+   * @param {string} nonce for what has none yet
+   */
+  const divide = (text, state, collected, nonce) => {
+    const move = movedFrom(base, state);
+    const { hoisted, inside, behind } = cutRoot(move(text));
+    const head = move(collected.html(state, hoisted)) + hoisted;
+    return { head, html: joinRoot(inside, withNonce(behind, nonce)) };
+  };
+
   return {
     /**
-     * Render a page at once.
+     * Render a page at once, unless something in it waits.
      *
      * @param {number} id of the view
      * @param {State} state
-     * @returns {{ head: string, html: string }} `html` is the inside of the root element
+     * @returns {Rendered | Promise<Rendered>} `html` is the inside of the root element
      */
     render(id, state) {
+      if (!waiting.has(id)) {
+        const collected = new Collected();
+        const text = renderNow(wholeTree(views[id], state, base, collected));
+        if (text !== null) return divide(text, state, collected, state.nonce ?? '');
+        waiting.add(id);
+      }
       const collected = new Collected();
-      const html = renderToString(treeOf(views[id], state, base, collected));
-      const start = html.startsWith(OPENING) ? 0 : html.indexOf(OPENING);
-      const hoisted = start === 0 ? '' : html.slice(0, start);
-      return {
-        head: collected.html(state, hoisted) + hoisted,
-        html: html.slice(start + OPENING.length, -CLOSING.length),
-      };
+      const tree = wholeTree(views[id], state, base, collected);
+      return renderWhole(tree, state.nonce).then((text) => divide(text, state, collected, ''));
     },
 
     /**
@@ -66,10 +92,12 @@ export function createRenderers({ views, base }) {
      */
     stream(id, state, options) {
       const collected = new Collected();
+      const move = movedFrom(base, state);
       const splitter = new RootSplitter(OPENING, (hoisted) =>
-        options.onShellReady(collected.html(state, hoisted) + hoisted),
+        options.onShellReady(move(collected.html(state, hoisted) + hoisted)),
       );
-      const tree = treeOf(views[id], state, base, collected, options.deferred);
+      const app = appOf(views[id], state, base, collected, options.deferred);
+      const tree = createElement('div', { id: ROOT }, app);
       const rendering = renderToPipeableStream(tree, {
         nonce: state.nonce,
         onShellReady: () => rendering.pipe(splitter),
@@ -77,7 +105,7 @@ export function createRenderers({ views, base }) {
         onError: options.onError,
       });
       return {
-        pipe: (destination) => void splitter.pipe(destination),
+        pipe: (destination) => void moving(splitter, base, state).pipe(destination),
         abort: (reason) => rendering.abort(reason),
       };
     },
@@ -112,17 +140,40 @@ class Collected {
 }
 
 /**
+ * Return the HTML of an element; null when something in it waits.
+ *
+ * @param {import('react').ReactElement} element
+ * @returns {string | null}
+ */
+function renderNow(element) {
+  try {
+    const text = renderToString(element);
+    return isUnfinished(text) ? null : text;
+  } catch (error) {
+    if (isSuspension(error)) return null;
+    throw error;
+  }
+}
+
+/**
+ * @param {Parts} parts
+ * @param {State} state
+ * @param {string} base
+ * @param {Collected} head
+ */
+function wholeTree(parts, state, base, head) {
+  return createElement(STAND_IN, null, appOf(parts, state, base, head));
+}
+
+/**
  * @param {Parts} parts
  * @param {State} state
  * @param {string} base
  * @param {Collected} head
  * @param {(name: string) => Promise<unknown>} [deferred]
  */
-function treeOf(parts, state, base, head, deferred) {
-  const route = { state, parts, base, nonce: state.nonce ?? '', head, runtime: null };
-  return createElement(
-    'div',
-    { id: ROOT },
-    createElement(RouteContext, { value: route }, createTree(state, parts, deferred)),
-  );
+function appOf(parts, state, base, head, deferred) {
+  const mounted = state.page?.base ?? base;
+  const route = { state, parts, base: mounted, nonce: state.nonce ?? '', head, runtime: null };
+  return createElement(RouteContext, { value: route }, createTree(state, parts, deferred));
 }

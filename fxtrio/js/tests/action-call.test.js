@@ -91,6 +91,33 @@ test('forms are sent as they are, nothing as no body, all else as JSON', async (
   assert.equal(object.headers['content-type'], 'application/json');
 });
 
+/** @type {[string, string, Record<string, number>][]} */
+const WITHOUT_OK = [
+  ['a JSON object', '{"n":1}', { n: 1 }],
+  ['an ok that is no boolean', '{"ok":"yes","n":1}', { n: 1 }],
+  ['an array', '[1]', {}],
+  ['text', 'done', {}],
+  ['nothing', '', {}],
+  ['null', 'null', {}],
+];
+for (const [name, body, keys] of WITHOUT_OK) {
+  test(`a 2xx response without ok is a success with its keys: ${name}`, async () => {
+    const { result } = await call({ answer: async () => new Response(body, { status: 201 }) });
+    assert.deepEqual(result, { ok: true, ...keys, fields: {} });
+  });
+}
+
+test('a 204 is a success', async () => {
+  const { result } = await call({ answer: async () => new Response(null, { status: 204 }) });
+  assert.deepEqual(result, { ok: true, fields: {} });
+});
+
+test('a page that a redirect has led to is a failure', async () => {
+  const followed = Object.defineProperty(new Response('<h1>'), 'redirected', { value: true });
+  const { result } = await call({ answer: async () => followed });
+  assert.equal(result.ok, false);
+});
+
 test('it asks for JSON, so that a form is not answered with a page', async () => {
   const { request } = await json({ ok: true });
   assert.equal(request.headers.accept, 'application/json');

@@ -104,6 +104,34 @@ test('what is asked for afresh comes past everything that is kept', async () => 
   assert.equal(await payloads.take(url('/a')), visit, 'it is what is kept from now on');
 });
 
+test('what is asked for afresh takes the place of what was kept', async () => {
+  const { payloads, asked, server } = setUp({ ttl: 60 });
+  await payloads.take(url('/a'));
+  server.answer = async () => ({ kind: 'redirect', url: '/b' }); // it has no time to live
+  await payloads.take(url('/a'), { fresh: true });
+  await payloads.take(url('/a'));
+  assert.deepEqual(asked, ['/a', '/a', '/a']);
+});
+
+test('prefetched pages are forgotten when something changes, also those on their way', async () => {
+  const { payloads, asked } = setUp();
+  await payloads.prefetch(url('/a'));
+  const underWay = payloads.prefetch(url('/b'));
+  payloads.forgetPrefetched();
+  await underWay;
+  await payloads.take(url('/a'));
+  await payloads.take(url('/b'));
+  assert.deepEqual(asked, ['/a', '/b', '/a', '/b']);
+});
+
+test('what has a time to live stays when prefetched pages are forgotten', async () => {
+  const { payloads, asked } = setUp({ ttl: 60 });
+  await payloads.prefetch(url('/a'));
+  payloads.forgetPrefetched();
+  await payloads.take(url('/a'));
+  assert.deepEqual(asked, ['/a']);
+});
+
 test('an invalidated path is forgotten with all of its queries', async () => {
   const { payloads, asked } = setUp({ ttl: 10 });
   for (const path of ['/a', '/a?x=1', '/a/b', '/ab']) await payloads.take(url(path));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import test from 'node:test';
 
 import { createElement, Suspense, use } from 'react';
@@ -22,40 +22,10 @@ import {
   useSearchParams,
   useWebSocket,
 } from '../client/index.js';
-import { createRenderers } from '../render/renderers.js';
+import { collect, render, renderers } from './rendering.js';
 import { makeState } from './states.js';
 
 const h = createElement;
-
-/**
- * @param {any} page
- * @param {object} [options]
- * @param {any[]} [options.layouts]
- * @param {any} [options.loading]
- * @param {any} [options.slots]
- * @param {string} [options.base]
- */
-function renderers(page, { layouts = [], loading = null, slots, base = '' } = {}) {
-  const parts = {
-    page: { default: page, slots },
-    layouts: layouts.map((component) => ({ default: component })),
-    loading: loading && { default: loading },
-  };
-  return createRenderers({ views: [parts], base });
-}
-
-/**
- * @param {any} page
- * @param {Partial<import('../client/types.js').State>} [state]
- * @param {Parameters<typeof renderers>[1]} [options]
- */
-function render(page, state = {}, options = {}) {
-  const { layouts = [] } = options;
-  return renderers(page, options).render(0, {
-    ...makeState({ layouts: layouts.length }),
-    ...state,
-  });
-}
 
 test('the HTML is the inside of the root element', () => {
   assert.deepEqual(
@@ -88,6 +58,7 @@ test('HEAD and <Head> of layout and page merge in the order of their importance'
 });
 
 test('one render leaves nothing to the next', () => {
+  /** @type {any} */
   const { render: again } = renderers((/** @type {any} */ { data }) =>
     data.title ? h(Head, null, h('title', null, data.title)) : h('p'),
   );
@@ -236,41 +207,6 @@ test('a script for the head is written there, with the nonce; others wait for th
 test('a component of fx/client outside of a page says so', () => {
   assert.throws(() => renderToString(h(Link, { href: '/' })), /Link: works only inside of a page/);
 });
-
-/**
- * Collect what a stream sends, as the worker does.
- *
- * @param {ReturnType<typeof renderers>} app
- * @param {import('../client/types.js').State} state
- * @param {any} [options]
- */
-function collect(app, state, options = {}) {
-  /** @type {string[]} */
-  const parts = [];
-  return new Promise((resolve, reject) => {
-    /** @type {string | null} */
-    let head = null;
-    const destination = new Writable({
-      write(part, _encoding, done) {
-        parts.push(part.toString());
-        done();
-      },
-      final(done) {
-        resolve({ head, html: parts.join(''), parts });
-        done();
-      },
-    });
-    const stream = app.stream(0, state, {
-      onShellReady: (/** @type {string} */ given) => {
-        head = given;
-        queueMicrotask(() => stream.pipe(destination));
-      },
-      onShellError: reject,
-      onError: () => {},
-      ...options,
-    });
-  });
-}
 
 test('a stream sends the shell with its head first, and closes the root element', async () => {
   const Page = () => h('p', null, h(Head, null, h('title', null, 'T')), h('title', null, 'U'), 'x');

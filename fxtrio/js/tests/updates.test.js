@@ -31,7 +31,7 @@ function makePage() {
   const requests = [];
   mock.method(browser, 'fetch', (/** @type {string} */ url) => {
     const { promise, resolve } = withResolvers();
-    const headers = new Headers({ 'content-type': 'application/json' });
+    const headers = new Headers({ 'content-type': 'application/vnd.fx.page+json' });
     const answer = (/** @type {unknown} */ data) =>
       resolve({ status: 200, headers, json: async () => stateOf(data) });
     const fail = () => resolve({ status: 500, headers, json: async () => ({ error: 'wrong' }) });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
+import { PAYLOAD } from '../client/payload.js';
 import { requestVisit } from '../client/visit.js';
 
-const PAGE = { ok: true, page: { module: '/_fx/a.js', build: 'b1' } };
+const PAGE = { ok: true, page: { module: '/_fx/a.js', build: 'b1' }, head: [] };
 
 /**
  * @param {unknown} body
@@ -22,7 +24,7 @@ async function visit(body, { headers = {}, status = 200, redirectedTo, path = '/
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const response = new Response(text, {
         status,
-        headers: { 'content-type': 'application/json', 'x-fx-build': 'b1', ...headers },
+        headers: { 'content-type': PAYLOAD, ...headers },
       });
       if (redirectedTo !== undefined) {
         Object.defineProperties(response, {
@@ -34,7 +36,7 @@ async function visit(body, { headers = {}, status = 200, redirectedTo, path = '/
     }
   );
   const url = new URL(`https://app.test${path}#y`);
-  return { result: await requestVisit(url, { fetch, build: 'b1' }), requests };
+  return { result: await requestVisit(url, { fetch, build: 'b1', base: '' }), requests };
 }
 
 test('the page’s own URL is asked for, as a navigation', async () => {
@@ -68,7 +70,7 @@ test('a redirect may be in the payload or in the response', async () => {
 });
 
 for (const [what, body, options] of /** @type {[string, any, any][]} */ ([
-  ['another build', PAGE, { headers: { 'x-fx-build': 'b2' } }],
+  ['JSON of an application', PAGE, { headers: { 'content-type': 'application/json' } }],
   ['a page of another build', { ...PAGE, page: { ...PAGE.page, build: 'b2' } }, {}],
   ['HTML', '<!doctype html>', { headers: { 'content-type': 'text/html' } }],
   ['broken JSON', '{"ok":', {}],
@@ -77,5 +79,17 @@ for (const [what, body, options] of /** @type {[string, any, any][]} */ ([
 ])) {
   test(`${what} means that the document must be loaded`, async () => {
     assert.deepEqual((await visit(body, options)).result, { kind: 'document' });
+  });
+}
+
+const WIRE = new URL('../../../tests/wire/payloads.json', import.meta.url);
+for (const { name, type, body, kind } of JSON.parse(readFileSync(WIRE, 'utf8')).cases) {
+  test(`wire: ${name} is a ${kind}`, async () => {
+    const fetch = /** @type {any} */ (
+      async () => new Response(JSON.stringify(body), { headers: { 'content-type': type } })
+    );
+    const url = new URL('https://app.test/shop/a');
+    const visit = await requestVisit(url, { fetch, build: 'b1', base: '/shop' });
+    assert.equal(visit.kind, kind);
   });
 }

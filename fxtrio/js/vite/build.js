@@ -20,9 +20,11 @@ import { problemsOf } from './problems.js';
 /** @typedef {import('./plan.js').Result} Result */
 
 /**
- * Warnings that tell a user nothing: `"use client"` means nothing here, and is welcome.
+ * Warnings that tell a user nothing: `"use client"` means nothing here, and is welcome; how
+ * long plug-ins took depends on the machine.
  */
-const SILENT = /MODULE_LEVEL_DIRECTIVE|dynamic import will not move module|EMPTY_BUNDLE/;
+const SILENT =
+  /MODULE_LEVEL_DIRECTIVE|dynamic import will not move module|EMPTY_BUNDLE|PLUGIN_TIMINGS/;
 
 /**
  * @param {Plan} plan

@@ -28,12 +28,13 @@ export function makeConfig(plan, { client, home, logger }) {
   return {
     root: plan.root,
     base: plan.base,
+    experimental: { renderBuiltUrl: urlOf },
     mode: plan.mode,
     configFile: false,
     customLogger: logger,
     appType: 'custom',
     publicDir: false,
-    envPrefix: ['VITE_', 'FX_PUBLIC_'],
+    envPrefix: 'FX_PUBLIC_',
     define: { 'process.env.NODE_ENV': JSON.stringify(plan.mode) },
     resolve: {
       alias: [
@@ -108,6 +109,21 @@ function serverBuild(plan, production) {
       output: { ...names(), entryFileNames: 'server.mjs', codeSplitting: false },
     },
   };
+}
+
+/**
+ * Return how browsers come to the URL of a file: from where they have the module or stylesheet,
+ * so that the app can be mounted below any path. All files are in one folder. Node has the
+ * URL as a string (`js/render/mounted.js`).
+ *
+ * @param {string} file
+ * @param {{ hostType: string, ssr: boolean }} host
+ * @returns {{ relative: true } | { runtime: string } | undefined}
+ */
+export function urlOf(file, { hostType, ssr }) {
+  if (ssr) return undefined;
+  if (hostType !== 'js') return { relative: true };
+  return { runtime: `new URL(${JSON.stringify(file)}, import.meta.url).pathname` };
 }
 
 /** @param {boolean} production */

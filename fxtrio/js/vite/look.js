@@ -23,6 +23,8 @@ import { usageMistakes } from './usage.js';
 /** Files in which names are looked for; other scripts may be older than modules. */
 const CHECKED = /\.(fxl|ts|[jt]sx)$/;
 
+const TOO_DEEP = 'the UI code is nested too deeply';
+
 /**
  * @typedef {import('./names.js').Tools} Tools
  * @typedef {import('./tree.js').Node} Node
@@ -44,6 +46,24 @@ const CHECKED = /\.(fxl|ts|[jt]sx)$/;
  * @returns {{ problems: Problem[], imported: string[] }}
  */
 export function lookAt(tools, root, declared, file) {
+  try {
+    return lookInto(tools, root, declared, file);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const told = { message: TOO_DEEP, remedy: 'Divide it into several components or statements' };
+    const place = { path: file.path, ...placeOf(file.text, file.text.search(/\S|$/)) };
+    return { problems: [{ ...place, ...told, certain: true, syntax: false }], imported: [] };
+  }
+}
+
+/**
+ * @param {Tools} tools
+ * @param {string} root
+ * @param {Set<string>} declared
+ * @param {File} file
+ * @returns {{ problems: Problem[], imported: string[] }}
+ */
+function lookInto(tools, root, declared, file) {
   const { path: source, text } = file;
   const lang = languageOf(source);
   const { errors, program, comments } = tools.parse(source, text, { lang });

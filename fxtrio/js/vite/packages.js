@@ -12,10 +12,12 @@ import { LIBRARY, OF_LIBRARY } from '../worker/library.js';
  * @param {string} root
  * @param {string} toolchain
  * @returns {string}
- * @throws {Error} when the app's React is too old
+ * @throws {Error} when the app's React is too old, or of two versions
  */
 export function reactHome(root, toolchain) {
   const require = createRequire(path.join(root, 'package.json'));
+  /** @type {string[]} */
+  const versions = [];
   for (const name of LIBRARY.packages) {
     let version;
     try {
@@ -29,6 +31,14 @@ export function reactHome(root, toolchain) {
           `or remove it: fxtrio brings its own.`,
       );
     }
+    versions.push(version);
+  }
+  if (new Set(versions).size > 1) {
+    const found = LIBRARY.packages.map((name, index) => `${name} ${versions[index]}`).join(' and ');
+    throw new Error(
+      `node_modules has ${found}. Install the same version of both, or remove them: ` +
+        `fxtrio brings its own.`,
+    );
   }
   return root;
 }

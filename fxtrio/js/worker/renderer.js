@@ -6,7 +6,8 @@ import { REJECTED, Type } from './frames.js';
 import { Level, writeLog } from './log.js';
 import { Stream } from './streams.js';
 
-const WRONG_RESULT = 'render() of the bundle must return {head, html}, both of them strings';
+const WRONG_RESULT =
+  'render() of the bundle must return {head, html}, both of them strings, or a promise of it';
 
 /** Answers requests in the order in which they come. */
 export class Renderer {
@@ -59,12 +60,50 @@ export class Renderer {
     try {
       this.#begin(id);
       state = JSON.parse(bytes.toString('utf8', start, end));
-      const { head, html } = this.#app.render(page, state);
-      if (typeof head !== 'string' || typeof html !== 'string') throw new TypeError(WRONG_RESULT);
-      this.#outbox.html(id, started, head, html);
+      const rendered = this.#app.render(page, state);
+      if (rendered instanceof Promise) void this.#renderLater(id, started, rendered, state);
+      else this.#answer(id, started, rendered);
     } catch (error) {
-      this.#outbox.frame(Type.ERROR, id, JSON.stringify(this.#stacks.describe(error, state)));
+      this.#fail(id, error, state);
     }
+  }
+
+  /**
+   * Answer for a page that waits for something; others are rendered meanwhile.
+   *
+   * @param {number} id
+   * @param {number} started
+   * @param {Promise<{ head: string, html: string }>} rendering
+   * @param {object} state
+   */
+  async #renderLater(id, started, rendering, state) {
+    const worked = performance.now() - started; // waiting costs the others nothing
+    try {
+      const rendered = await rendering;
+      this.#answer(id, performance.now() - worked, rendered);
+    } catch (error) {
+      this.#fail(id, error, state);
+    }
+    this.#outbox.flush();
+  }
+
+  /**
+   * @param {number} id
+   * @param {number} started
+   * @param {{ head: string, html: string }} rendered
+   */
+  #answer(id, started, { head, html }) {
+    if (typeof head !== 'string' || typeof html !== 'string') throw new TypeError(WRONG_RESULT);
+    this.#outbox.html(id, started, head, html);
+  }
+
+  /**
+   * @param {number} id
+   * @param {unknown} error
+   * @param {object | undefined} state
+   */
+  #fail(id, error, state) {
+    this.#outbox.frame(Type.ERROR, id, JSON.stringify(this.#stacks.describe(error, state)));
   }
 
   /**

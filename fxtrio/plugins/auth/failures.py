@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fxtrio.context import why_no_app
 from fxtrio.errors import FxtrioError
 
 
@@ -33,8 +34,7 @@ class AuthNotInstalled(FxtrioError):
 
     def __init__(self, place: str, *, outside: bool = False) -> None:
         super().__init__(
-            f"{place}: no app is running here. Call it in a loader, an action, an endpoint, a "
-            "job, or a test within 'open_app'."
+            f"{place}: {why_no_app()}."
             if outside
             else f"{place}: the auth plugin is not running. "
             "Add 'auth' to 'plugins' in fx.config.json."

@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
+from fxtrio.asgi import root_of
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.markdown import prefers_markdown
 from fxtrio.plugins.auth.service import get_auth
@@ -41,7 +42,7 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
         return None
     if not _shows_a_page(connection.scope, route):
         return JSONResponse({"ok": False, "error": _SIGNED_OUT}, 401)
-    login = _base_url() + service.settings.login_path
+    login = _base_url(connection.scope) + service.settings.login_path
     # A page that answers in place of the login page would be redirected to itself.
     if _is_agent(connection, route) or connection.scope["path"] == login:
         raise LoaderError(_SIGNED_OUT, 401)
@@ -77,9 +78,9 @@ def _shows_a_page(scope: Scope, route: MatchedRoute | None) -> bool:
     return route is None or route.kind in ("page", "markdown", "not-found")
 
 
-def _base_url() -> str:
+def _base_url(scope: Scope) -> str:
     app = get_app()
-    return "" if app is None else app.config.base_url
+    return root_of(scope) + ("" if app is None else app.config.base_url)
 
 
 def _is_agent(connection: HTTPConnection, route: MatchedRoute | None) -> bool:

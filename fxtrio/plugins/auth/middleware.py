@@ -13,7 +13,7 @@ import attrs
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fxtrio.asgi import SAME_FOR_ALL
+from fxtrio.asgi import SAME_FOR_ALL, root_of
 from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Refusal, SignedIn, refusal_of
 from fxtrio.plugins.auth.service import AuthService
@@ -42,7 +42,7 @@ class SessionMiddleware:
             return
         state = scope.setdefault("state", {})
         state["user"] = None
-        if scope["path"].startswith(self._assets):
+        if scope["path"].startswith(root_of(scope) + self._assets):
             await self._app(scope, receive, send)
             return
         service = self._service()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +13,7 @@ import attrs
 import trio
 
 from fxtrio.errors import ExtraMissing
+from fxtrio.limiters import limiter_of
 from fxtrio.plugins.auth.failures import HashingBusy
 from fxtrio.plugins.auth.settings import Argon2Settings
 
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from argon2 import PasswordHasher as Argon2
 
 Answer = TypeVar("Answer")
+
+HASH_END = 66
+"""Characters of an encoded hash behind its parameters: 16 bytes of salt, "$", 32 of the hash."""
+
+MOST_COSTS = 4
+"""Sets of parameters that every check computes (count)."""
 
 
 def normalize_password(password: str) -> str | None:
@@ -59,20 +67,41 @@ class Verification:
     """Whether the hash was made with other parameters than today's."""
 
 
+def cost_of(encoded: str) -> str:
+    """Return the beginning of a hash, up to its salt; "" for what is no hash of ours."""
+    return encoded[:-HASH_END] if encoded.startswith("$argon2id$") else ""
+
+
+def _hash_of_nobody(cost: str) -> str:
+    """Return a hash that took nothing to make, and takes as much to check as any of that cost."""
+    salt, value = (b64encode(secrets.token_bytes(size)).rstrip(b"=") for size in (16, 32))
+    return f"{cost}{salt.decode()}${value.decode()}"
+
+
 class PasswordHasher:
     """Hashes and checks passwords. Made by `open_hasher`.
 
     ``threads`` hashes are computed at once and ``waiting`` more may wait: past that,
-    HashingBusy. A check costs the same whether there is a hash or not.
+    HashingBusy. A check costs the same whether there is a hash or not, and whatever the hash
+    has cost: it computes one for each set of parameters that accounts are known to have, so
+    that nobody learns from the time who has an account, in the years after a change neither.
     """
 
     def __init__(self, argon2: Argon2, *, threads: int, waiting: int) -> None:
         self._argon2 = argon2
         self._limiter = trio.CapacityLimiter(threads)
         self._waiting = waiting
-        # Nobody knows the password of this hash; it stands in where there is none.
-        self._dummy = argon2.hash(secrets.token_urlsafe(32))
+        self._today = cost_of(argon2.hash(secrets.token_urlsafe(32)))
+        self._dummies = {self._today: _hash_of_nobody(self._today)}
+        """By cost: a hash of which nobody knows the password, and that has none."""
+
         self._computed = 0
+
+    def expect(self, costs: Iterable[str]) -> None:
+        """Take hashes with the beginnings ``costs`` for those of accounts, from now on."""
+        for cost in costs:
+            if cost and len(self._dummies) < MOST_COSTS:
+                self._dummies.setdefault(cost, _hash_of_nobody(cost))
 
     @property
     def computed(self) -> int:
@@ -88,15 +117,23 @@ class PasswordHasher:
         return await self._compute(partial(self._verify, stored, password))
 
     def _verify(self, stored: str | None, password: str) -> Verification:
+        own = "" if stored is None else cost_of(stored)
+        self.expect((own,))
+        correct = False
+        for cost, dummy in tuple(self._dummies.items()):
+            if self._matches(stored if cost == own and stored is not None else dummy, password):
+                correct = cost == own
+        if stored is None or not correct:
+            return Verification(correct=False)
+        return Verification(correct=True, outdated=self._argon2.check_needs_rehash(stored))
+
+    def _matches(self, encoded: str, password: str) -> bool:
         from argon2.exceptions import InvalidHashError, VerificationError
 
         try:
-            self._argon2.verify(stored or self._dummy, password)
+            return self._argon2.verify(encoded, password)
         except (VerificationError, InvalidHashError):
-            return Verification(correct=False)
-        if stored is None:
-            return Verification(correct=False)
-        return Verification(correct=True, outdated=self._argon2.check_needs_rehash(stored))
+            return False
 
     async def _compute(self, work: Callable[[], Answer]) -> Answer:
         if self._limiter.statistics().tasks_waiting >= self._waiting:
@@ -117,4 +154,4 @@ async def open_hasher(settings: Argon2Settings, *, threads: int, waiting: int) -
         parallelism=settings.parallelism,
     )
     make = partial(PasswordHasher, argon2, threads=threads, waiting=waiting)
-    return await trio.to_thread.run_sync(make)
+    return await trio.to_thread.run_sync(make, limiter=limiter_of("accounts"))

@@ -86,6 +86,7 @@ class AuthPlugin(Plugin[AuthSettings]):
             settings.argon2, threads=settings.hashing_threads, waiting=settings.hashing_queue
         )
         async with self._open_storage(database) as storage:
+            hasher.expect(await storage.password_costs())
             attempts = LimitedAttempts(settings, storage, self._now)
             registration = None
             if post is not None:

@@ -27,6 +27,13 @@ class SessionRow:
 
 
 @attrs.frozen
+class CostRow:
+    """The beginning of a hash, which has its parameters."""
+
+    cost: str
+
+
+@attrs.frozen
 class AccountRow:
     """A user with the hash, as the columns of a query."""
 

@@ -14,6 +14,7 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
+from fxtrio.asgi import root_of
 from fxtrio.errors import TaskQueueFull
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.credentials import credential_problems, readable_password
@@ -248,7 +249,7 @@ class AuthService:
         None for somebody who is signed in, and on the pages to sign in and to register.
         """
         app, settings = get_app(), self.settings
-        base = "" if app is None else app.config.base_url
+        base = root_of(scope) + ("" if app is None else app.config.base_url)
         ways_in = {base + settings.login_path, base + settings.register_path}
         signed_in = scope.get("state", {}).get("user") is not None
         if signed_in or url.partition("?")[0] in ways_in:
@@ -313,6 +314,7 @@ class AuthService:
         password_hash = await self.hasher.hash(normalize_password(password) or "")
         user = User(id=secrets.token_hex(16), email=address, created_at=self.clock())
         if not await self.storage.add_user(user, password_hash):
+            log.info("an address that is taken was registered again")
             return None
         log.info("user %s registered", user.id)
         return user

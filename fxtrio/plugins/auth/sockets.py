@@ -31,7 +31,8 @@ OVER = 4401
 @attrs.frozen
 class _Held:
     user_id: str
-    endings: set[Ending]
+    endings: dict[Ending, None]
+    """In the order in which they came, which a set has not."""
 
 
 class SessionSockets:
@@ -57,10 +58,10 @@ class SessionSockets:
             return
         if not self._held:
             self._wake.set()
-        held = self._held.setdefault(session.key, _Held(session.user_id, set()))
+        held = self._held.setdefault(session.key, _Held(session.user_id, {}))
         if ending in held.endings:
             return
-        held.endings.add(ending)
+        held.endings[ending] = None
         ending.when_over(lambda: self._forget(session.key, ending))
         self._next_end = -math.inf  # it may have ended since it was found
 
@@ -113,6 +114,6 @@ class SessionSockets:
     def _forget(self, key: bytes, ending: Ending) -> None:
         held = self._held.get(key)
         if held is not None:
-            held.endings.discard(ending)
+            held.endings.pop(ending, None)
             if not held.endings:
                 del self._held[key]

@@ -34,6 +34,9 @@ class AuthStorage(Protocol):
     async def add_user(self, user: User, password_hash: str) -> bool:
         """Keep a new user; False, and nothing else, when the email is taken."""
 
+    async def password_costs(self) -> tuple[str, ...]:
+        """Return the beginnings of all hashes, up to their salts; a few where there are many."""
+
     async def find_account(self, email: str) -> Account | None:
         """Return the account of an email (already in its canonical form)."""
 

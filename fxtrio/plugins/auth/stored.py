@@ -16,7 +16,8 @@ import trio
 from fxtrio.db import Database
 from fxtrio.plugins.auth.failures import AuthInTransaction, AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
-from fxtrio.plugins.auth.rows import AccountRow, MarkRow, SessionRow
+from fxtrio.plugins.auth.passwords import HASH_END, MOST_COSTS
+from fxtrio.plugins.auth.rows import AccountRow, CostRow, MarkRow, SessionRow
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.tables import PREFIX, named
 from fxtrio.plugins.auth.throttle import Marks
@@ -63,12 +64,23 @@ class DatabaseStorage:
         return await self._in_time(self._add_user, user, password_hash)
 
     async def _add_user(self, user: User, password_hash: str) -> bool:
-        added = await self._execute(
+        # A taken address is written as well, as it was: its time is that of a free one.
+        sql = (
             "insert into fx_auth_users (id, email, password_hash, created_at)"
-            " values ($1, $2, $3, $4) on conflict do nothing",
-            *(user.id, user.email, password_hash, user.created_at),
+            " values ($1, $2, $3, $4)"
+            " on conflict (email) do update set email = excluded.email returning id"
         )
-        return added == 1
+        row = user.id, user.email, password_hash, user.created_at
+        return bool(await self.database.value(self._named(sql), *row) == user.id)
+
+    async def password_costs(self) -> tuple[str, ...]:
+        """Return the beginnings of all hashes, up to their salts: by which parameters they are."""
+        sql = (
+            f"select distinct substr(password_hash, 1, length(password_hash) - {HASH_END}) as cost"
+            f" from fx_auth_users where length(password_hash) > {HASH_END} limit {MOST_COSTS}"
+        )
+        found = await self._in_time(self.database.all, CostRow, self._named(sql))
+        return tuple(row.cost for row in found)
 
     async def find_account(self, email: str) -> Account | None:
         """Return the account of an email."""

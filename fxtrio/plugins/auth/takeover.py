@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from fxtrio.db import Database
+from fxtrio.limiters import limiter_of
 from fxtrio.plugins.auth.failures import AuthDatabaseUnusable
 from fxtrio.plugins.auth.tables import MOVED
 
@@ -64,17 +65,15 @@ async def find_former(path: Path, *, again: bool = False) -> FormerFile | None:
 
     Raises AuthDatabaseUnusable for a file that is no such database.
     """
-    if not await trio.Path(path).exists():
-        return None
     try:
-        return await trio.to_thread.run_sync(_read, path, again)
+        return await trio.to_thread.run_sync(_read, path, again, limiter=limiter_of("accounts"))
     except sqlite3.Error as error:
         raise AuthDatabaseUnusable(str(path), str(error)) from error
 
 
 async def mark_moved(path: Path) -> None:
     """Let nobody take a file for the place of accounts any more."""
-    await trio.to_thread.run_sync(_mark, path)
+    await trio.to_thread.run_sync(_mark, path, limiter=limiter_of("accounts"))
 
 
 async def take_over(database: Database, former: FormerFile) -> Taken:
@@ -120,6 +119,8 @@ def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _read(path: Path, again: bool) -> FormerFile | None:
+    if not path.exists():
+        return None
     with closing(sqlite3.connect(path, timeout=5)) as file:
         (version,) = file.execute("pragma user_version").fetchone()
         if version == 0 or (version == MOVED and not again):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
@@ -13,7 +15,14 @@ from fxtrio.jobs.admin import STATES
 from fxtrio.plugins.jobs.overview import Overview
 
 _LONGEST = 200  # characters of arguments and of the line of an error
-_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+_TEXT = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+_PAGE = Template(_TEXT)
+
+
+def style_digest() -> str:
+    """Return what a Content-Security-Policy calls the page's style by: SHA-256 in Base64."""
+    style = _TEXT.partition("<style>")[2].partition("</style>")[0]
+    return b64encode(sha256(style.encode()).digest()).decode()
 
 
 def render(overview: Overview, path: str, proof: str) -> str:
@@ -35,7 +44,7 @@ def render(overview: Overview, path: str, proof: str) -> str:
 def _queues(overview: Overview) -> str:
     rows = (
         (
-            escape(group.queue),
+            escape(group.queue) + (" (paused)" if group.queue in overview.paused else ""),
             f"<code>{escape(group.name)}</code>",
             *(_count(group.counts.get(state, 0), state) for state in STATES),
             _moment(group.due, overview.now),
@@ -67,13 +76,14 @@ def _jobs(overview: Overview, path: str, proof: str) -> str:
             _called(row),
             escape(row["queue"]),
             f'<span class="{row["state"]}">{row["state"]}</span>',
+            str(row["priority"]),
             f"{row['attempts']} / {row['crashes']}",
             _moment(row["due"], overview.now),
             _button(path, "discard", row["id"], proof) if row["state"] == "waiting" else "",
         )
         for row in overview.jobs
     )
-    return _table(("Job", "Call", "Queue", "State", "Tries / crashes", "Due", ""), rows)
+    return _table(("Job", "Call", "Queue", "State", "Priority", "Tries / crashes", "Due", ""), rows)
 
 
 def _schedules(overview: Overview) -> str:

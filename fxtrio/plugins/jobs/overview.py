@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from fxtrio.jobs import Job
-from fxtrio.jobs.admin import count_jobs, list_failures, list_jobs, list_workers
+from fxtrio.jobs.admin import count_jobs, list_failures, list_jobs, list_paused, list_workers
 from fxtrio.jobs.store import JobStore
 
 FAILURES = 50
@@ -54,6 +54,8 @@ class Overview:
 
     schedules: list[ScheduleLine]
     workers: list[dict[str, Any]]
+    paused: dict[str, float]
+    """The queues that are paused, and since when."""
 
 
 async def read_overview(store: JobStore, declared: Iterable[Job[Any]], now: float) -> Overview:
@@ -79,6 +81,7 @@ async def read_overview(store: JobStore, declared: Iterable[Job[Any]], now: floa
         jobs=running + waiting,
         schedules=sorted(schedules, key=lambda line: line.next),
         workers=await list_workers(store),
+        paused=await list_paused(store),
     )
 
 

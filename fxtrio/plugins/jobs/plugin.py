@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,19 +15,37 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from fxtrio.asgi import root_of
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_jobs
 from fxtrio.jobs.store import JobStore
-from fxtrio.plugins.jobs.markup import render
+from fxtrio.plugins.auth.emails import canonical_email
+from fxtrio.plugins.jobs.markup import render, style_digest
 from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.protocol import Plugin
 from fxtrio.serve.request.proof import token_field
 
 if TYPE_CHECKING:
+    from fxtrio.plugins.auth.service import AuthService
     from fxtrio.running_app import App
 
 _SCRIPT = Path(__file__).with_name("page.js")
 _OF_ONE = {"cache-control": "no-store"}
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        f"style-src 'sha256-{style_digest()}'",
+        "connect-src 'self'",
+        "img-src data:",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'self'",
+    )
+)
+"""What the page loads: its own script, its own style, and itself again."""
+
+log = logging.getLogger("fx.jobs")
 
 Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
 """Lets a request pass with None, as route hooks do."""
@@ -101,10 +120,26 @@ class JobsPlugin(Plugin[JobsSettings]):
         store = JobStore(app.database)
         await store.prepare()
         self._shown = _Shown(store, app, guard)
+        await self._tell_unregistered(app)
         try:
             yield
         finally:
             self._shown = None
+
+    async def _tell_unregistered(self, app: App) -> None:
+        """Warn of addresses in ``users`` that anybody may register, and see the page then."""
+        auth: AuthService | None = app.plugins.get("auth")
+        open_to_all = auth is not None and auth.settings.registration
+        if self.settings.guard or auth is None or not open_to_all or auth.settings.verify_email:
+            return
+        for address in self.settings.users:
+            name = canonical_email(address)
+            if name is None or await auth.storage.find_account(name) is None:
+                log.warning(
+                    "the jobs plugin: nobody has registered %r of 'users', and whoever does sees "
+                    "the page. Register it, set 'verifyEmail' of the auth plugin, or take it out.",
+                    address,
+                )
 
     def _guard(self, app: App) -> Guard:
         """Return what decides who may see the page."""
@@ -123,7 +158,11 @@ class JobsPlugin(Plugin[JobsSettings]):
         async def require_one_of_them(request: Request) -> Response | Redirect | None:
             user = request.state.user
             if user is None:
-                url = request.scope["path"] if request.method in ("GET", "HEAD") else self._url
+                url = (
+                    request.scope["path"]
+                    if request.method in ("GET", "HEAD")
+                    else self._url(request)
+                )
                 return Redirect(auth.login_url(request.scope, url) or "/")
             if user.email in allowed:
                 return None
@@ -131,9 +170,8 @@ class JobsPlugin(Plugin[JobsSettings]):
 
         return require_one_of_them
 
-    @property
-    def _url(self) -> str:
-        return self.config.base_url + self.settings.path
+    def _url(self, request: Request) -> str:
+        return root_of(request.scope) + self.config.base_url + self.settings.path
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the page, its script and its buttons."""
@@ -162,20 +200,30 @@ class JobsPlugin(Plugin[JobsSettings]):
     async def _page(self, shown: _Shown, request: Request) -> Response:
         declared = [] if shown.app.jobs is None else shown.app.jobs.jobs.values()
         overview = await read_overview(shown.store, declared, shown.now())
-        return HTMLResponse(render(overview, self._url, token_field(request)), headers=_OF_ONE)
+        html = render(overview, self._url(request), token_field(request))
+        return HTMLResponse(html, headers={**_OF_ONE, **_policy(shown.app.config.csp)})
 
     async def _retry(self, shown: _Shown, request: Request) -> Response:
         await retry_jobs(shown.store, await _numbers(request), shown.now())
         if shown.app.jobs is not None:
             shown.app.jobs.tell()
-        return self._again()
+        return self._again(request)
 
     async def _discard(self, shown: _Shown, request: Request) -> Response:
         await discard_jobs(shown.store, await _numbers(request))
-        return self._again()
+        return self._again(request)
 
-    def _again(self) -> Response:
-        return RedirectResponse(self._url, 303, headers=_OF_ONE)
+    def _again(self, request: Request) -> Response:
+        return RedirectResponse(self._url(request), 303, headers=_OF_ONE)
+
+
+def _policy(mode: str) -> dict[str, str]:
+    """Return the header with the page's own Content-Security-Policy, as the settings want it."""
+    names = {
+        "enforce": "content-security-policy",
+        "report-only": "content-security-policy-report-only",
+    }
+    return {names[mode]: _POLICY} if mode in names else {}
 
 
 async def _script(shown: _Shown, request: Request) -> Response:

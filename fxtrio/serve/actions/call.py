@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from starlette.background import BackgroundTask, BackgroundTasks
+from starlette.background import BackgroundTasks
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from fxtrio.db import get_database
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import ActionError, BadBody, Busy, LoaderError, Redirect
+from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
 from fxtrio.serve.actions.outcome import NotRun, Result, Succeeded
 from fxtrio.serve.actions.plain_forms import FormPage, asks_for_page, typed_values
 from fxtrio.serve.actions.refusals import refusal_in_json, with_login
+from fxtrio.serve.actions.transact import transact
 from fxtrio.serve.pages.code import ActionCode
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.background import background_task, require_runnable
 from fxtrio.serve.request.body import ActionRequest
 from fxtrio.serve.request.entry import enter
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
-from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.raised import require_status, unwrap
 from fxtrio.serve.request.refusal import (
     UNEXPECTED,
     Refused,
@@ -72,16 +74,17 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         if verdict:
             return await self._refuse(found, NotRun(forgery(verdict), admitted=False))
         background = self.event.scope["state"]["background"] = BackgroundTasks()
-        performed = await self._perform(found, verdict, background)
+        try:
+            performed = await self._perform(found, verdict, background)
+        finally:  # before anything can fail: it is a promise, whatever the action answers
+            self.event.background_tasks[:0] = background.tasks
         if performed is None:
             return NOTHING
         if isinstance(performed, NotRun):
             return await self._refuse(found, performed)
         request, result = performed
-        if not isinstance(result, Refused):  # before anything can fail: it is a promise
-            self.event.background_tasks[:0] = background.tasks
         if self.running.app.cache is not None:
-            self.running.app.cache.drop(*_invalidated(result))
+            self.running.app.cache.drop(*_invalidated(result, self.site.root))
         return await self._present(result, found, request)
 
     def _hint(self) -> dict[str, str]:
@@ -175,8 +178,10 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
             )
         except ClientDisconnect:  # a hook has read the body
             raise
-        except (Exception, SystemExit) as error:  # application code
-            return self._failed(found.action, unwrap(error, self.event.draft))
+        except BaseException as raised:
+            error = application_error(raised)
+            place = f"{found.action.place}: a route hook"
+            return self._failed(found.action, unwrap(error, self.event.draft, place))
         if isinstance(refusal, Response) and refusal.status_code >= 400:
             plain = asks_for_page(self.event)
             return refusal_in_json(refusal, self.event.draft, whole=not plain) or refusal
@@ -192,8 +197,9 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
                 return await self._transact(action, request, arguments, background)
             value = await action.function(request, *arguments)
             return self._checked(action, value, background)
-        except (Exception, SystemExit) as error:  # application code
-            return self._failed(action, unwrap(error, self.event.draft))
+        except BaseException as raised:
+            error = application_error(raised)
+            return self._failed(action, unwrap(error, self.event.draft, action.place))
 
     async def _transact(
         self,
@@ -202,18 +208,22 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         arguments: tuple[Any, ...],
         background: BackgroundTasks,
     ) -> Result:
-        """Run the action as one transaction, which is over before anything is shown.
+        """Run the action as one transaction; see `transact`."""
+        given: list[tuple[Any, ...]] = [arguments]
 
-        A redirect is a way to succeed; everything else that is raised undoes it.
-        """
-        async with get_database().transaction():
-            try:
-                value = await action.function(request, *arguments)
-            except Exception as error:
-                value = unwrap(error, self.event.draft)
-                if not isinstance(value, Redirect):
-                    raise
-            return self._checked(action, value, background)
+        async def run() -> Any:
+            # Whoever comes second gets arguments that nobody has changed.
+            own = given.pop() if given else await self._arguments(action, request)
+            return await action.function(request, *own)
+
+        return await transact(
+            run,
+            lambda value: self._checked(action, value, background),
+            isolation=action.isolation,
+            request=request,
+            draft=self.event.draft,
+            background=background,
+        )
 
     async def _arguments(self, action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
         """Return the typed body, if the action takes one. Raises ValidationActionError."""
@@ -237,6 +247,8 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
             value = await request.json()
         except BadBody as error:
             raise invalid({ROOT: [error.message]}) from error
+        if value is None and model.optional:
+            return (None,)
         return (await request.work(model.build, value, request.is_form),)
 
     def _failed(self, action: ActionCode, error: BaseException) -> Refused | Redirect:
@@ -252,7 +264,10 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
 
     def _checked(self, action: ActionCode, value: Any, background: BackgroundTasks) -> Result:
         """Return what an action returned, apart from what only the runtime reads."""
+        if isinstance(value, Response):
+            require_status(value.status_code, action.place)
         if isinstance(value, (Response, Redirect)):
+            require_runnable(background.tasks, action.place)
             return value
         if not isinstance(value, dict):
             raise ActionResultInvalid(action.place, value)
@@ -264,10 +279,9 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
                 action.place,
                 result["ok"],
             )
-        shorthand = result.get("background")
-        if isinstance(shorthand, (list, tuple)) and shorthand and callable(shorthand[0]):
-            del result["background"]
-            background.tasks.append(BackgroundTask(*shorthand))
+        if "background" in result:
+            background.tasks.append(background_task(result.pop("background"), action.place))
+        require_runnable(background.tasks, action.place)
         return Succeeded(result, invalidated)
 
     def _page_of(self, found: NamedAction) -> FormPage:
@@ -297,7 +311,7 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         if asks_for_page(self.event):
             return await self._present_as_page(result, found, request)
         if isinstance(result, Redirect):
-            return _success({"redirect": result.url}, [], found.action.place)
+            return _success({"redirect": result.url}, result.invalidated, found.action.place)
         if isinstance(result, Refused):
             return refusal_reply(result)
         try:
@@ -322,14 +336,17 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         return await page.again(found.action.name, result, await typed_values(request))
 
 
-def _invalidated(result: Result) -> list[str]:
-    """Return the URLs that the action named in `invalidate_routes`."""
+def _invalidated(result: Result, root: str) -> list[str]:
+    """Return the URLs that the action named in `invalidate_routes`, without the ``root``."""
+    named: Sequence[str] = ()
     if isinstance(result, Response):
-        return result.headers.get(INVALIDATE_HEADER, "").split(", ")
-    return result.invalidated if isinstance(result, Succeeded) else []
+        named = result.headers.get(INVALIDATE_HEADER, "").split(", ")
+    elif isinstance(result, (Succeeded, Redirect)):
+        named = result.invalidated
+    return [url.removeprefix(root) if url.startswith(root + "/") else url for url in named]
 
 
-def _success(result: Mapping[str, Any], invalidated: list[str], place: str) -> Reply:
+def _success(result: Mapping[str, Any], invalidated: Sequence[str], place: str) -> Reply:
     """Return ``{ok: true, …}``; a returned ``ok`` never overrides the envelope."""
     body = encode({**result, "ok": True}, place=place)
     headers: list[Header] = [NO_STORE]

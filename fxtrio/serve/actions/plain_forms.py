@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from fxtrio.errors import ActionError
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.boundaries import stand_in
 from fxtrio.serve.pages.failure import log_failure
@@ -74,14 +75,14 @@ class FormPage:
         """
         query = event.scope["query_string"]
         if not query:
-            url = path.url(site.config.base_url)
+            url = path.url(site.base_url)
             query = _query_of(event.headers.get(b"referer", b""), url)
         return cls(site, running, event, route, params, path, quote(query, _PRINTABLE).encode())
 
     @property
     def url(self) -> str:
         """The page's URL with its query."""
-        url = self.path.url(self.site.config.base_url)
+        url = self.path.url(self.site.base_url)
         return f"{url}?{self.query.decode()}" if self.query else url
 
     def leave(self, url: str) -> Response:
@@ -97,7 +98,7 @@ class FormPage:
             "action": name,
             "ok": False,
             "error": refusal.message,
-            "fields": refusal.fields,
+            "fields": refusal.fields or {},
             "data": refusal.data,
             "values": values,
         }
@@ -109,8 +110,9 @@ class FormPage:
         try:
             hooks, audience = self.site.hooks, self.event.audience
             refusal = await run_page_hooks(hooks, scope, self.path, self.event.connect, audience)
-        except Exception as error:  # application code
-            log_failure(unwrap(error, ResponseDraft()), f"a route hook of {self.path.path}")
+        except BaseException as raised:
+            error, place = application_error(raised), f"a route hook of {self.path.path}"
+            log_failure(unwrap(error, ResponseDraft(), place), place)
             return False
         return refusal is None
 
@@ -136,7 +138,7 @@ class FormPage:
         return PageEvent(site, self.running, self.event, target, PageRequest(self._scope()))
 
     def _scope(self) -> Scope:
-        base = self.site.config.base_url
+        base = self.site.base_url
         return {
             **self.event.scope,
             "method": "GET",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
 from typing import Any
 
 import attrs
@@ -13,6 +12,7 @@ from starlette.types import Scope
 from fxtrio.running_app import App
 from fxtrio.serve.request.refusal import Refused
 from fxtrio.serve.request.reply import ResponseDraft
+from fxtrio.status import phrase_of
 
 _OWN = frozenset({b"content-length", b"content-type", b"cache-control"})
 
@@ -43,7 +43,7 @@ def refusal_in_json(response: Response, draft: ResponseDraft, *, whole: bool) ->
         if name not in _OWN:
             draft.raw_headers.append((name, value))
     redirect = said.get("redirect")
-    phrase = HTTPStatus(response.status_code).phrase
+    phrase = phrase_of(response.status_code)
     return Refused(
         str(said.get("error") or said.get("detail") or phrase),
         response.status_code,

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from hashlib import blake2b
 
 import attrs
@@ -43,32 +43,52 @@ async def open_response_cache(
         if config.realtime.broker == "memory":
             yield
         else:
-            async with open_invalidation(cache, broker, channel_of(config)):
+            async with open_invalidation(cache, broker, *channels_of(config)):
                 yield
 
 
-def channel_of(config: Config) -> str:
-    """Return the channel of an app's processes, which no visitor can name."""
-    key = config.secret_keys[0].encode()
-    return f"fx-cache-{blake2b(key, digest_size=12, person=b'fx-cache').hexdigest()}"
+def channels_of(config: Config) -> tuple[str, ...]:
+    """Return the channels of an app's processes, which no visitor can name: one for each key.
+
+    So processes hear each other while keys are changed, and one has a new key that another
+    does not have yet.
+    """
+    digests = (blake2b(key.encode(), digest_size=12, person=b"fx-cache") for key in _keys(config))
+    return tuple(f"fx-cache-{digest.hexdigest()}" for digest in digests)
+
+
+def _keys(config: Config) -> Iterable[str]:
+    return dict.fromkeys(config.secret_keys)
 
 
 @asynccontextmanager
-async def open_invalidation(cache: ResponseCache, broker: Broker, name: str) -> AsyncIterator[None]:
-    """Tell what ``cache`` drops on the channel ``name``, and drop what others tell there."""
-    invalidations = Invalidations(cache, broker, name)
-    async with trio.open_nursery() as nursery:
-        await broker.subscribe(name, invalidations)
-        nursery.start_soon(invalidations.run, name="serve.invalidation")
-        cache.tell = invalidations.tell
+async def open_invalidation(
+    cache: ResponseCache, broker: Broker, *names: str
+) -> AsyncIterator[None]:
+    """Tell what ``cache`` drops on the channels ``names``, and drop what others tell there."""
+    every = [Invalidations(cache, broker, name) for name in names]
+
+    def tell(*urls: str) -> None:
+        for one in every:
+            one.tell(*urls)
+
+    async with trio.open_nursery() as nursery, AsyncExitStack() as stack:
+        for one in every:
+            await broker.subscribe(one.name, one)
+            stack.push_async_callback(_leave, broker, one)
+            nursery.start_soon(one.run, name="serve.invalidation")
+        cache.tell = tell
         try:
             yield
         finally:
             cache.tell = None
             nursery.cancel_scope.cancel("the app shuts down")
-            with trio.move_on_after(PAUSE) as scope:
-                scope.shield = True
-                await broker.unsubscribe(name, invalidations)
+
+
+async def _leave(broker: Broker, invalidations: Invalidations) -> None:
+    with trio.move_on_after(PAUSE) as scope:
+        scope.shield = True
+        await broker.unsubscribe(invalidations.name, invalidations)
 
 
 @attrs.define(eq=False)
@@ -77,7 +97,9 @@ class Invalidations:
 
     _cache: ResponseCache
     _broker: Broker
-    _name: str
+    name: str
+    """Of the channel."""
+
     member: Member = attrs.field(factory=Member)
     _id: str = attrs.field(factory=lambda: secrets.token_hex(8))
     _untold: dict[str, None] = attrs.field(factory=dict)
@@ -102,7 +124,7 @@ class Invalidations:
             self._overflown = False
             news = {"from": self._id, "urls": None if everything else urls}
             try:
-                await self._broker.publish(self._name, json.dumps(news))
+                await self._broker.publish(self.name, json.dumps(news))
             except BrokerUnreachable as error:
                 log.warning("kept responses: %s", error)
                 self.tell(*urls)

@@ -12,8 +12,10 @@ import attrs
 import trio
 from starlette.types import ASGIApp, Message, Scope
 
+from fxtrio.raised import application_error
 from fxtrio.serve.cache.everyone import Everyone
 from fxtrio.serve.cache.keys import Key
+from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
@@ -43,8 +45,9 @@ class Revalidation:
         try:
             with self._scope:
                 await app(scope, _stay, _discard)
-        except (Exception, SystemExit):  # the application's middleware
-            log.exception("%s: the page could not be made to be kept", self.source)
+        except BaseException as raised:  # the application's middleware
+            error = application_error(raised)
+            log.error("%s: the page could not be cached", self.source, exc_info=trimmed(error))
             self.failed = True
         self.failed = self.failed or self._scope.cancelled_caught
 

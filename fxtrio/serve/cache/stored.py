@@ -16,7 +16,8 @@ import attrs
 from fxtrio.compression.rule import LEAST
 from fxtrio.compression.splice import STORED, StoredBody, deflate_pieces
 from fxtrio.compression.threads import Threads
-from fxtrio.serve.request.reply import HTML, JSON, Header, Reply, ResponseDraft
+from fxtrio.serve.request.client_protocol import PAYLOAD
+from fxtrio.serve.request.reply import HTML, Header, Reply, ResponseDraft
 
 if TYPE_CHECKING:
     from fxtrio.serve.pages.site import Site
@@ -164,7 +165,7 @@ def store_response(
     shared = terms.shareable or reply.media != HTML
     if kept:
         ending = b"%g}" % terms.revalidate
-        counts_down = reply.media == JSON and body.endswith(ending)
+        counts_down = reply.media == PAYLOAD and body.endswith(ending)
         body = body[: -len(ending)] if counts_down else body
         headers = tuple(header for header in headers if header[0] not in _SET_WHEN_STORED)
         headers += (_lifetime(terms.revalidate, shared=shared),)

@@ -6,23 +6,28 @@ The build folder holds the document of the whole app, and by what each operation
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import attrs
 import msgspec
 import trio
 
 from fxtrio.errors import ActionError, LoaderError
+from fxtrio.limiters import limiter_of
+from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.openapi.visible import visible
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import ACTIONS
-from fxtrio.serve.request.event import PagePath, RequestEvent
+from fxtrio.serve.request.evaluations import Evaluation, Evaluations, ListingBusy
+from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.refusal import Refused, refusal_reply
+from fxtrio.serve.request.refusal import Refused, busy, refusal_reply
 from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Reply, ResponseDraft
 
 PATH = "/openapi.json"
@@ -74,33 +79,53 @@ class DocumentFile:
         return self._known
 
 
-async def answer_openapi(site: Site, file: DocumentFile, event: RequestEvent) -> Answer:
+async def answer_openapi(
+    site: Site, file: DocumentFile, event: RequestEvent, evaluations: Evaluations
+) -> Answer:
     """Return the document, without what the hooks keep from the one who asks."""
     if event.scope["method"] not in ("GET", "HEAD"):
         reply = refusal_reply(Refused(f"{event.scope['method']} is not allowed here.", 405))
         reply.headers.append((b"allow", b"GET, HEAD"))
         return reply
-    whole = await trio.to_thread.run_sync(file.read)
+    whole = await trio.to_thread.run_sync(file.read, limiter=limiter_of("files"))
     if whole is None:
         return refusal_reply(Refused("The build has no OpenAPI document. Run 'fx build'.", 503))
     with trio.CancelScope(deadline=trio.current_time() + site.config.timeouts.request):
-        open_to = [
-            (one.path, one.method) for one in whole.operations if await _is_open(site, event, one)
-        ]
+        evaluate = partial(_open_operations, site, event, whole)
+        try:
+            open_to = await evaluations.ask(PATH, event.scope, evaluate)
+        except ListingBusy as error:
+            return refusal_reply(busy(error))
         shown = visible(whole.document, open_to)
+        shown["servers"] = [{"url": quote(site.base_url, safe=SAFE_IN_PATHS) or "/"}]
         return Reply(200, json.dumps(shown, ensure_ascii=False).encode(), JSON, [NO_STORE])
     return refusal_reply(Refused("The route hooks took too long.", 504))
 
 
-async def _is_open(site: Site, event: RequestEvent, operation: GuardedOperation) -> bool:
+async def _open_operations(site: Site, event: RequestEvent, whole: WholeDocument) -> Evaluation:
+    """Return the path and method of each operation that the hooks open."""
+    opened = []
+    reusable = True
+    for one in whole.operations:
+        draft = ResponseDraft()
+        if await _is_open(site, event, one, draft):
+            opened.append((one.path, one.method))
+        reusable = reusable and not draft.raw_headers
+    return Evaluation(frozenset(opened), reusable)
+
+
+async def _is_open(
+    site: Site, event: RequestEvent, operation: GuardedOperation, draft: ResponseDraft
+) -> bool:
     """Ask the hooks of an operation whether it may be called, as if it was.
 
-    Parameters have their names in braces as values. What hooks keep on ``request.state`` is
-    not the request's own, and there is no body.
+    ``draft`` gets the headers that they set, which nobody is sent. Parameters have their names
+    in braces as values. What hooks keep on ``request.state`` is not the request's own, and there
+    is no body.
     """
     hooks = site.hooks
     acts = operation.kind == "action"
-    if not (hooks.pages or hooks.actions if acts else hooks.apis):
+    if not (hooks.before("page", "action") if acts else hooks.before("endpoint", "api")):
         return True
     route = MatchedRoute(
         kind=operation.kind,
@@ -108,8 +133,8 @@ async def _is_open(site: Site, event: RequestEvent, operation: GuardedOperation)
         source=operation.source,
         action=operation.action,
     )
-    url = site.config.base_url + operation.path
-    state = {**event.scope["state"], "response": ResponseDraft()}
+    url = site.base_url + operation.path
+    state = {**event.scope["state"], "response": draft}
     scope = {
         **event.scope,
         "method": operation.method.upper(),
@@ -126,11 +151,13 @@ async def _is_open(site: Site, event: RequestEvent, operation: GuardedOperation)
         if acts:
             page = PagePath(_page_of(operation))
             refusal = await run_page_hooks(hooks, scope, page, audience.connect, audience)
-        own = hooks.actions if acts else hooks.apis
+        own = hooks.actions if acts else hooks.before("endpoint", "api")
         refusal = refusal or await run_hooks(own, audience.connect(scope), audience)
-    except Exception as error:  # application code
-        if not isinstance(unwrap(error, state["response"]), (LoaderError, ActionError)):
-            log_failure(error, f"a route hook, asked for {operation.path}")
+    except BaseException as raised:
+        place = f"a route hook, asked for {operation.path}"
+        error = unwrap(application_error(raised), draft, place)
+        if not isinstance(error, (LoaderError, ActionError)):
+            log_failure(error, place)
         return False
     return refusal is None
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
+import trio
 from starlette.responses import Response
 
-from fxtrio.errors import Redirect
+from fxtrio.errors import Busy, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.markdown import (
     MEDIA_TYPE,
@@ -56,12 +58,25 @@ class MarkdownForm(msgspec.Struct, frozen=True):
         """Return what the first source that does not decline gives."""
         site, plan = page.site, page.target.plan
         status = 200  # the page's own, as soon as its loader has run
+        values: Values = {}
+        one_run = trio.Lock()  # the loader alone and all of them: each loader runs once
 
         async def run(loaders: list[Any]) -> Values:
             nonlocal status
-            loaded = await _loaded(page, loaders)
-            status = loaded.status
-            return loaded.values
+            if one_run.locked():
+                await one_run.acquire()
+            else:  # nearly always, and then without a turn of the scheduler
+                one_run.acquire_nowait()
+            try:
+                missing = [loader for loader in loaders if loader.source not in values]
+                if missing:
+                    loaded = await _loaded(page, missing)
+                    values.update(loaded.values)
+                    if plan.inner.loader in missing:
+                        status = loaded.status
+            finally:
+                one_run.release()
+            return values
 
         async def run_loader() -> Any:
             loader = plan.inner.loader
@@ -69,7 +84,7 @@ class MarkdownForm(msgspec.Struct, frozen=True):
 
         async def render_html() -> str:
             values = await run(list(plan.loaders))
-            requested = encode_requested(site.config.base_url + self.path.path)
+            requested = encode_requested(site.base_url + self.path.path)
             location = Location(page.target.route, requested, encode_params(page.target.params))
             # Without a nonce: no script runs in Markdown, and the placeholder is a secret.
             payload = site.encoder.encode(plan, Content(values, status), location)
@@ -83,9 +98,9 @@ class MarkdownForm(msgspec.Struct, frozen=True):
         headers: list[Header] = [NO_STORE, site.vary]
         return Reply(status, text.encode(), _MEDIA, headers)
 
-    async def fail(self, page: PageEvent, error: Exception) -> Answer:
+    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
         """Return the failure as text; a redirect as a redirect."""
-        known = unwrap(error, page.event.draft)
+        known = unwrap(error, page.event.draft, page.place)
         if isinstance(known, Redirect):
             return Response(status_code=known.status, headers={"location": known.url})
         return failed(page.site, known, page.place)
@@ -122,10 +137,13 @@ def _redirected(refusal: Redirect) -> Answer:
 
 def failed(site: Site, error: BaseException, place: str) -> Reply:
     """Return a failure as text: agents read it, and it is never a silent redirect."""
-    log_failure(error, place)
     problem = problem_of(error, development=site.development)
+    log_failure(error, place)
     text = f"# {problem.status}\n\n{literal(problem.message)}\n"
-    return Reply(problem.status, text.encode(), _MEDIA, [NO_STORE])
+    headers: list[Header] = [NO_STORE]
+    if isinstance(error, Busy):
+        headers.append((b"retry-after", b"%d" % ceil(error.retry_after)))
+    return Reply(problem.status, text.encode(), _MEDIA, headers)
 
 
 def wants_markdown(event: RequestEvent) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fxtrio.errors import Busy, Redirect
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.failure import log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
@@ -21,8 +22,8 @@ async def show_failure(
     ``source`` is the layout or page whose loader failed, "" when something else did.
     Only public loaders run for a visitor whom the route hooks have not ``admitted``.
     """
-    log_failure(error, source or page.place)
     problem = problem_of(error, development=page.site.development)
+    log_failure(error, source or page.place)
     if isinstance(error, Busy):
         return plain_problem(page.site, page.event, problem)
     return await stand_in(page, source, problem, values, admitted=admitted)
@@ -55,8 +56,8 @@ async def show_boundary(
     known = {**values, **outcome.values}
     try:
         return await page.show(boundary, Content(known, problem.status, problem))
-    except Exception as error:  # an error page is application code too
-        log_failure(error, boundary.view.module)
+    except BaseException as raised:  # an error page is application code too
+        log_failure(application_error(raised), boundary.view.module)
         return None
 
 

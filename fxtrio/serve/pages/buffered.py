@@ -7,6 +7,7 @@ status, and no fallback of a `loading.fxl` is in the HTML.
 from __future__ import annotations
 
 from fxtrio.errors import Redirect
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.boundaries import show_failure
 from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
@@ -24,8 +25,14 @@ async def buffer_page(page: PageEvent) -> Answer:
         return await show_failure(page, outcome.source, outcome.error, outcome.values)
     try:
         body = await _render(page, outcome)
-    except Exception as error:  # HEAD functions, encoders and renders run application code
-        return await show_failure(page, "", unwrap(error, page.event.draft), outcome.values)
+    except BaseException as raised:  # HEAD functions, encoders and renders run application code
+        # Not in a variable: this frame is part of the error's traceback.
+        return await show_failure(
+            page,
+            "",
+            unwrap(application_error(raised), page.event.draft, page.place),
+            outcome.values,
+        )
     return Reply(outcome.status, body, HTML, page.html_headers(page.site.nonce))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from fxtrio.errors import FxtrioError
+from fxtrio.isolation import Isolation
 from fxtrio.manifest import PageModule
 from fxtrio.sizes import shown_size
 
@@ -62,6 +63,9 @@ class ActionCode:
     cancel_on_disconnect: bool
     transaction: bool
     """Whether it is one transaction of the app's database."""
+
+    isolation: Isolation
+    """What that may see of others."""
 
     body: BodyModel | None
     """How a typed body is made; None when the action reads the body itself."""
@@ -134,13 +138,27 @@ def _action(
     return ActionCode(
         name,
         place,
-        function,
+        _called_by_position(function),
         default if timeout is None else timeout,
         limit,
         bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
         bool(getattr(function, "__fx_transaction__", False)),
+        getattr(function, "__fx_isolation__", None) or "serializable",
         _typed_body(function, line),
     )
+
+
+def _called_by_position(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a function that takes the body after the request, also where it has a keyword."""
+    parameters = list(inspect.signature(function).parameters.values())[1:2]
+    if not parameters or parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY:
+        return function
+    name = parameters[0].name
+
+    async def call(request: Any, *body: Any) -> Any:
+        return await function(request, **dict(zip((name,), body, strict=False)))
+
+    return call
 
 
 def line_of(function: Any) -> int:

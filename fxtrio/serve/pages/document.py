@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from http import HTTPStatus
 from pathlib import Path
 from string import Template
 
@@ -12,6 +11,7 @@ import attrs
 
 from fxtrio.manifest import Assets, View
 from fxtrio.ssr.frames import Rendered
+from fxtrio.status import phrase_of
 
 _VIEWPORT = b'<meta name="viewport" content="width=device-width, initial-scale=1">'
 
@@ -94,15 +94,11 @@ def _modules(view: View) -> Sequence[str]:
 
 def error_document(status: int, message: str, *, details: str = "", reference: str = "") -> bytes:
     """Return the built-in error page; ``details`` is shown as preformatted text."""
-    try:
-        title = HTTPStatus(status).phrase
-    except ValueError:
-        title = "Error"
     shown = f"<pre>{escape(details)}</pre>" if details else ""
     page = Template(Path(__file__).with_name("error.html").read_text("utf-8"))
     return page.substitute(
         status=status,
-        title=escape(title),
+        title=escape(phrase_of(status)),
         message=escape(message),
         details=shown,
         reference=escape(reference),

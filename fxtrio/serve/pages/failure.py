@@ -15,16 +15,21 @@ from fxtrio.serve.request.refusal import UNEXPECTED
 from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.serve.request.watchdog import DeadlinePassed
 from fxtrio.ssr.failures import RenderFailed, RenderTimeout
-from fxtrio.tracebacks import trimmed
+from fxtrio.tracebacks import drop_tracebacks, trimmed
 
 log = logging.getLogger("fx.serve")
 
+DEFECT = PageProblem(UNEXPECTED, 500, "ServerError")
 NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
 
 
 def repeated_header(name: bytes) -> PageProblem:
     """Return what a client is told that sends two of a header by which it is trusted."""
     return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
+
+
+_EXPECTED = (LoaderError, RenderFailed, DeadlinePassed, RenderTimeout, Busy, ValueRefused)
+"""Errors whose message says it all."""
 
 
 def problem_of(error: BaseException, *, development: bool) -> PageProblem:
@@ -57,16 +62,22 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
 
 
 def log_failure(error: BaseException, place: str) -> None:
-    """Write an unexpected failure to the log, with its traceback where it has one."""
+    """Write an unexpected failure to the log, with its traceback where that says something.
+
+    Whoever has the error afterwards holds no frames by it: since Python 3.12 a frame that has
+    ended holds those that called it, which hold the error, and all that was loaded would wait
+    for the garbage collector.
+    """
     if isinstance(error, LoaderError):
         log.info("%s: %r (%d)", place, error.message, error.status_code)
     elif isinstance(error, RenderFailed):
         about = {"failure": error}
         log.error("%s: the render failed\n%s", place, error.stack, extra=about)
-    elif isinstance(error, (DeadlinePassed, RenderTimeout, Busy, ValueRefused)):
+    elif isinstance(error, _EXPECTED):
         log.error("%s", error)
     else:
         log.error("%s failed", place, exc_info=trimmed(error))
+    drop_tracebacks(error)
 
 
 def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Reply:

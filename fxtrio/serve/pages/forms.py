@@ -10,12 +10,13 @@ from collections.abc import Awaitable
 
 import trio
 
-from fxtrio.errors import LoaderError, Redirect
+from fxtrio.errors import Busy, LoaderError, Redirect, ValueRefused
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.boundaries import show_boundary, show_failure, stand_in
 from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.show import load_and_show
-from fxtrio.serve.request.hooks import RouteHookMistaken, run_hooks
+from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import Answer, ResponseDraft, redirected
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
@@ -30,19 +31,21 @@ class PageForm:
 
     async def ask(self, page: PageEvent) -> Answer | None:
         """Run the route hooks; None lets the visitor pass."""
-        refusal = await run_hooks(page.site.hooks.pages, page.request, page.event.audience)
+        refusal = await run_hooks(
+            page.site.hooks.before("page", "page"), page.request, page.event.audience
+        )
         return None if refusal is None else redirected(refusal, navigation=page.event.navigation)
 
     def make(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
         """Return the page, or what stands in for it."""
         return load_and_show(page, watched=watched)
 
-    async def fail(self, page: PageEvent, error: Exception) -> Answer:
+    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
         """Show what a hook raised for the visitor; anything else is raised again."""
-        known = unwrap(error, page.event.draft)
+        known = unwrap(error, page.event.draft, page.place)
         if isinstance(known, Redirect):
             return redirected(known, navigation=page.event.navigation)
-        if isinstance(known, (LoaderError, RouteHookMistaken)):
+        if isinstance(known, (LoaderError, Busy, ValueRefused)):
             return await show_failure(page, "", known, {}, admitted=False)
         raise error
 
@@ -71,11 +74,12 @@ class NotFoundForm:
         if page.target.plan.public:
             return None
         try:
-            hooks, audience = page.site.hooks.pages, page.event.audience
-            if await run_hooks(hooks, page.request, audience) is None:
+            hooks = page.site.hooks.before("page", "not-found")
+            if await run_hooks(hooks, page.request, page.event.audience) is None:
                 return None
-        except Exception as error:  # application code
-            log_failure(unwrap(error, ResponseDraft()), page.place)
+        except BaseException as raised:
+            error = application_error(raised)
+            log_failure(unwrap(error, ResponseDraft(), page.place), page.place)
         return await stand_in(page, "", NOT_FOUND, {}, admitted=False)
 
     async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
@@ -83,7 +87,7 @@ class NotFoundForm:
         shown = await show_boundary(page, page.target.plan, {}, NOT_FOUND)
         return shown or plain_problem(page.site, page.event, NOT_FOUND)
 
-    async def fail(self, page: PageEvent, error: Exception) -> Answer:
+    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
         """Raise it again: nothing but a defect gets here."""
         raise error
 

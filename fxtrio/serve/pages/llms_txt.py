@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import trio
 from starlette.requests import Request
@@ -10,22 +11,27 @@ from starlette.types import Scope
 
 from fxtrio.errors import LoaderError
 from fxtrio.markdown import LlmsPageInfo, render_llms_txt
+from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.as_markdown import failed, match_page
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.connection import PageRequest
+from fxtrio.serve.request.evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.event import PagePath
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.refusal import busy, refusal_reply
 from fxtrio.serve.request.reply import NO_STORE, Answer, Reply, ResponseDraft
 from fxtrio.serve.request.watchdog import DeadlinePassed
 
 _PLAIN = b"text/plain; charset=utf-8"
 
 
-async def answer_llms_txt(site: Site, markdown: SiteMarkdown, request: Request) -> Answer:
+async def answer_llms_txt(
+    site: Site, markdown: SiteMarkdown, request: Request, evaluations: Evaluations
+) -> Answer:
     """Return `/llms.txt`. Errors of the application's hook are logged and answered with 500."""
 
     def has_markdown(path: str) -> bool:
@@ -39,35 +45,48 @@ async def answer_llms_txt(site: Site, markdown: SiteMarkdown, request: Request) 
     limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
+            opened = await _open_pages(site, markdown, request, evaluations)
             text = await render_llms_txt(
                 request,
-                await _open_pages(site, markdown, request),
+                opened,
                 name=site.config.name,
-                base_url=site.config.base_url,
+                base_url=site.base_url,
                 has_markdown=has_markdown,
                 hook=markdown.llms_txt,
             )
-        except Exception as error:  # application code
-            return failed(site, unwrap(error, request.state.response), "llms_txt()")
+        except ListingBusy as full:
+            return refusal_reply(busy(full))
+        except BaseException as raised:
+            error = unwrap(application_error(raised), request.state.response, "llms_txt()")
+            return failed(site, error, "llms_txt()")
         return Reply(200, text.encode(), _PLAIN, [NO_STORE])
     return failed(site, DeadlinePassed("/llms.txt", limit), "llms_txt()")
 
 
 async def _open_pages(
-    site: Site, markdown: SiteMarkdown, request: Request
+    site: Site, markdown: SiteMarkdown, request: Request, evaluations: Evaluations
 ) -> tuple[LlmsPageInfo, ...]:
-    """Return the pages that the hooks open to a request. No loader runs for it.
+    """Return the pages that the hooks open to a request. Raises ListingBusy."""
+    if not site.hooks.pages:
+        return tuple(markdown.pages)
+    evaluate = partial(_ask_hooks, site, markdown, request)
+    opened = await evaluations.ask("/llms.txt", request.scope, evaluate)
+    return tuple(page for page in markdown.pages if page.path in opened)
+
+
+async def _ask_hooks(site: Site, markdown: SiteMarkdown, request: Request) -> Evaluation:
+    """Return the paths of the pages that the hooks open to a request. No loader runs for it.
 
     What hooks keep on ``request.state`` for a page is not the request's own.
     """
-    if not site.hooks.pages:
-        return tuple(markdown.pages)
-    opened: list[LlmsPageInfo] = []
+    opened = []
+    reusable = True
     for page in markdown.pages:
         match = match_page(site, page.path)
         if match is None:
             continue
-        state = {**request.scope["state"], "response": ResponseDraft()}
+        draft = ResponseDraft()
+        state = {**request.scope["state"], "response": draft}
         scope = {**request.scope, "state": state, "path_params": match[1], "query_string": b""}
         scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
         try:
@@ -78,13 +97,16 @@ async def _open_pages(
                 _connecting(request),
                 site.terms.audience,
             )
-        except Exception as error:  # application code
-            if not isinstance(unwrap(error, state["response"]), LoaderError):
-                log_failure(error, f"a route hook, asked for {page.path}")
-            continue
-        if refusal is None:
-            opened.append(page)
-    return tuple(opened)
+        except BaseException as raised:
+            place = f"a route hook, asked for {page.path}"
+            error = unwrap(application_error(raised), draft, place)
+            if not isinstance(error, LoaderError):
+                log_failure(error, place)
+        else:
+            if refusal is None:
+                opened.append(page.path)
+        reusable = reusable and not draft.raw_headers
+    return Evaluation(frozenset(opened), reusable)
 
 
 def _connecting(request: Request) -> Callable[[Scope], Request]:

@@ -14,9 +14,11 @@ import trio
 from starlette.requests import Request
 
 from fxtrio.errors import Redirect, ValueRefused, forgotten_await
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.code import LoaderCode
-from fxtrio.serve.request.raised import unwrap
+from fxtrio.serve.request.raised import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
+from fxtrio.status import as_status
 
 Values = dict[str, dict[str, Any]]
 """Source of a page or layout to what its loader returned."""
@@ -90,7 +92,7 @@ async def load(
     return _collect(results, page)
 
 
-_Result = tuple[dict[str, Any], int] | Redirect | Exception | SystemExit
+_Result = tuple[dict[str, Any], int] | Redirect | BaseException
 
 
 async def _run(loader: LoaderCode, request: Request) -> _Result:
@@ -104,19 +106,27 @@ async def _call(loader: LoaderCode, request: Request) -> _Result:
     """Call one loader; whatever it raises is returned."""
     try:
         value = await loader.function(request)
-    except (Exception, SystemExit) as error:  # application code
-        known: _Result = unwrap(error, request.state.response)
-        return known
+    except BaseException as raised:
+        return _known(application_error(raised), loader, request)
     return _checked(loader, value)
+
+
+def _known(error: BaseException, loader: LoaderCode, request: Request) -> _Result:
+    """Return what an error means. Not in a variable of a frame that is in its traceback: the
+    error and all that was loaded would hold each other until the garbage is collected.
+    """
+    known: _Result = unwrap(error, request.state.response, loader.place)
+    return known
 
 
 def _checked(loader: LoaderCode, value: Any) -> _Result:
     if isinstance(value, dict):
         return value, 200
     if isinstance(value, tuple) and len(value) == 2:
-        data, status = value
-        if isinstance(data, dict) and type(status) is int and 200 <= status <= 599:
-            return data, status
+        data, given = value
+        if isinstance(data, dict):
+            status = as_status(given)
+            return StatusInvalid(loader.place, given) if status is None else (data, status)
     if isinstance(value, Redirect):
         return value
     return LoaderResultInvalid(loader.place, value)

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from fxtrio.manifest import Manifest
-from fxtrio.markdown import LlmsPageInfo, MarkdownHook, MarkdownSources, list_pages, nearest_llms
+from fxtrio.markdown import (
+    HtmlConverter,
+    LlmsPageInfo,
+    MarkdownHook,
+    MarkdownSources,
+    list_pages,
+    nearest_llms,
+)
 from fxtrio.serve.pages.plan import ViewPlan
 
 
@@ -21,7 +28,7 @@ class SiteMarkdown:
         *,
         root: Path,
         pages_dir: str,
-        auto_convert: bool,
+        converter: HtmlConverter | None,
         llms: Mapping[str, Mapping[str, Any]],
     ) -> None:
         """``llms`` holds the names of each imported `llms.py`, by its source."""
@@ -44,9 +51,10 @@ class SiteMarkdown:
 
         self._sources = {
             route.view: MarkdownSources(
+                place=plans[route.view].view.module,
                 text=_text(manifest, root, plans[route.view]),
                 hooks=_hooks(manifest, llms, plans[route.view]),
-                auto_convert=auto_convert,
+                converter=converter,
                 wrap=hooks.get("wrap_markdown"),
             )
             for route in manifest.routes

@@ -12,15 +12,18 @@ import msgspec
 import trio
 from starlette.requests import Request
 
+from fxtrio.serve.pages.large import LARGE, footprint
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.running import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.pages.typed import password_fields, without
+from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.reply import HTML, JSON, NO_STORE, PRIVATE, Header, Reply
+from fxtrio.serve.request.reply import HTML, NO_STORE, PRIVATE, Header, Reply
 from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
+from fxtrio.unsent import process_unsent
 
 log = logging.getLogger("fx.serve")
 
@@ -54,8 +57,10 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         """Return a view in the form the client asked for. Raises what the render raises."""
         site, audience = self.site, self.event.audience
         payload = self.payload(plan, content)
+        if len(payload) >= LARGE or site.large.average:
+            site.large.note(plan.view.id, len(payload))
         if self.event.navigation:
-            return Reply(content.status, payload, JSON, [NO_STORE, site.vary])
+            return Reply(content.status, payload, PAYLOAD, [NO_STORE, site.vary])
         nonce = audience.nonce()
         try:
             if content.action_data is None:
@@ -118,10 +123,22 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         view = plan.view.id
         cache = self.site.render_cache
         if cache is None or not plan.memo:
-            return await self.running.renderer.render(view, payload)
+            return await self._render_anew(view, payload)
         now = trio.current_time()
         rendered = cache.find(view, payload, now)
         if rendered is None:
-            rendered = await self.running.renderer.render(view, payload)
+            rendered = await self._render_anew(view, payload)
             cache.keep(view, payload, rendered, now)
         return rendered
+
+    async def _render_anew(self, view: int, payload: bytes) -> Rendered:
+        """Render a payload; a large one only while not too much waits for slow clients."""
+        render = self.running.renderer.render
+        reserved = self.event.reserved
+        if len(payload) < LARGE or footprint(payload) <= reserved:
+            return await render(view, payload)
+        if reserved:
+            with process_unsent.reserving(footprint(payload) - reserved):
+                return await render(view, payload)
+        async with self.site.large.made(payload, self.place, footprint=footprint(payload)):
+            return await render(view, payload)

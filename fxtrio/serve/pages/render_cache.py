@@ -1,7 +1,8 @@
 """Rendered HTML kept by what it was rendered from.
 
 React demands pure renders, so equal page states have equal HTML. Loaders always
-run; only the render is skipped. Bounded in bytes and in age.
+run; only the render is skipped. Bounded in bytes and in age. A large one is kept when it is
+made for the second time: those of which each visitor has his own would only fill the memory.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ from fxtrio.ssr.frames import Rendered
 
 _OVERHEAD = 256
 """Bytes of an entry besides its state and HTML (objects and links, measured roughly)."""
+
+_LARGE = 64 * 1024
+"""Bytes of a state from which it is kept for its second time only."""
+
+_SEEN = 1024
+"""Large states of which is known that they were rendered once (count)."""
 
 
 @attrs.frozen
@@ -38,6 +45,7 @@ class RenderCache:
         self._capacity = capacity
         self._age = age
         self._kept: OrderedDict[tuple[int, bytes], tuple[Rendered, float]] = OrderedDict()
+        self._seen: OrderedDict[tuple[int, int], None] = OrderedDict()
         self._size = 0
         self._hits = 0
         self._misses = 0
@@ -66,6 +74,8 @@ class RenderCache:
         size = self._size_of(key, rendered)
         if size > self._capacity // 8:  # one huge page must not push out all others
             return
+        if len(state) >= _LARGE and not self._is_second(view, state):
+            return
         self._kept[key] = (rendered, now)
         self._size += size
         while self._size > self._capacity:
@@ -74,6 +84,7 @@ class RenderCache:
     def clear(self) -> None:
         """Forget everything (the bundle was replaced)."""
         self._kept.clear()
+        self._seen.clear()
         self._size = 0
 
     def statistics(self) -> RenderCacheStatistics:
@@ -85,6 +96,17 @@ class RenderCache:
             hits=self._hits,
             misses=self._misses,
         )
+
+    def _is_second(self, view: int, state: bytes) -> bool:
+        """Return whether a state was rendered before; if not, it has been now."""
+        mark = (view, hash(state))  # of two states with one hash, one is kept too early
+        if mark in self._seen:
+            del self._seen[mark]
+            return True
+        self._seen[mark] = None
+        if len(self._seen) > _SEEN:
+            self._seen.popitem(last=False)
+        return False
 
     def _drop(self, key: tuple[int, bytes]) -> None:
         rendered, _ = self._kept.pop(key)

@@ -10,6 +10,7 @@ import attrs
 
 from fxtrio.policy.counting import Count
 from fxtrio.running_app import App
+from fxtrio.serve.readiness import AppReadiness
 from fxtrio.serve.request.background import Background
 from fxtrio.serve.request.spool import Bodies
 from fxtrio.serve.request.watchdog import Watchdog
@@ -53,5 +54,6 @@ class Running:
     background: Background
     renderer: Renderer
     bodies: Bodies
+    readiness: AppReadiness
     count: Count | None = None
     """Counts the requests of clients; None without rate limits."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 import attrs
 
 from fxtrio.errors import Redirect
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.boundaries import show_failure
 from fxtrio.serve.pages.buffered import buffer_page
 from fxtrio.serve.pages.loaders import Failed, load
@@ -17,6 +18,7 @@ from fxtrio.serve.pages.stream import stream_page
 from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.reply import Answer, redirected
 from fxtrio.serve.request.watchdog import Watched
+from fxtrio.unsent import UnsentFull
 
 
 @attrs.frozen
@@ -29,16 +31,40 @@ class FormOutcome:
     action_data: Mapping[str, Any]
 
 
-async def load_and_show(
+# Without a frame of its own, which each request would pay for.
+def load_and_show(
     page: PageEvent, *, watched: Watched | None = None, after: FormOutcome | None = None
-) -> Answer:
+) -> Awaitable[Answer]:
     """Run the loaders and show the page, or the boundary that stands in for it.
 
     ``watched`` takes over the deadline of a single loader.
     """
+    plan, event = page.target.plan, page.event
+    streams = plan.view.streams and after is None and not event.navigation
+    if streams and event.audience.streams:
+        return stream_page(page)
+    if plan.view.id in page.site.large.average:
+        return _wait_and_show(page, watched, after, buffered=streams)
+    return _load_and_show(page, watched, after, buffered=streams)
+
+
+async def _wait_and_show(
+    page: PageEvent, watched: Watched | None, after: FormOutcome | None, *, buffered: bool
+) -> Answer:
+    """Show a page that is known to be large once there is room for it."""
+    try:
+        async with page.site.large.admitted(page.target.plan.view.id, page.event, page.place):
+            return await _load_and_show(page, watched, after, buffered=buffered)
+    except UnsentFull as full:
+        return await show_failure(page, "", full, {})
+
+
+async def _load_and_show(
+    page: PageEvent, watched: Watched | None, after: FormOutcome | None, *, buffered: bool
+) -> Answer:
     plan, navigation = page.target.plan, page.event.navigation
-    if plan.view.streams and after is None and not navigation:
-        return await (stream_page(page) if page.event.audience.streams else buffer_page(page))
+    if buffered:
+        return await buffer_page(page)
     outcome = await load(plan.loaders, page.request, page=page.place, watched=watched)
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=navigation)
@@ -49,5 +75,11 @@ async def load_and_show(
         content = Content(outcome.values, after.status, action_data=after.action_data)
     try:
         return await page.show(plan, content)
-    except Exception as error:  # HEAD functions, encoders and renders run application code
-        return await show_failure(page, "", unwrap(error, page.event.draft), outcome.values)
+    except BaseException as raised:  # HEAD functions, encoders and renders run application code
+        # Not in a variable: this frame is part of the error's traceback.
+        return await show_failure(
+            page,
+            "",
+            unwrap(application_error(raised), page.event.draft, page.place),
+            outcome.values,
+        )

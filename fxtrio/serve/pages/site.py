@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import attrs
 from starlette.requests import HTTPConnection
 
 from fxtrio.config import Config
-from fxtrio.manifest import ApiRoute, Manifest, PageRoute
+from fxtrio.manifest import ApiRoute, Manifest, PageRoute, manifest_below
+from fxtrio.markdown import HtmlConverter
 from fxtrio.markdown.paths import llms_link
 from fxtrio.policy.routes import Policies, make_policies
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
 from fxtrio.serve.pages.endpoint_code import EndpointCode, endpoint_code
+from fxtrio.serve.pages.large import LargePages
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
@@ -24,7 +27,7 @@ from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
-from fxtrio.serve.request.event import RequestTerms
+from fxtrio.serve.request.event import SAFE_IN_PATHS, RequestTerms
 from fxtrio.serve.request.hooks import Hooks
 from fxtrio.serve.request.proof import Proof
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
@@ -78,12 +81,21 @@ class Site:
 
     encoder: PayloadEncoder
     render_cache: RenderCache | None
+    large: LargePages
     entropy: Entropy
     terms: RequestTerms
     """What is the same for all requests."""
 
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
+
+    root: str = ""
+    """The path that the app is mounted at, by the server or another app: ``root_path``."""
+
+    @property
+    def base_url(self) -> str:
+        """The path under which everything is served: where it is mounted, then the setting."""
+        return self.root + self.config.base_url
 
     @property
     def development(self) -> bool:
@@ -112,19 +124,14 @@ def make_site(
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
     plans = tuple(plan_view(view, codes, name=config.name) for view in manifest.views)
     markdown = _markdown(config, manifest, plans, root=root, llms=llms)
-    standard = standard_headers(
-        csp=config.csp, base_url=config.base_url, build_id=manifest.build_id
-    )
+    standard = standard_headers(csp=config.csp, base_url=config.base_url)
     keys = tuple(key.encode() for key in config.secret_keys)
     return Site(
         config=config,
         manifest=manifest,
         codes=codes,
         plans=plans,
-        frames=tuple(
-            document_frame(view, manifest.assets, lang=config.lang, nonce=nonce)
-            for view in manifest.views
-        ),
+        frames=_frames(manifest, config, nonce),
         route_names={route.pattern: encode_requested(route.pattern) for route in routes},
         matched=_matched(manifest),
         matched_actions=_matched_actions(manifest, plans),
@@ -142,9 +149,37 @@ def make_site(
         render_cache=RenderCache(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
         if config.ssr.memo
         else None,
+        large=LargePages(),
         entropy=entropy,
         terms=_terms(config, standard, entropy, OneVisitor(entropy, bool(nonce))),
         nonce=nonce,
+    )
+
+
+def site_below(site: Site, root: str) -> Site:
+    """Return ``site`` as it is where the app is mounted at the path ``root``."""
+    base_url = root + site.config.base_url
+    encoded = quote(base_url, safe=SAFE_IN_PATHS)
+    manifest = manifest_below(site.manifest, quote(root, safe=SAFE_IN_PATHS), base_url=encoded)
+    standard = standard_headers(csp=site.config.csp, base_url=encoded)
+    views = manifest.views
+    return attrs.evolve(
+        site,
+        root=root,
+        manifest=manifest,
+        plans=tuple(plan_view(view, site.codes, name=site.config.name) for view in views),
+        frames=_frames(manifest, site.config, site.nonce),
+        hooks=attrs.evolve(site.hooks, base_url=base_url),
+        standard=standard,
+        llms_link=site.llms_link and (b"link", llms_link(encoded).encode()),
+        terms=attrs.evolve(site.terms, base_url=base_url, standard=standard),
+    )
+
+
+def _frames(manifest: Manifest, config: Config, nonce: bytes) -> tuple[DocumentFrame, ...]:
+    return tuple(
+        document_frame(view, manifest.assets, lang=config.lang, nonce=nonce)
+        for view in manifest.views
     )
 
 
@@ -177,7 +212,7 @@ def _markdown(
         plans,
         root=root,
         pages_dir=config.pages_dir,
-        auto_convert=config.llms.auto_convert,
+        converter=HtmlConverter(config.llms.max_html) if config.llms.auto_convert else None,
         llms=llms,
     )
 

@@ -14,8 +14,10 @@ from typing import Any
 import trio
 
 from fxtrio.errors import Redirect
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
 from fxtrio.serve.pages.failure import log_failure, problem_of
+from fxtrio.serve.pages.large import LARGE
 from fxtrio.serve.pages.late import LateLoader, late_loader
 from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
 from fxtrio.serve.pages.nonces import NonceWriter
@@ -33,8 +35,13 @@ from fxtrio.serve.request.reply import HTML, NOTHING, Answer, redirected
 from fxtrio.serve.request.send import complete_headers
 from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
+from fxtrio.unsent import UnsentFull
 
 log = logging.getLogger("fx.serve")
+
+_KEEPS = 3
+"""How often a large payload counts while its page is sent: the values that it was encoded from,
+itself, and what the end of the page has of it."""
 
 _NO_DATA = b'{"message":"the loader gave no data","expected":true}'
 """What waits for the data in the render is told; the log says it already."""
@@ -100,15 +107,27 @@ class _PageStream:
         self._sent_headers = 0
         self.begun = False
 
-    async def run(self) -> Exception | None:
+    async def run(self) -> BaseException | None:
         """Send the page; return what went wrong, None when nothing did."""
-        page, plan, early = self._page, self._page.target.plan, self._early
+        page, early = self._page, self._early
+        plan = page.target.plan
         try:
             content = Content(early.values, early.status, deferred=self._late is not None)
             payload = page.payload(plan, content)
-        except Exception as error:  # HEAD functions and values of loaders are the application's
-            return error
-        failure: Exception | None = None
+        except BaseException as raised:  # HEAD functions and loaders' values
+            return self._known(raised)
+        if len(payload) < LARGE:
+            return await self._run(payload)
+        kept = _KEEPS * len(payload)
+        try:
+            async with page.site.large.made(payload, page.place, footprint=kept):
+                return await self._run(payload)
+        except UnsentFull as full:
+            return full
+
+    async def _run(self, payload: bytes) -> BaseException | None:
+        page, plan = self._page, self._page.target.plan
+        failure: BaseException | None = None
         async with trio.open_nursery() as nursery:
             try:
                 async with page.running.renderer.stream(plan.view.id, payload) as parts:
@@ -119,13 +138,19 @@ class _PageStream:
             except SsrDown as error:
                 log_failure(error, plan.view.module)
                 failure = None if self.begun else error
-            except Exception as error:  # the render runs application code
-                failure = unwrap(error, page.event.draft)
+            except BaseException as raised:  # the render runs application code
+                failure = self._known(raised)
             if failure is not None:
                 nursery.cancel_scope.cancel("the render failed")
         if failure is None:
             await self._finish()
         return failure
+
+    def _known(self, raised: BaseException) -> BaseException:
+        """Return what was raised by the application, in the form for the client."""
+        page = self._page
+        known: BaseException = unwrap(application_error(raised), page.event.draft, page.place)
+        return known
 
     async def _bring_late(self, late: LateLoader, parts: RenderParts) -> None:
         """Let the render go on with what the late loader gives."""
@@ -135,7 +160,8 @@ class _PageStream:
                 data = encode_data(self._page.target.plan, outcome.values)
                 await parts.resolve("page", data)
                 return
-            except Exception as error:  # a value that JSON cannot hold
+            except BaseException as raised:  # a value that JSON cannot hold
+                error = application_error(raised)
                 self._outcome = Failed(late.loader.source, error, self._early.values)
         await parts.reject("page", _NO_DATA)
 
@@ -171,8 +197,8 @@ class _PageStream:
             content = Content(outcome.values, outcome.status)
             payload = page.payload(page.target.plan, content)
             return whole_ending(payload, late=self._late is not None)
-        log_failure(outcome.error, outcome.source)
         problem = problem_of(outcome.error, development=page.site.development)
+        log_failure(outcome.error, outcome.source)
         values: dict[str, Any] = self._early.values
         for boundary in boundaries(page, problem.status):
             if all(loader.source in values for loader in boundary.loaders):

@@ -8,6 +8,7 @@ import attrs
 import msgspec
 
 from fxtrio.encode import escape_for_html
+from fxtrio.raised import application_error
 from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
@@ -59,6 +60,7 @@ async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) 
     try:
         html = (await page.render(boundary, payload)).html
         plain = b"" if b"</noscript" in html.lower() else _HIDE_ROOT + html
-    except Exception as error:  # an error page is application code too
-        log_failure(unwrap(error, ResponseDraft()), boundary.view.module)
+    except BaseException as raised:  # an error page is application code too
+        module = boundary.view.module
+        log_failure(unwrap(application_error(raised), ResponseDraft(), module), module)
     return StreamEnding(payload, _EMPTY_ROOT, plain)

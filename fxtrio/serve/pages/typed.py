@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # React writes attributes in double quotes, and no "<", ">" or quote within them.
-_INPUT = re.compile(rb"<input\b[^>]*>")
+_INPUT = re.compile(rb"<input\b[^<>]*+>")
 _ATTRIBUTE = re.compile(rb' (type|name)="([^"]*)"')
 
 

@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 import trio
 from starlette.background import BackgroundTask
 
+from fxtrio.calls import contain
+from fxtrio.errors import ValueRefused
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
+
+
+class BackgroundInvalid(ValueRefused):
+    """An action promised work that cannot be called."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: the background task is {value!r:.80} ({type(value).__name__}). "
+            "Return [function, *arguments], or call add_task(function, *arguments)."
+        )
+        self.place = place
+
+
+def background_task(shorthand: object, place: str) -> BackgroundTask:
+    """Return the task that ``{"background": …}`` of an action means. Raises BackgroundInvalid."""
+    if isinstance(shorthand, (list, tuple)) and shorthand and callable(shorthand[0]):
+        return BackgroundTask(*shorthand)
+    raise BackgroundInvalid(place, shorthand)
+
+
+def require_runnable(tasks: Iterable[BackgroundTask], place: str) -> None:
+    """Raise BackgroundInvalid for a task that cannot be called."""
+    for task in tasks:
+        if not callable(task.func):
+            raise BackgroundInvalid(place, task.func)
 
 
 class Background:
@@ -38,9 +65,8 @@ class Background:
     async def _work(self, tasks: Sequence[BackgroundTask]) -> None:
         try:
             for task in tasks:
-                try:
-                    await task()
-                except (Exception, SystemExit) as error:  # application code
+                error = await contain(task)
+                if error is not None:
                     name = getattr(task.func, "__qualname__", repr(task.func))
                     log.error("background task %s failed", name, exc_info=trimmed(error))
         finally:

@@ -81,6 +81,10 @@ class ActionRequest(BodyRequest):
         await self._held.read()
         return await self.json() if self.has_body else {}
 
+    def rewind(self) -> None:
+        """Let the body be parsed again, with new files."""
+        self._held.rewind()
+
     def forget(self) -> None:
         """Close the body and its files."""
         self._held.close()

@@ -13,5 +13,8 @@ ACTIONS: Final = "/api/__actions/"
 NAVIGATION: Final = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
 
-BUILD_ID: Final = b"x-fx-build"
-"""The header of responses that names the build: pages of another one load documents."""
+PAYLOAD: Final = b"application/vnd.fx.page+json"
+"""The media type of payloads: what the client router takes for a page, and runs the code of.
+
+Only the runtime sends it: `fxtrio.serve.request.only_payloads` takes it from everything else.
+"""

@@ -15,7 +15,8 @@ from fxtrio.errors import LoaderError
 from fxtrio.policy.counting import Count
 from fxtrio.policy.routes import Policies
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.reply import Header
+from fxtrio.serve.request.refusal import refusal_reply, refused
+from fxtrio.serve.request.reply import Answer, Header
 
 
 class RateLimited(LoaderError):
@@ -55,6 +56,20 @@ async def enter(
             event.draft.policy = None
             event.draft.headers["retry-after"] = str(wait)
     return None
+
+
+async def enter_listing(
+    event: RequestEvent, policies: Policies | None, path: str, count: Count | None
+) -> Answer | None:
+    """Apply the settings of ``path``, which lists routes; return what they answer instead of it.
+
+    No cache may keep it, whatever they say: each visitor has his own.
+    """
+    if policies is None:
+        return None
+    answered = await enter(event, policies, path, called=False, count=count)
+    event.draft.policy = None
+    return answered if event.refused is None else refusal_reply(refused(event.refused))
 
 
 def is_preflight(event: RequestEvent) -> bool:

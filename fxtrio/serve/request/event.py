@@ -102,6 +102,12 @@ class RequestEvent(msgspec.Struct, eq=False):
     welcome: bool = False
     """Whether the settings of its route let its origin act for its visitor, or for nobody."""
 
+    begun: bool = False
+    """Whether a response of the application's is on its way."""
+
+    reserved: int = 0
+    """What its page has in the budget for responses while it is made (bytes)."""
+
     body: Body | None = None
     """What is read of the request's body, until the request ends."""
 
@@ -112,6 +118,13 @@ class RequestEvent(msgspec.Struct, eq=False):
             self.receive, self.headers, limit=limit, bodies=bodies, address=client[0] or ""
         )
         return self.body
+
+    def take_background_tasks(self) -> list[BackgroundTask]:
+        """Return the work that follows a response, which may read the body and ends it."""
+        if self.background_tasks and self.body is not None:
+            self.background_tasks.append(BackgroundTask(self.body.aclose))
+            self.body = None
+        return self.background_tasks
 
     @property
     def request(self) -> Request:

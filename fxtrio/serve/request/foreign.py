@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fxtrio.errors import ActionError, BadBody
 from fxtrio.http1.fields import Header
 from fxtrio.serve.request.forms import MULTIPART, URLENCODED, media_type, options_of
+from fxtrio.serve.request.raised import require_status
 
 MOST_ESCAPES = 200
 """Backslashes in the cookies of requests that others' code parses, in quadratic time (count)."""
@@ -63,5 +64,6 @@ class PlainOnly:
                 await send({"type": "websocket.close", "code": 1008})
                 return
             message = error.message if isinstance(error, ActionError) else error.detail
-            answer = JSONResponse({"ok": False, "error": message}, error.status_code)
+            status = require_status(error.status_code, "middleware")
+            answer = JSONResponse({"ok": False, "error": message}, status)
             await answer(scope, receive, send)

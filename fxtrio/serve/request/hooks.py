@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import attrs
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.calls import awaitable
-from fxtrio.errors import Redirect, ValueRefused, forgotten_await
+from fxtrio.config import Config
+from fxtrio.errors import ActionError, LoaderError, Redirect, ValueRefused, forgotten_await
+from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
+from fxtrio.serve.request.raised import find_mistake, require_status
 
 
 class RouteHookMistaken(ValueRefused):
@@ -72,6 +77,24 @@ class Hooks:
     apis: tuple[Hook, ...] = ()
     websockets: tuple[Hook, ...] = ()
     base_url: str = ""
+    _before: dict[tuple[FileKind, RouteKind], tuple[Hook, ...]] = attrs.field(init=False)
+
+    @_before.default
+    def _joined(self) -> dict[tuple[FileKind, RouteKind], tuple[Hook, ...]]:
+        lists: dict[HookList, tuple[Hook, ...]] = {
+            "pages": self.pages,
+            "actions": self.actions,
+            "apis": self.apis,
+            "websockets": self.websockets,
+        }
+        return {
+            form: tuple(hook for one in guards for hook in lists[one])
+            for form, guards in GUARDS.items()
+        }
+
+    def before(self, file: FileKind, form: RouteKind) -> tuple[Hook, ...]:
+        """Return the hooks that guard one form of one kind of file, outermost first."""
+        return self._before[file, form]
 
 
 async def run_hooks(
@@ -102,6 +125,12 @@ async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | 
         if cause := hook.takes(connection):
             raise RouteHookMistaken(hook.name, cause) from None
         raise
+    except (LoaderError, ActionError, HTTPException) as error:
+        if mistake := find_mistake(error, f"route hook {hook.name!r}"):
+            raise mistake from error
+        raise
+    if isinstance(answer, Response):
+        require_status(answer.status_code, f"route hook {hook.name!r}")
     if answer is None or isinstance(answer, (Response, Redirect)):
         return answer
     raise RouteHookMistaken(hook.name, returned=answer)
@@ -129,3 +158,19 @@ async def run_page_hooks(
     answer = await run_hooks(hooks.pages, connect(seen), audience)
     scope.update({name: value for name, value in seen.items() if name not in place})
     return answer
+
+
+def hooks_of(config: Config, resolve: Callable[[str], Any]) -> Hooks:
+    """Return the hooks that the settings name. Raises what ``resolve`` raises for a name."""
+
+    def named(names: tuple[str, ...]) -> tuple[Hook, ...]:
+        return tuple(Hook(name, resolve(name)) for name in names)
+
+    settings = config.route_middleware
+    return Hooks(
+        pages=named(settings.pages),
+        actions=named(settings.actions),
+        apis=named(settings.apis),
+        websockets=named(settings.websockets),
+        base_url=config.base_url,
+    )

@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError
+from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError, ValidationActionError
 from fxtrio.serve.request.reply import JSON, NO_STORE, Header, Reply
 
 log = logging.getLogger("fx.serve")
@@ -26,7 +26,9 @@ class Refused:
     message: str
     status: int
     data: Mapping[str, Any] = attrs.field(factory=dict)
-    fields: Mapping[str, list[str]] = attrs.field(factory=dict)
+    fields: Mapping[str, list[str]] | None = None
+    """What is wrong with single fields; None for an error that is not about fields."""
+
     retry_after: int | None = None
     """When the client may try again (seconds)."""
 
@@ -36,7 +38,11 @@ class Refused:
 
 def refused(error: ActionError | LoaderError) -> Refused:
     """Return what the client learns of an error that was raised for it."""
-    fields = error.fields if isinstance(error, ActionError) else {}
+    fields = None
+    if isinstance(error, ValidationActionError):
+        fields = error.fields
+    elif isinstance(error, ActionError):
+        fields = error.fields or None
     later = error.retry_after if isinstance(error, BodiesFull) else None
     return Refused(error.message, error.status_code, error.data, fields, later)
 
@@ -47,11 +53,11 @@ def busy(error: Busy) -> Refused:
 
 
 def refusal_reply(refusal: Refused) -> Reply:
-    """Return ``{ok: false, error}`` with ``data`` and ``fields`` where there are any."""
+    """Return ``{ok: false, error}`` with ``data``, where there is any, and ``fields``."""
     shown: dict[str, Any] = {"ok": False, "error": refusal.message}
     if refusal.data:
         shown["data"] = refusal.data
-    if refusal.fields:
+    if refusal.fields is not None:
         shown["fields"] = refusal.fields
     if refusal.redirect is not None:
         shown["redirect"] = refusal.redirect

@@ -11,7 +11,7 @@ import msgspec
 from starlette.responses import Response
 
 from fxtrio.errors import Redirect
-from fxtrio.serve.request.client_protocol import BUILD_ID, NAVIGATION
+from fxtrio.serve.request.client_protocol import NAVIGATION, PAYLOAD
 
 Header = tuple[bytes, bytes]
 
@@ -72,13 +72,19 @@ def _private(policy: bytes) -> bytes:
     return b"private, max-age=%d" % seconds if seconds else PRIVATE[1]
 
 
+def not_read(method: str) -> Response:
+    """Return what a page answers to methods other than GET and HEAD."""
+    status = 204 if method == "OPTIONS" else 405
+    return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
+
+
 def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
     """Return a hook's or loader's answer; the client router follows redirects by itself."""
     if isinstance(answer, Response):
         return answer
     if navigation:
         body = msgspec.json.encode({"ok": True, "redirect": answer.url})
-        return Reply(200, body, JSON, [NO_STORE, (b"vary", NAVIGATION)])
+        return Reply(200, body, PAYLOAD, [NO_STORE, (b"vary", NAVIGATION)])
     return Response(status_code=answer.status, headers={"location": answer.url})
 
 
@@ -128,14 +134,14 @@ class Entropy:
 
 @attrs.frozen
 class StandardHeaders:
-    """The headers of every response: security, request id, build."""
+    """The headers of every response: security, request id."""
 
     fixed: tuple[Header, ...]
     """Those that are the same for all."""
 
     csp_name: bytes | None
     csp: bytes
-    """The policy of HTML responses, ``%s`` where the nonce goes."""
+    """The policy of HTML responses, ``%s`` where the nonce goes, and ``%%`` for a ``%``."""
 
     def of_html(self, nonce: bytes) -> tuple[Header, ...]:
         """Return what an HTML response carries besides."""
@@ -150,13 +156,18 @@ class StandardHeaders:
         return added
 
 
-def standard_headers(*, csp: str, base_url: str, build_id: str) -> StandardHeaders:
+def _as_value(url: str) -> str:
+    """Return an encoded URL as it stands in a policy, which these characters would end."""
+    return url.replace(";", "%3B").replace(",", "%2C").replace("%", "%%")
+
+
+def standard_headers(*, csp: str, base_url: str) -> StandardHeaders:
     """Return the headers for an app; ``csp`` is ``report-only``, ``enforce`` or ``off``."""
     policy = (
         "default-src 'self'; script-src 'self' 'nonce-%s'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob: https:; font-src 'self' data:; connect-src 'self' ws: wss:; "
         "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'; "
-        f"report-uri {base_url}/api/__csp-report"
+        f"report-uri {_as_value(base_url)}/api/__csp-report"
     )
     names = {
         "report-only": b"content-security-policy-report-only",
@@ -168,7 +179,6 @@ def standard_headers(*, csp: str, base_url: str, build_id: str) -> StandardHeade
             (b"x-content-type-options", b"nosniff"),
             (b"x-frame-options", b"SAMEORIGIN"),
             (b"referrer-policy", b"strict-origin-when-cross-origin"),
-            (BUILD_ID, build_id.encode()),
         ),
         csp_name=names[csp],
         csp=policy.encode(),

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
 from starlette.types import Message
 
+from fxtrio.raised import application_error, leave_to_server
+from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.only_payloads import SENT, without_payload_type
+from fxtrio.serve.request.raised import require_status
 from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Nothing, Reply, keep_private
+from fxtrio.status import BODILESS
+from fxtrio.tracebacks import trimmed
+
+log = logging.getLogger("fx.serve")
+
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 
 
 def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]:
@@ -18,7 +29,7 @@ def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]
     if draft.raw_headers:
         own = {name.lower() for name, _ in draft.raw_headers} - {b"set-cookie"}
         headers = [header for header in headers if header[0] not in own]
-        headers += draft.raw_headers
+        headers += without_payload_type(draft.raw_headers)
         return headers + standard.missing(headers, request_id)
     headers += standard.fixed
     if request_id is not None:
@@ -29,7 +40,11 @@ def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]
 async def send_reply(event: RequestEvent, reply: Reply) -> None:
     """Send ``reply`` with the draft's and the standard headers; to HEAD, without its body."""
     body, headers = reply.body, reply.headers
-    if reply.status != 304:  # which tells of a body that the client has
+    if reply.status in BODILESS:
+        body = b""
+        if reply.status == 205:
+            headers = [(b"content-length", b"0"), *headers]
+    else:
         headers = [
             (b"content-type", reply.media),
             (b"content-length", b"%d" % len(body)),
@@ -37,6 +52,8 @@ async def send_reply(event: RequestEvent, reply: Reply) -> None:
         ]
     headers = complete_headers(event, headers)
     sent = b"" if event.scope["method"] == "HEAD" else body
+    if reply.media == PAYLOAD and SENT in event.scope:
+        event.scope[SENT].append(True)
     send = event.send
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": sent})
@@ -45,14 +62,25 @@ async def send_reply(event: RequestEvent, reply: Reply) -> None:
 def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
     """Return a ``send`` that adds the draft's and the standard headers to a response."""
 
+    bodiless = False
+
     async def complete(message: Message) -> None:
+        nonlocal bodiless
         if message["type"] == "http.response.start":
+            status = require_status(message["status"], f"{event.scope['method']} {event.path}")
+            bodiless = status in BODILESS
             headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
             if not any(name.lower() == b"cache-control" for name, _ in headers):
                 event.draft.settle(message["status"])
-            headers += event.draft.raw_headers
+            headers = without_payload_type(headers + event.draft.raw_headers)
             headers += event.terms.standard.missing(headers, event.request_id)
-            message = {**message, "headers": headers}
+            if bodiless and status != 304:  # which may say how long the body is that it stands for
+                headers = [header for header in headers if header[0].lower() not in _FRAMING]
+                headers += [(b"content-length", b"0")] if status == 205 else []
+            message = {**message, "status": status, "headers": headers}
+            event.begun = True
+        elif bodiless and message["type"] == "http.response.body":
+            message = {**message, "body": b""}
         await event.send(message)
 
     return complete
@@ -72,6 +100,22 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
         await send_reply(event, answer)
     elif not isinstance(answer, Nothing):
         await send_response(event, answer)
+
+
+async def send_or_fail(event: RequestEvent, answer: Answer, fail: Callable[[], Answer]) -> None:
+    """Send ``answer``, or what ``fail`` gives for a response that fails before it has begun.
+
+    Raises an Exception for one that has.
+    """
+    try:
+        await send_answer(event, answer)
+    except BaseException as raised:
+        error = application_error(raised)
+        if event.begun or not isinstance(answer, Response):
+            leave_to_server(error)
+        named = event.scope["method"], event.scope["path"]
+        log.error("%s %r failed", *named, exc_info=trimmed(error))
+        await send_answer(event, fail())
 
 
 async def send_response(event: RequestEvent, response: Response) -> None:

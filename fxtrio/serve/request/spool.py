@@ -14,8 +14,9 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
+from fxtrio.clients import public_network_of
 from fxtrio.errors import BodiesFull, BodyTooLarge
-from fxtrio.policy.clients import public_network_of
+from fxtrio.limiters import limiter_of
 from fxtrio.serve.request.forms import parse_form
 
 IN_MEMORY = 1024**2
@@ -158,7 +159,7 @@ class Body:
     async def data(self) -> bytes:
         """Return the body that was read, in memory."""
         if self._file is not None:
-            return await trio.to_thread.run_sync(self._joined)
+            return await trio.to_thread.run_sync(self._joined, limiter=limiter_of("spool"))
         return self._joined()
 
     async def stream(self) -> AsyncIterator[bytes]:
@@ -168,7 +169,7 @@ class Body:
                 yield chunk
             return
         at = 0
-        while chunk := await trio.to_thread.run_sync(self._read_at, at):
+        while chunk := await self._read(at):
             at += len(chunk)
             yield chunk
 
@@ -182,7 +183,7 @@ class Body:
             if ended:
                 return await self._receive()
             if self._file is not None:
-                chunk = await trio.to_thread.run_sync(self._read_at, at)
+                chunk = await self._read(at)
                 at += len(chunk)
             else:
                 chunk = self._kept[at] if at < len(self._kept) else b""
@@ -225,6 +226,17 @@ class Body:
             return function(*args)
         return await trio.to_thread.run_sync(function, *args, limiter=self._bodies.threads)
 
+    def rewind(self) -> None:
+        """Let the body be parsed again, since whoever had it may have changed what came of it."""
+        self._parsed = None
+        self._close_form()
+
+    def _close_form(self) -> None:
+        form, self._form = self._form, None
+        for _, value in form.multi_items() if form is not None else ():
+            if isinstance(value, UploadFile):
+                value.file.close()
+
     def close(self) -> None:
         """Forget the body, delete its files, and give back what it took of the budget."""
         if self._closed:
@@ -234,10 +246,7 @@ class Body:
             self._bodies.release(self._claimed, self._share)
         if self._file is not None:
             self._file.close()
-        if self._form is not None:
-            for _, value in self._form.multi_items():
-                if isinstance(value, UploadFile):
-                    value.file.close()
+        self._close_form()
 
     async def aclose(self) -> None:
         """Do as `close` does, as the last of a request's background tasks."""
@@ -264,7 +273,7 @@ class Body:
         if self._bodies is None or self._in_memory <= most:
             return
         with _disk_of_bodies():
-            await trio.to_thread.run_sync(self._write)
+            await trio.to_thread.run_sync(self._write, limiter=limiter_of("spool"))
 
     def _write(self) -> None:
         if self._file is None:
@@ -272,6 +281,9 @@ class Body:
         self._file.writelines(self._kept)
         self._kept.clear()
         self._in_memory = 0
+
+    async def _read(self, place: int) -> bytes:
+        return await trio.to_thread.run_sync(self._read_at, place, limiter=limiter_of("spool"))
 
     def _read_at(self, place: int) -> bytes:
         assert self._file is not None

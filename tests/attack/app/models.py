@@ -49,6 +49,12 @@ class Order:
     ratio: float = 1.0
 
 
+@attrs.frozen
+class Coupon:
+    code: str
+    number: str
+
+
 @dataclass
 class Leg:
     to: str

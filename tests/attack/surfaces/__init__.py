@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 
 from ..cases import Case
-from . import cookies, forms, http1, http2, json_bodies, query, websocket
+from . import cookies, forms, http1, http2, json_bodies, markdown, proxied, query, websocket
 
 SURFACES: dict[str, Callable[[random.Random], Case]] = {
     "http1": http1.make,
@@ -16,6 +16,8 @@ SURFACES: dict[str, Callable[[random.Random], Case]] = {
     "query": query.make,
     "cookies": cookies.make,
     "websocket": websocket.make,
+    "markdown": markdown.make,
+    "proxied": proxied.make,
 }
 
 

@@ -11,7 +11,10 @@ from ..frames import BINARY, CLOSE, CONT, PING, PONG, TEXT, masked
 from ..mutate import GROWTH, mutate, repeat
 from ..seeds import GUARDED_PAGES, NUMBERS, TEXTS
 
-_OPEN = (b"/rooms/a", b"/rooms/a?name=%ff", b"/rooms/%2f", b"/docs/x", b"/typed")
+_OPEN = (
+    b"/rooms/a", b"/rooms/a?name=%ff", b"/rooms/%2f", b"/docs/x", b"/typed", b"/rooms/%00processes",
+    b"/rooms/%0d%0aX-Forged:%201", b"/rooms/%1b]0;forged%07", b"/rooms/%c2%9b31m", b"/api/feed",
+)  # fmt: skip
 _TEXTS = (
     *TEXTS, *NUMBERS, b"hello", b'{"a": 1}', b'"\\ud800"', b'"a\\udc00b"',
     b'["\\ud800"]', b'{"\\ud800": 1}', b'{"type": "\\udfff"}',

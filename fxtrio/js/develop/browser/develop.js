@@ -19,9 +19,12 @@ const HYDRATED_MS = 5000;
  * @param {typeof import('../../client/start.js').start} options.start
  * @param {any} options.hot of the entry: the events of Vite
  * @param {string} options.editor URL that opens a place in an editor
+ * @param {boolean} options.covers whether what fails covers the page
  */
-export async function develop({ base, start, hot, editor }) {
-  const overlay = new Overlay(document, editor);
+export async function develop({ base, start, hot, editor, covers }) {
+  const overlay = new Overlay(document, editor, covers);
+  let shown = () => pageOf(document);
+  overlay.concerns = (file) => isOfPage(file, shown());
   showMistakes(overlay, hot);
   const requests = new OwnRequests(window, overlay, hot);
   const importModule = async (/** @type {string} */ url) =>
@@ -47,6 +50,8 @@ export async function develop({ base, start, hot, editor }) {
     performance.mark('fx:ready');
     return;
   }
+  shown = () => runtime.screen.view?.state.page ?? pageOf(document);
+  runtime.router.subscribe(() => overlay.draw()); // another page has files of its own
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
   listeners.add((url, module) => updates.addModule(url, module));
   hot.on('fx:data', (/** @type {any} */ data) => {
@@ -64,6 +69,35 @@ export async function develop({ base, start, hot, editor }) {
   });
   tellAge(hot);
   performance.mark('fx:ready');
+}
+
+/**
+ * Return the page that a document was loaded with; undefined for one that the server has not made
+ * of a page.
+ *
+ * @param {Document} document
+ * @returns {import('../../client/types.js').PageInfo | undefined}
+ */
+function pageOf(document) {
+  return JSON.parse(document.getElementById('__fx_data')?.textContent || '{}').page;
+}
+
+/**
+ * Whether a file is one that a page is made of; modules may be of any page.
+ *
+ * @param {string} file
+ * @param {import('../../client/types.js').PageInfo | undefined} page
+ */
+export function isOfPage(file, page) {
+  if (page === undefined || !file.endsWith('.fxl')) return true;
+  const { module, layouts, loading, boundaries = [] } = page;
+  const parts = [{ module }, ...layouts, ...(loading ? [loading] : []), ...boundaries];
+  return parts.some((part) => {
+    const source = decodeURI(part.module)
+      .replace(/^.*?\/_fx\//, '/')
+      .replace(/\.tsx$/, '');
+    return file.endsWith(source);
+  });
 }
 
 /**

@@ -4,7 +4,12 @@ export const styles = `
   :host { all: initial; }
   div {
     position: fixed; inset: 0; z-index: 2147483647; overflow: auto; padding: 2rem;
-    background: rgb(20 19 26 / 92%); color: #ecebf2; font: 1rem/1.6 system-ui, sans-serif;
+    background: #14131a; color: #ecebf2; font: 1rem/1.6 system-ui, sans-serif;
+  }
+  @media (max-width: 40rem) { div { padding: 1rem; } }
+  :host(fx-badge) > button {
+    position: fixed; float: none; inset: auto auto .75rem .75rem; z-index: 2147483647;
+    border-color: #fda29b; background: #14131a; color: #fda29b;
   }
   section { max-width: 60rem; margin: 0 auto 2rem; }
   h2 { margin: 0; font-size: 1.25rem; color: #fda29b; }

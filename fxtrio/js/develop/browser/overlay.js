@@ -6,6 +6,7 @@ import { styles } from './overlay-styles.js';
 /** @typedef {import('../settings.js').Shown} Shown */
 
 const NAME = 'fx-overlay';
+const BADGE = 'fx-badge';
 
 export class Overlay {
   /** @type {Shown[]} what is wrong with files, until `fx dev` says otherwise */
@@ -15,9 +16,19 @@ export class Overlay {
   #isUnsure = false;
   /** Whether that is its data: only new data puts it right. */
   #isOfData = false;
-  #closed = false;
+  /** What covered the page when it was closed: it does not come back by itself. */
+  #closed = '[]';
+  #listed = false;
   #document;
   #editor;
+  #covers;
+
+  /**
+   * Whether the page that is shown is made of a file.
+   *
+   * @type {(file: string) => boolean}
+   */
+  concerns = () => true;
 
   /** Counts what was thrown. */
   #asked = 0;
@@ -35,10 +46,12 @@ export class Overlay {
   /**
    * @param {Document} document
    * @param {string} editor URL that opens a place, with `{file}`, `{line}` and `{column}`
+   * @param {boolean} covers whether what fails on the page covers it
    */
-  constructor(document, editor) {
+  constructor(document, editor, covers = true) {
     this.#document = document;
     this.#editor = editor;
+    this.#covers = covers;
     document.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape') this.#close();
     });
@@ -53,15 +66,15 @@ export class Overlay {
   setStanding(problems) {
     if (problems.length > 0) this.hadStanding = true;
     else if (this.#standing.length > 0) this.#passing = null;
-    if (JSON.stringify(problems) !== JSON.stringify(this.#standing)) this.#closed = false;
+    if (JSON.stringify(problems) !== JSON.stringify(this.#standing)) this.#closed = '[]';
     this.#standing = problems;
-    this.#draw();
+    this.draw();
   }
 
   /** Everything has changed that may have put right what went wrong on the page. */
   clear() {
     this.#passing = null;
-    this.#draw();
+    this.draw();
   }
 
   /** Code has changed: what it has thrown may be right. */
@@ -153,29 +166,68 @@ export class Overlay {
   failed(problem, { isOfData = false } = {}) {
     this.#passing = problem;
     this.#isOfData = isOfData;
-    this.#closed = false;
-    this.#draw();
+    this.#closed = '[]';
+    this.draw();
   }
 
   #close() {
-    this.#closed = true;
-    this.#draw();
+    this.#closed = JSON.stringify(this.#failed());
+    this.#listed = false;
+    this.draw();
   }
 
-  #draw() {
-    for (const old of this.#document.querySelectorAll(NAME)) old.remove();
-    const problems = [...this.#standing, ...(this.#passing === null ? [] : [this.#passing])];
-    if (problems.length === 0 || this.#closed) return;
-    const host = this.#document.createElement(NAME);
-    const shadow = host.attachShadow({ mode: 'open' });
-    const sheet = this.#document.createElement('style');
-    sheet.textContent = styles;
+  /** Show what has failed on this page over it, and count the rest in its corner. */
+  draw() {
+    for (const old of this.#document.querySelectorAll(`${NAME}, ${BADGE}`)) old.remove();
+    const failed = this.#failed();
+    const covering = this.#covers && JSON.stringify(failed) !== this.#closed ? failed : [];
+    const all = [...this.#standing, ...this.#thrown()];
+    if (covering.length > 0) this.#show(covering);
+    else if (this.#listed && all.length > 0) this.#show(all);
+    else if (all.length > 0) this.#count(all.length);
+  }
+
+  #thrown() {
+    return this.#passing === null ? [] : [this.#passing];
+  }
+
+  /** What has failed on this page. */
+  #failed() {
+    const standing = this.#standing.filter(
+      ({ finding, file, unused = [] }) => !finding && [file, ...unused].some(this.concerns),
+    );
+    return [...standing, ...this.#thrown()];
+  }
+
+  /** @param {Shown[]} problems */
+  #show(problems) {
     const box = this.#document.createElement('div');
     box.setAttribute('role', 'alert');
     const close = this.#element('button', 'Close (Esc)');
     close.addEventListener('click', () => this.#close());
     box.append(close, ...problems.map((problem) => this.#section(problem)));
-    shadow.append(sheet, box);
+    this.#attach(NAME, box);
+  }
+
+  /** @param {number} problems */
+  #count(problems) {
+    const badge = this.#element('button', problems === 1 ? '1 problem' : `${problems} problems`);
+    badge.addEventListener('click', () => {
+      this.#listed = true;
+      this.draw();
+    });
+    this.#attach(BADGE, badge);
+  }
+
+  /**
+   * @param {string} name
+   * @param {Element} content
+   */
+  #attach(name, content) {
+    const host = this.#document.createElement(name);
+    const sheet = this.#document.createElement('style');
+    sheet.textContent = styles;
+    host.attachShadow({ mode: 'open' }).append(sheet, content);
     this.#document.body.append(host);
   }
 

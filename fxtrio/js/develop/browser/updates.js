@@ -2,6 +2,8 @@
 
 import { flushSync } from 'react-dom';
 
+import { PAYLOAD } from '../../client/payload.js';
+
 /** Longest wait for the module of a page whose loader has changed too (ms). */
 const TOGETHER_MS = 10_000;
 
@@ -201,7 +203,7 @@ export class Updates {
         if (number === this.#asked) this.#overlay.answered(body, response, { isOfData: true });
         return null;
       }
-      if (body.page?.module) return body;
+      if (type === PAYLOAD && body.page?.module) return body;
       location.reload();
     } catch (error) {
       console.warn('fx dev: the new data could not be loaded.', error);

@@ -7,13 +7,16 @@ what follows it is indented. In the form of JSON every record is a line.
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import time
+from typing import Literal
 
 import msgspec
 
 from fxtrio.context import add_request_id
-from fxtrio.supervise.access import Form
+
+Form = Literal["console", "json"]
 
 
 def open_log(form: Form, level: str) -> None:
@@ -31,6 +34,45 @@ def open_log(form: Form, level: str) -> None:
     handler.addFilter(add_request_id)
     root.addHandler(handler)
     root.setLevel(level)
+
+
+def open_own_log() -> None:
+    """Write records of ``fx`` to standard error, under a server that sets up no log for them.
+
+    What the application sets up, before or later, takes their place: a handler of the
+    logger ``fx``, or of the root logger.
+    """
+    own = logging.getLogger("fx")
+    if own.handlers:
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(ConsoleFormatter())
+    handler.addFilter(add_request_id)
+    handler.addFilter(_nobody_else_writes)
+    own.addHandler(handler)
+    if own.level == logging.NOTSET and logging.getLogger().level == logging.WARNING:
+        own.setLevel(logging.INFO)  # as under `fx serve`; WARNING is the root's when nobody chose
+
+
+def _nobody_else_writes(record: logging.LogRecord) -> bool:
+    return not logging.getLogger().handlers and len(logging.getLogger("fx").handlers) == 1
+
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters (C0 but for tab and line feed, C1) and those that turn the direction of
+text: a terminal obeys them, and messages quote what visitors have sent."""
+
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*+m)|[^\x1b]++|\x1b")
+
+
+def printable(text: str) -> str:
+    """Return a text for terminals: what these would obey is written as ``\\x1b``."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def printable_in_colours(text: str) -> str:
+    """Return the same of what another program prints, with the colours that it has chosen."""
+    return _COLOURS.sub(lambda found: found[1] or printable(found[0]), text)
 
 
 class ConsoleFormatter(logging.Formatter):
@@ -52,7 +94,7 @@ class ConsoleFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the whole record."""
-        return super().format(record).rstrip("\n").replace("\n", "\n    ")
+        return printable(super().format(record)).rstrip("\n").replace("\n", "\n    ")
 
 
 class JsonFormatter(logging.Formatter):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
 import pytest
 
+from fxtrio.cli.output import print_errors
 from fxtrio.context import RequestContext, current
+from fxtrio.log import ConsoleFormatter, JsonFormatter, open_log, open_own_log
 from fxtrio.running_app import App
-from fxtrio.supervise.log import ConsoleFormatter, JsonFormatter, open_log
 
 
 def record(message: str, *, error: BaseException | None = None, request: str = "-") -> str:
@@ -61,10 +63,12 @@ def test_in_json_a_record_is_one_line() -> None:
 def bare_root() -> Iterator[logging.Logger]:
     """The root logger without handlers (pytest has some), put back as it was."""
     root, fx = logging.getLogger(), logging.getLogger("fx")
-    before = root.handlers, root.level, fx.level
-    root.handlers = []
-    yield root
-    root.handlers, root.level, fx.level = before
+    before = root.handlers, root.level, fx.handlers, fx.level
+    root.handlers, root.level, fx.handlers, fx.level = [], logging.WARNING, [], logging.NOTSET
+    try:
+        yield root
+    finally:
+        root.handlers, root.level, fx.handlers, fx.level = before
 
 
 def test_an_application_that_has_set_up_logging_keeps_its_own_way() -> None:
@@ -88,3 +92,62 @@ def test_others_log_in_one_form_with_the_request_they_work_for(
         logging.getLogger("shop").info("sold")
         current.reset(token)
     assert capsys.readouterr().err.endswith("[INFO] sold [request 5f3a]\n")
+
+
+def test_under_another_server_records_of_fx_have_the_same_form(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    work = RequestContext(cast("App", None), "5f3a")
+    with bare_root():
+        open_own_log()
+        open_own_log()  # two apps in one process
+        token = current.set(work)
+        logging.getLogger("fx.serve").info("served")
+        current.reset(token)
+        logging.getLogger("shop").info("not ours")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("[20") and line.endswith("[INFO] served [request 5f3a]")
+
+
+@pytest.mark.parametrize("name", [None, "fx"])
+@pytest.mark.parametrize("before", [True, False])
+def test_an_application_under_another_server_may_set_up_logging_at_any_time(
+    capsys: pytest.CaptureFixture[str], name: str | None, before: bool
+) -> None:
+    with bare_root():
+        if not before:
+            open_own_log()
+        logging.getLogger(name).addHandler(logging.StreamHandler(sys.stderr))
+        logging.getLogger(name).setLevel(logging.INFO)
+        if before:
+            open_own_log()
+        logging.getLogger("fx.serve").info("served")
+    assert capsys.readouterr().err == "served\n"
+
+
+def test_the_level_that_an_application_has_chosen_stays(capsys: pytest.CaptureFixture[str]) -> None:
+    with bare_root():
+        logging.getLogger("fx").setLevel(logging.ERROR)
+        open_own_log()
+        logging.getLogger("fx.serve").warning("not this")
+    assert capsys.readouterr().err == ""
+
+
+def test_what_a_terminal_would_obey_is_written_out_and_text_stays_as_it_is() -> None:
+    hostile = "a\x1b]0;owned\x07b\x9b31mc\r\x00d\u202ee"
+    shown = record(hostile)
+    assert "a\\x1b]0;owned\\x07b\\x9b31mc\\r\\x00d\\u202ee" in shown
+    text = "Zürich\t漢字 😀 \u200d\nsecond line"
+    assert "Zürich\t漢字 😀 \u200d\n    second line" in record(text)
+    try:
+        raise RuntimeError(hostile)
+    except RuntimeError as error:
+        traceback = record("failed", error=error)
+    assert "\x1b" not in traceback and "\\x1b]0;owned" in traceback
+
+
+def test_errors_of_commands_and_problems_of_files_are_printed_so_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_errors([RuntimeError("no \x1b[2Jscreen")])
+    assert "error no \\x1b[2Jscreen" in capsys.readouterr().err

@@ -1,0 +1,101 @@
+"""Copies of an SQLite database while it is used, and the way back. Blocking; used by `fx db`."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fxtrio.db.faults import DatabaseError
+
+_WAIT = 10.0  # for a lock, in seconds
+
+
+class BackupFailed(DatabaseError):
+    """A backup could not be made or restored; the database is as it was."""
+
+
+def back_up(path: Path, target: Path) -> None:
+    """Copy the database at ``path`` to a new file: what is committed now, and whole.
+
+    Those who write meanwhile go on. Raises BackupFailed.
+    """
+    if target.exists():
+        raise BackupFailed(f"{target}: there is such a file. Name another one, or remove it first.")
+    if not path.exists():
+        raise BackupFailed(f"{path}: there is no database. Run 'fx db up' first.")
+    part = target.with_name(f".{target.name}.part")
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600))
+        _copy(path, part)
+        _sync(part)
+        part.replace(target)
+        _sync(target.parent)
+    except (OSError, sqlite3.Error) as error:
+        raise BackupFailed(f"{target}: {error}. Look at the room on its disk.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def restore(backup: Path, path: Path) -> Path | None:
+    """Put a backup in the place of the database at ``path``; return what keeps the one before.
+
+    The file stays the same one, and changes as a whole or not at all. Raises BackupFailed, also
+    while anybody uses the database.
+    """
+    if not backup.is_file():
+        raise BackupFailed(f"{backup}: there is no such file. Name a file of 'fx db backup'.")
+    if path.exists() and backup.samefile(path):
+        raise BackupFailed(f"{backup}: this is the database itself. Name a backup of it.")
+    try:
+        with closing(sqlite3.connect(f"file:{backup}?mode=ro", uri=True)) as raw:
+            found = raw.execute("pragma quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        found = str(error)
+    if found != "ok":
+        raise BackupFailed(f"{backup}: it is no whole database ({found}). Take another backup.")
+    before = None
+    try:
+        if path.exists():
+            _require_alone(path)
+            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+            before = path.with_name(f"{path.name}.before-{stamp}")
+            back_up(path, before)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        _copy(backup, path)
+    except (OSError, sqlite3.Error) as error:
+        raise BackupFailed(f"{path}: {error}. It was left as it was.") from error
+    return before
+
+
+def _require_alone(path: Path) -> None:
+    """Raise BackupFailed while others have the database open: only who is alone can end its log."""
+    with closing(sqlite3.connect(path, timeout=0.5, isolation_level=None)) as raw:
+        try:
+            raw.execute("pragma journal_mode = delete").fetchone()
+        except sqlite3.OperationalError as error:
+            raise BackupFailed(
+                f"{path}: a process uses it ({error}). Stop all servers of the app, restore, and "
+                "start them again."
+            ) from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(source, timeout=_WAIT)) as come,
+        closing(sqlite3.connect(target, timeout=_WAIT)) as go,
+    ):
+        come.backup(go)  # in one step: it begins anew with each change that others make between
+        go.execute("pragma journal_mode = delete")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

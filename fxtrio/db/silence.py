@@ -1,0 +1,97 @@
+"""Ends connections to PostgreSQL whose answer never comes, though the server has ended its work.
+
+A middlebox that goes on acknowledging hides from TCP that nothing passes any more. So the
+server is asked, on a new connection, about each session that owes an answer for long: one that
+is gone, or idle, has said what it had to say.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+import psycopg
+import trio
+
+from fxtrio.db.engine import Result
+from fxtrio.db.faults import DatabaseBusy
+
+QUIET = 5.0
+"""A statement without an answer for so long is asked about (seconds)."""
+
+_LOOK = 2.5  # between two looks, in seconds
+_LIMIT = 5.0  # for the server to tell, in seconds
+_ON_ITS_WAY = 1.0  # for an answer that the server has just given, in seconds
+
+_STATES = "select pid, state from pg_stat_activity where pid = any($1)"
+_AT_WORK = frozenset({"active", "fastpath function call", "disabled", None})
+"""States of a session that may still answer, or of which the server tells nothing."""
+
+log = logging.getLogger("fx.db")
+
+
+class Silent(Protocol):
+    """A connection, as far as it is needed here."""
+
+    pid: int
+    """Of the process that serves it."""
+
+    def owes(self, seconds: float) -> float | None:
+        """Return when a statement was asked that has brought nothing for ``seconds``, or None."""
+        ...
+
+    async def run(self, sql: str, args: Sequence[object] = ()) -> Result:
+        """Run one statement."""
+        ...
+
+    def finish(self) -> None:
+        """Close it; whoever waits for it is told."""
+        ...
+
+
+async def end_silent(
+    connections: Callable[[], Sequence[Silent]],
+    open_one: Callable[[], Awaitable[Silent]],
+    lost: Callable[[], None],
+) -> None:
+    """Look until cancelled. ``lost`` is called when a connection was ended."""
+    while True:
+        await trio.sleep(_LOOK)
+        owing = {one: asked for one in connections() if (asked := one.owes(QUIET)) is not None}
+        if not owing:
+            continue
+        idle = await _idle([*owing], open_one)
+        if not idle:
+            continue
+        await trio.sleep(_ON_ITS_WAY)
+        for one in idle:
+            if one.owes(QUIET) == owing[one]:
+                log.warning(
+                    "database: a connection was silent for %g s although the server had "
+                    "answered on it: it is closed, and its statement fails.",
+                    QUIET,
+                )
+                one.finish()
+                lost()
+
+
+async def _idle(
+    connections: list[Silent], open_one: Callable[[], Awaitable[Silent]]
+) -> list[Silent]:
+    """Return those of which the server says that it works for them no more."""
+    with trio.move_on_after(_LIMIT):
+        try:
+            asking = await open_one()
+        except DatabaseBusy:  # it is away for all, which is seen elsewhere
+            return []
+        try:
+            rows = (await asking.run(_STATES, [[one.pid for one in connections]])).rows
+        except psycopg.Error as error:
+            log.debug("Nothing is known of silent connections: %s", error)
+            return []
+        finally:
+            asking.finish()
+        states = {row[0]: row[1] for row in rows}
+        return [one for one in connections if states.get(one.pid, "gone") not in _AT_WORK]
+    return []

@@ -1,0 +1,35 @@
+"""What is written into a project's `.fx` stays there: no link of a repository leads it elsewhere.
+
+Called by whatever writes there. The settings may name other places, such as that of a database;
+those are nothing of ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+from fxtrio.errors import FxtrioError, shown_path
+
+
+class LinkInTheWay(FxtrioError):
+    """Something below `.fx` is a symbolic link, so that files would be written elsewhere."""
+
+    def __init__(self, link: Path) -> None:
+        super().__init__(
+            f"{shown_path(link)}: is a symbolic link, and files are written into what it names. "
+            "Remove the link; what stood there is made anew."
+        )
+        self.link = link
+
+
+def require_no_link(root: Path, path: PurePath | str) -> Path:
+    """Return ``root / path``, where no part of ``path`` is a link. Raises LinkInTheWay.
+
+    ``root`` itself may be reached by links: who names a project knows where it is.
+    """
+    place = root
+    for part in PurePath(path).parts:
+        place = place / part
+        if place.is_symlink():
+            raise LinkInTheWay(place)
+    return place

@@ -1,0 +1,47 @@
+"""Jobs that have ended, until the database knows: many are written by one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import attrs
+import trio
+
+from fxtrio.jobs.store import Claimed, JobStore
+
+
+@attrs.define(eq=False)
+class Ended:
+    """Those of a process."""
+
+    _store: JobStore
+    _now: Callable[[], float]
+    _counts: dict[str, int]
+    """Of what is written, ``done`` counts what was still this process's, ``lost`` the rest."""
+
+    _jobs: list[Claimed] = attrs.field(init=False, factory=list)
+    _writing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+
+    def __bool__(self) -> bool:
+        return bool(self._jobs)
+
+    def __iter__(self) -> Iterator[Claimed]:
+        return iter(self._jobs)
+
+    def add(self, job: Claimed) -> None:
+        """Let a job be written with the next ones."""
+        self._jobs.append(job)
+
+    async def write(self) -> None:
+        """Write all; who asks meanwhile waits, and finds it written.
+
+        Each is counted once, and stays here until its statement has succeeded.
+        """
+        async with self._writing:
+            while self._jobs:
+                worker = self._jobs[0].worker
+                own = {job for job in self._jobs if job.worker == worker}
+                written = await self._store.finish(worker, [job.id for job in own], self._now())
+                self._jobs = [job for job in self._jobs if job not in own]  # more have come
+                self._counts["done"] += written
+                self._counts["lost"] += len(own) - written

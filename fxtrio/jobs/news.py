@@ -1,0 +1,51 @@
+"""Word that there may be jobs: within a process, and between those of an app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import trio
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
+
+
+CHANNEL = "fx_jobs"
+_QUIET = 0.005  # between two calls to other processes, in seconds
+
+
+@attrs.define(eq=False)
+class JobNews:
+    """Wakes this process, and others."""
+
+    database: Database
+    arrived: trio.Event = attrs.field(init=False, factory=trio.Event)
+    """Set by the next word; whoever waits for it puts a new one in its place before it looks."""
+
+    _untold: trio.Event = attrs.field(init=False, factory=trio.Event)
+
+    def wake(self) -> None:
+        """Look for jobs now: something has changed."""
+        self.arrived.set()
+
+    def tell(self) -> None:
+        """Wake this process and the others."""
+        self.arrived.set()
+        self._untold.set()
+
+    async def announce(self) -> None:
+        """Tell others until cancelled, once for all that came since the last time."""
+        while True:
+            await self._untold.wait()
+            self._untold = trio.Event()
+            try:
+                await self.database.notify(CHANNEL)
+            except BaseException:
+                self._untold.set()
+                raise
+            await trio.sleep(_QUIET)
+
+    async def listen(self) -> None:
+        """Wake this process when others tell, until cancelled."""
+        await self.database.listen(CHANNEL, self.wake)

@@ -1,0 +1,89 @@
+"""The tables of durable jobs, made at the first start and changed where they are older."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
+
+
+_TYPES = {
+    "sqlite": {"serial": "integer primary key autoincrement", "real": "real"},
+    "postgresql": {
+        "serial": "bigint generated always as identity primary key",
+        "real": "double precision",
+    },
+}
+_TABLES = """
+create table if not exists fx_jobs (
+  id {serial}, name text not null, queue text not null, args text not null,
+  state text not null default 'waiting', due {real} not null,
+  attempts integer not null default 0, crashes integer not null default 0,
+  key text, worker text, request_id text, made {real} not null, ended {real}, error text);
+create index if not exists fx_jobs_suspects on fx_jobs (due, id)
+  where state = 'waiting' and crashes >= 2;
+create index if not exists fx_jobs_running on fx_jobs (worker) where state = 'running';
+create unique index if not exists fx_jobs_unique on fx_jobs (name, key)
+  where state in ('waiting', 'running') and key is not null;
+create table if not exists fx_workers (id text primary key, seen {real} not null);
+create table if not exists fx_ticks (name text primary key, tick {real} not null);
+"""
+_COLUMNS = ("priority", "misfits")
+"""Those that tables of earlier versions lack; numbers, 0 at first."""
+
+_LATER = """
+create table if not exists fx_paused (queue text primary key, since {real} not null);
+create index if not exists fx_jobs_ended_at on fx_jobs (state, ended, id)
+  where state in ('done', 'failed');
+drop index if exists fx_jobs_ended;
+drop index if exists fx_jobs_due;
+create index fx_jobs_lanes on fx_jobs (queue, name, priority, due, id)
+  where state = 'waiting' and crashes < 2;
+"""
+_NEWEST = "fx_jobs_lanes"
+"""What is made last: where it is, nothing is asked of the tables, which others may have locked."""
+
+_LOCK = "select pg_advisory_xact_lock(7225103)"
+
+
+async def make_tables(database: Database) -> None:
+    """Make the tables where there are none, and bring those of earlier versions up to date.
+
+    Processes of an earlier version go on with them.
+    """
+    if await _is_complete(database):
+        return
+    types = _TYPES[database.dialect]
+    async with database.transaction():
+        if database.dialect == "postgresql":  # two who make a table collide there
+            await database.execute(_LOCK)
+            if await _is_complete(database):
+                return
+        await database.run_script(_TABLES.format(**types))
+        known = await _columns(database)
+        for column in _COLUMNS:
+            if column not in known:
+                await database.execute(
+                    f"alter table fx_jobs add column {column} integer not null default 0"
+                )
+        if not await _is_complete(database):
+            await database.run_script(_LATER.format(**types))
+
+
+async def _is_complete(database: Database) -> bool:
+    sql = (
+        f"select to_regclass('{_NEWEST}') is not null"
+        if database.dialect == "postgresql"
+        else f"select count(*) from sqlite_master where name = '{_NEWEST}'"
+    )
+    return bool(await database.value(sql))
+
+
+async def _columns(database: Database) -> set[str]:
+    sql = (
+        "select attname as name from pg_attribute where attrelid = 'fx_jobs'::regclass"
+        if database.dialect == "postgresql"
+        else "select name from pragma_table_info('fx_jobs')"
+    )
+    return {row["name"] for row in await database.all(dict, sql)}

@@ -1,0 +1,59 @@
+/**
+ * Where the app begins and ends in what React writes. Pure.
+ *
+ * In front of the root element stands what React hoists; behind it what React adds by itself: a
+ * script that keeps submissions of `<form action={…}>` until the page lives, and the parts of
+ * boundaries that are sent late.
+ */
+
+import { randomUUID } from 'node:crypto';
+
+import { escapeText } from '../client/head.js';
+
+/**
+ * Stands for the root element while a page is rendered as a whole; its tags are cut off. Nothing
+ * that an app writes can be taken for them, since no page knows the name.
+ */
+export const STAND_IN = `fx-root-${randomUUID()}`;
+
+const OPENING = `<${STAND_IN}>`;
+const CLOSING = `</${STAND_IN}>`;
+
+/**
+ * Divide a page.
+ *
+ * @param {string} html
+ * @returns {{ hoisted: string, inside: string, behind: string }}
+ */
+export function cutRoot(html) {
+  const start = html.startsWith(OPENING) ? 0 : html.indexOf(OPENING);
+  const last = html.length - CLOSING.length;
+  const end = html.endsWith(CLOSING) ? last : html.lastIndexOf(CLOSING);
+  return {
+    hoisted: start === 0 ? '' : html.slice(0, start),
+    inside: html.slice(start + OPENING.length, end),
+    behind: end === last ? '' : html.slice(end + CLOSING.length),
+  };
+}
+
+/**
+ * Return the inside of the root element, and what stands behind it. The root element is closed
+ * by the document, so an empty one is left open here for that.
+ *
+ * @param {string} inside
+ * @param {string} behind with its nonces
+ */
+export function joinRoot(inside, behind) {
+  return behind === '' ? inside : `${inside}</div>${behind}<div hidden>`;
+}
+
+/**
+ * Give the scripts of a text a nonce: `renderToString` takes none.
+ *
+ * @param {string} scripts written by React alone
+ * @param {string} nonce "" without a policy
+ */
+export function withNonce(scripts, nonce) {
+  if (nonce === '') return scripts;
+  return scripts.replaceAll('<script', () => `<script nonce="${escapeText(nonce)}"`);
+}

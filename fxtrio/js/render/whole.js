@@ -1,0 +1,81 @@
+/** A page that waits for something, rendered as a whole: `lazy`, `use` and Suspense. */
+
+import { Writable } from 'node:stream';
+
+import { renderToPipeableStream } from 'react-dom/server.node';
+
+/** How long a page may wait (ms). Boundaries that still wait then are left to the browser. */
+const LONGEST_MS = 10_000;
+
+/** What React writes in place of a boundary that it has left to the browser. */
+const UNFINISHED = '<!--$!-->';
+
+/** In development, and as React's production code says it. */
+const SUSPENDED = /suspended while responding to synchronous input|React error #426\b/;
+
+/**
+ * Whether `renderToString` has left something out, since it waits for nothing.
+ *
+ * @param {string} html
+ */
+export function isUnfinished(html) {
+  return html.includes(UNFINISHED);
+}
+
+/**
+ * Whether `renderToString` has thrown because something outside of every boundary waits.
+ *
+ * @param {unknown} error
+ */
+export function isSuspension(error) {
+  return error instanceof Error && SUSPENDED.test(error.message);
+}
+
+/**
+ * Render an element when all it waits for has come.
+ *
+ * @param {import('react').ReactElement} element
+ * @param {string | undefined} nonce
+ * @returns {Promise<string>} HTML; parts of it may stand behind the element, with scripts that
+ *   move them to their place
+ */
+export function renderWhole(element, nonce) {
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  /** @type {unknown[]} of boundaries, in whose place the browser renders */
+  const errors = [];
+  return new Promise((resolve, reject) => {
+    const destination = new Writable({
+      write(part, _encoding, done) {
+        parts.push(part);
+        done();
+      },
+      final(done) {
+        for (const error of errors) console.error(error);
+        resolve(Buffer.concat(parts).toString('utf8'));
+        done();
+      },
+    });
+    const rendering = renderToPipeableStream(element, {
+      nonce,
+      progressiveChunkSize: Infinity,
+      onAllReady: () => {
+        clearTimeout(timer);
+        rendering.pipe(destination);
+      },
+      onShellError: (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+      onError: (error) => void errors.push(error),
+    });
+    const timer = setTimeout(() => rendering.abort(tooLong()), LONGEST_MS);
+  });
+}
+
+function tooLong() {
+  return new Error(
+    `The page has waited longer than ${LONGEST_MS / 1000} s for a promise that it uses. ` +
+      'Return what it shows from the loader.',
+  );
+}

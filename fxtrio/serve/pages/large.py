@@ -1,0 +1,103 @@
+"""Large pages: how large those of each view become, and their place in the budget of the process.
+
+A page whose data is large takes several times as much memory while it is made. Those of a view
+that has large ones wait before their loaders run, until there is room for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.unsent import UnsentFull, process_unsent
+
+LARGE: Final = 64 * 1024
+"""Bytes from which a payload counts while it is rendered."""
+
+WAITS: Final = 256 * 1024
+"""Bytes of an average payload from which pages of a view count before their loaders run: of
+smaller ones many are made beside each other, above all by loaders that wait."""
+
+IN_HAND: Final = 4 * 1024 * 1024
+"""Bytes of payloads, together, that may wait for room in all."""
+
+_BECOMES = 5
+"""How often the bytes of a payload are in memory at a time: the value that it was encoded from,
+itself, its HTML, which is about as long, and the document of both."""
+
+_WEIGHT = 1 / 8
+"""Of the newest page in the average."""
+
+
+def footprint(payload: bytes) -> int:
+    """Return how much memory a page takes while it is made (bytes)."""
+    return _BECOMES * len(payload)
+
+
+class LargePages:
+    """The views whose payloads are large, and how large. At most one entry for each view."""
+
+    def __init__(self) -> None:
+        self.average: dict[int, float] = {}
+        """Bytes of a payload, by the id of the view; of views that have large ones."""
+
+        self._in_hand = 0
+        """Bytes of payloads that wait for room."""
+
+    def note(self, view: int, size: int) -> None:
+        """Note the size of one payload. Called for large ones, and for all while there are any."""
+        known = self.average.get(view)
+        if known is None:
+            if size >= LARGE:
+                self.average[view] = size
+            return
+        known += (size - known) * _WEIGHT
+        if known < LARGE / 2:
+            del self.average[view]
+        else:
+            self.average[view] = known
+
+    @asynccontextmanager
+    async def made(self, payload: bytes, place: str, *, footprint: int) -> AsyncIterator[None]:
+        """Count ``footprint`` bytes for the length of the block, in which a payload is rendered.
+
+        Waits for room before, unless too much does so already. Raises UnsentFull.
+        """
+        if not process_unsent.is_full:
+            with process_unsent.reserving(footprint):
+                yield
+            return
+        size = len(payload)
+        if self._in_hand + size > IN_HAND:
+            raise UnsentFull(place)
+        self._in_hand += size
+        try:
+            if not await process_unsent.wait_reserved(footprint):
+                raise UnsentFull(place)
+        finally:
+            self._in_hand -= size
+        try:
+            yield
+        finally:
+            process_unsent.remove(footprint)
+
+    @asynccontextmanager
+    async def admitted(self, view: int, event: RequestEvent, place: str) -> AsyncIterator[None]:
+        """Count what a page will probably take, for the length of the block, once there is room.
+
+        Raises UnsentFull when there is none for too long.
+        """
+        size = int(_BECOMES * self.average.get(view, 0))
+        if size < _BECOMES * WAITS:
+            yield
+            return
+        if not await process_unsent.wait_reserved(size):
+            raise UnsentFull(place)
+        event.reserved = size
+        try:
+            yield
+        finally:
+            event.reserved = 0
+            process_unsent.remove(size)

@@ -1,0 +1,138 @@
+"""Whether the app can do its work now, for `/readyz`: each part in one word, within a limit.
+
+The parts are asked once for all who ask at the same time, and again after a second at the
+earliest. What they answer are words of ours, and nothing that an error says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+import trio
+
+from fxtrio.context import processes
+from fxtrio.db.budget import warn_of_budget
+from fxtrio.jobs import JobRunner
+from fxtrio.jobs.workers import LEASE
+from fxtrio.realtime.opening import broker_connections
+from fxtrio.realtime.shared import SharedBroker
+from fxtrio.running_app import App
+from fxtrio.ssr.pool import SsrPool
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
+
+LIMIT = 2.0
+"""How long all parts together have (seconds)."""
+
+FRESH = 1.0
+"""How long what was found holds (seconds)."""
+
+Word = Literal["ok", "unreachable", "no answer", "refused", "stalled", "no worker"]
+Check = Callable[[], Awaitable[Word]]
+
+
+@attrs.define(eq=False)
+class AppReadiness:
+    """Asks the parts. Made by `open_readiness`; valid until its block ends."""
+
+    checks: dict[str, Check]
+    _needed: tuple[str, ...]
+    """Those without which the app is not ready."""
+
+    _nursery: trio.Nursery
+    _found: dict[str, Word] = attrs.field(factory=dict)
+    _since: float = -inf
+    _looking: trio.Event | None = None
+
+    async def look(self) -> tuple[bool, dict[str, Word]]:
+        """Return whether all is well that is needed, and what each part says."""
+        found = await self._words()
+        return all(found[name] == "ok" for name in found if name in self._needed), found
+
+    async def _words(self) -> dict[str, Word]:
+        """Return what each part says; those that have not answered in `LIMIT` say that."""
+        if trio.current_time() - self._since >= FRESH:
+            if self._looking is None:
+                self._looking = trio.Event()
+                self._found = dict.fromkeys(self.checks, "no answer")
+                self._nursery.start_soon(self._look, self._looking)
+            with trio.move_on_after(LIMIT):
+                await self._looking.wait()
+        return dict(self._found)
+
+    async def _look(self, done: trio.Event) -> None:
+        """Ask all parts. One that is slow to give up holds back the next look, and nobody else."""
+        try:
+            async with trio.open_nursery() as nursery:
+                for name, check in self.checks.items():
+                    nursery.start_soon(self._ask, name, check)
+        finally:
+            self._since = trio.current_time()
+            self._looking = None
+            done.set()
+
+    async def _ask(self, name: str, check: Check) -> None:
+        with trio.move_on_after(LIMIT):
+            self._found[name] = await check()
+
+
+@asynccontextmanager
+async def open_readiness(app: App, renderer: object) -> AsyncIterator[AppReadiness]:
+    """Give what tells whether the parts of ``app`` work, for the length of the block."""
+    checks: dict[str, Check] = {}
+    if app.database is not None:
+        database = app.database if app.database.alone else app.database.reserve()
+        checks["database"] = lambda: _of_database(database)
+        checks["writes"] = lambda: _of_writes(database)
+    jobs = app.jobs
+    if jobs is not None and jobs.workers:
+        opened = trio.current_time()
+        checks["jobs"] = lambda: _of_jobs(jobs, opened)
+    broker = app.broker
+    if isinstance(broker, SharedBroker):
+        checks["broker"] = lambda: _of_broker(broker)
+    if isinstance(renderer, SsrPool):
+        checks["renderer"] = lambda: _of_renderer(renderer)
+    if app.database is not None:
+        listens = int("jobs" in checks) + broker_connections(app.config)
+        await warn_of_budget(app.database, processes=processes.get(), beside=listens)
+    async with trio.open_nursery() as nursery:
+        yield AppReadiness(checks, app.config.observability.readiness, nursery)
+        nursery.cancel_scope.cancel()
+
+
+async def _of_database(database: Database) -> Word:
+    try:
+        await database.value(database.probe)
+    except Exception:  # whatever the engine says: it is in the log of those who need it
+        return "unreachable"
+    return "ok"
+
+
+async def _of_writes(database: Database) -> Word:
+    try:
+        return "ok" if await database.can_write() else "refused"
+    except Exception:  # whatever the engine says: it is in the log of those who need it
+        return "unreachable"
+
+
+async def _of_jobs(jobs: JobRunner, opened: float) -> Word:
+    await trio.lowlevel.checkpoint()
+    age = jobs.beat_age()
+    late = age is not None and min(age, trio.current_time() - opened) > LEASE
+    return "stalled" if late else "ok"
+
+
+async def _of_broker(broker: SharedBroker) -> Word:
+    await trio.lowlevel.checkpoint()
+    return "ok" if broker.connected else "unreachable"
+
+
+async def _of_renderer(pool: SsrPool) -> Word:
+    await trio.lowlevel.checkpoint()
+    return "ok" if pool.statistics().pids else "no worker"

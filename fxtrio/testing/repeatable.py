@@ -1,0 +1,37 @@
+"""The same order of tasks each time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import trio._core._run
+
+
+@contextmanager
+def repeatable(seed: int = 0) -> Iterator[None]:
+    """Let tasks of Trio run in an order that depends on ``seed`` alone, for the block.
+
+    Trio shuffles the tasks that can run, so that nobody relies on their order; this seeds
+    its shuffling, and Python's `random`. Put it around `trio.run`, or around a test. Each
+    example of Hypothesis has this already, with a seed of its own. What runs in threads and
+    in other processes has the order that the machine gives it.
+    """
+    # Private, and there is no other way: what Hypothesis does by the plugin of Trio itself.
+    scheduler: Any = trio._core._run
+    sorts, shuffles, others = (
+        scheduler._ALLOW_DETERMINISTIC_SCHEDULING,
+        scheduler._r.getstate(),
+        random.getstate(),
+    )
+    scheduler._ALLOW_DETERMINISTIC_SCHEDULING = True
+    scheduler._r.seed(seed)
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        scheduler._ALLOW_DETERMINISTIC_SCHEDULING = sorts
+        scheduler._r.setstate(shuffles)
+        random.setstate(others)

@@ -1,0 +1,1 @@
+create table payments (number text primary key, code text not null);

@@ -1,0 +1,5 @@
+from pathlib import Path
+
+from fxtrio import create_app
+
+app = create_app(Path(__file__).parent)

@@ -1,0 +1,2 @@
+def to_markdown(ctx):
+    return f"A document at {ctx.path}"

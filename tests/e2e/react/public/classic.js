@@ -1,0 +1,1 @@
+globalThis.classic = (globalThis.classic ?? 0) + 1;

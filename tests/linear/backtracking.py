@@ -1,0 +1,88 @@
+"""Runs the program of a pattern as `re` runs the pattern, and counts the steps."""
+
+from __future__ import annotations
+
+from .program import Op, Program, stands
+
+Slots = tuple[int, ...]
+
+
+class TooManySteps(Exception):
+    """The steps were given up."""
+
+
+class Engine:
+    """Matches one pattern. ``steps`` counts the instructions since `begin`."""
+
+    def __init__(self, program: Program, most: int = 300_000) -> None:
+        self._code = program.code
+        self._none: Slots = (-1,) * program.slots
+        self._most = most
+        self._text = ""
+        self.steps = 0
+
+    def begin(self, text: str) -> None:
+        """Take a new text, and count anew."""
+        self._text, self.steps = text, 0
+
+    def match(self, at: int) -> int | None:
+        """Return where the match at ``at`` ends; None without one. Raises TooManySteps."""
+        found = self._run(0, at, self._none)
+        return None if found is None else found[0]
+
+    def _run(self, pc: int, at: int, slots: Slots) -> tuple[int, Slots] | None:
+        code, text = self._code, self._text
+        size, most = len(text), self._most
+        waiting = [(pc, at, slots)]
+        while waiting:
+            pc, at, slots = waiting.pop()
+            while True:
+                self.steps += 1
+                if self.steps > most:
+                    raise TooManySteps
+                op, a, b = code[pc]
+                pc += 1
+                if op is Op.CHAR:
+                    if at == size or not a[text[at]]:
+                        break
+                    at += 1
+                elif op is Op.SPLIT:
+                    waiting.append((b, at, slots))
+                    pc = a
+                elif op is Op.JUMP:
+                    pc = a
+                elif op is Op.SAVE:
+                    slots = (*slots[:a], at, *slots[a + 1 :])
+                elif op is Op.MATCH or op is Op.DONE:
+                    return at, slots
+                elif op is Op.ATOMIC:
+                    alone = self._run(pc, at, slots)
+                    if alone is None:
+                        break
+                    (at, slots), pc = alone, b
+                elif op is Op.LOOK:
+                    back, wanted = a
+                    seen = self._run(pc, at - back, slots) if at >= back else None
+                    if (seen is not None) is not wanted:
+                        break
+                    slots, pc = seen[1] if seen is not None else slots, b
+                elif op is Op.AT:
+                    if not stands(a, b, text, at):
+                        break
+                elif op is Op.MOVED:
+                    if slots[a] == at:
+                        break
+                elif op is Op.SAME:
+                    begin, end = slots[2 * a - 2], slots[2 * a - 1]
+                    said, here = text[begin:end], text[at : at + end - begin]
+                    self.steps += len(said)
+                    if begin < 0 or end < 0 or (said != here and not (b and _alike(said, here))):
+                        break
+                    at += len(said)
+                elif slots[2 * a - 1] < 0:  # IF
+                    pc = b
+        return None
+
+
+def _alike(one: str, other: str) -> bool:
+    return one.lower() == other.lower()

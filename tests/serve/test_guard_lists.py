@@ -1,0 +1,196 @@
+"""Which lists of hooks are asked: each form of each kind of file, with each list alone.
+
+The combinations come from the code, so that a form or a kind that is new fails here until
+it is said who guards it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import get_args
+
+import attrs
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+import fxtrio.serve
+from fx.testing import Client, SocketRefused, open_app
+from fxtrio.config import RouteMiddlewareConfig
+from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
+from fxtrio.serve.pages.endpoint_code import METHODS
+from tests.serve.test_guard_matrix import mounted
+from tests.trees import page, write_tree
+
+PAGE = """
+    @server
+    async def load(request):
+        request.app.state.ran.append("page")
+        return {}
+
+    @action
+    async def act(request):
+        request.app.state.ran.append("page")
+        return {}
+
+    async def websocket(ws):
+        ws.app.state.ran.append("page")
+        await ws.accept()
+    """
+ENDPOINT = "\n".join(
+    f"async def {method}(request):\n    request.app.state.ran.append('endpoint')\n    return {{}}\n"
+    for method in METHODS
+) + ("async def websocket(ws):\n    ws.app.state.ran.append('endpoint')\n    await ws.accept()\n")
+HOOKS = """
+    from starlette.responses import PlainTextResponse
+
+    def hook(name):
+        async def refuse(connection):
+            connection.app.state.asked.append(name)
+            if name in connection.app.state.refusing:
+                return PlainTextResponse("refused", 403)
+        return refuse
+
+    pages, actions, apis, websockets = map(hook, ("pages", "actions", "apis", "websockets"))
+    """
+
+Ask = Callable[[Client], Awaitable[int]]
+
+
+def _request(method: str, url: str, **headers: str) -> Ask:
+    async def ask(client: Client) -> int:
+        sent = {"content-type": "application/json", **headers}
+        return (await client.request(method, url, headers=sent)).status
+
+    return ask
+
+
+def _handshake(url: str) -> Ask:
+    async def ask(client: Client) -> int:
+        try:
+            async with client.websocket(url):
+                return 200
+        except SocketRefused as refused:
+            return refused.status
+
+    return ask
+
+
+ASK: dict[tuple[FileKind, RouteKind], list[Ask]] = {
+    ("page", "page"): [
+        _request("GET", "/"),
+        _request("HEAD", "/"),
+        _request("GET", "/", **{"x-fx-navigation": "1"}),
+    ],
+    ("page", "markdown"): [
+        _request("GET", "/index.md"),
+        _request("GET", "/", accept="text/markdown"),
+    ],
+    ("page", "action"): [_request("POST", "/api/__actions/index/act")],
+    ("page", "websocket"): [_handshake("/")],
+    ("page", "not-found"): [_request("GET", "/members/nowhere")],
+    ("endpoint", "api"): [_request(method.upper(), "/api/feed") for method in METHODS],
+    ("endpoint", "websocket"): [_handshake("/api/feed")],
+}
+"""Requests for each form of each kind of file, all of which reach code that guards stand before."""
+
+LISTS = get_args(HookList)
+
+
+def project(tmp_path: Path) -> tuple[Path, str]:
+    """Write a project with every kind of file; return it with the module of its hooks."""
+    module = f"list_hooks_{abs(hash(tmp_path))}"
+    layout = page("@server\nasync def load(request):\n    return {}\n", _LAYOUT)
+    files = {
+        f"{module}.py": HOOKS,
+        "pages/index.fxl": page(PAGE),
+        "pages/members/layout.fxl": layout,
+        "pages/members/not-found.fxl": page(""),
+        "pages/api/feed.py": ENDPOINT,
+    }
+    return write_tree(tmp_path, files), module
+
+
+_LAYOUT = "export default function Layout({ children }) {\n  return <div>{children}</div>;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("alone", "below"), [*((name, False) for name in (*LISTS, "")), ("", True)]
+)
+async def test_the_kind_of_a_file_and_the_form_decide_which_hooks_are_asked(
+    tmp_path: Path, alone: str, below: bool
+) -> None:
+    root, module = project(tmp_path)
+    lists = {name: [f"{module}.{name}"] for name in ([alone] if alone else LISTS)}
+    async with open_app(root, llms=True, route_middleware=lists) as opened:
+        client: Client = opened
+        if below:
+            client = mounted(opened, "/shops/{shop}", "/shops/a")
+        state = client.app.state
+        for key, guards in GUARDS.items():
+            for ask in ASK[key]:
+                state.ran, state.asked, state.refusing = [], [], frozenset[str]()
+                status = await ask(client)
+                assert state.asked == [name for name in guards if name in lists], key
+                assert status == (404 if key[1] == "not-found" else 200), (key, status)
+                assert state.ran == ([] if key[1] == "not-found" else [key[0]])
+                for name in state.asked.copy():
+                    state.ran, state.refusing = [], frozenset({name})
+                    assert await ask(client) in (403, 404), (key, name)
+                    assert state.ran == [], (key, name)
+
+
+async def test_routes_of_the_application_are_guarded_by_none_of_the_lists(tmp_path: Path) -> None:
+    root, module = project(tmp_path)
+
+    async def shown(request: object) -> PlainTextResponse:
+        return PlainTextResponse("shown")
+
+    async def accepted(socket: WebSocket) -> None:
+        await socket.accept()
+
+    routes = [Route("/raw", shown), WebSocketRoute("/raw", accepted)]
+    lists = {name: [f"{module}.{name}"] for name in LISTS}
+    async with open_app(root, route_middleware=lists) as client:
+        client.app.router.routes.extend(routes)
+        client.app.state.asked, client.app.state.refusing = [], frozenset(LISTS)
+        assert [await _request("GET", "/raw")(client), await _handshake("/raw")(client)] == [
+            200
+        ] * 2
+        assert client.app.state.asked == []
+
+
+def test_it_is_said_of_every_form_of_every_kind_of_file_who_guards_it() -> None:
+    assert set(ASK) == set(GUARDS)
+    assert {kind for kind, _ in GUARDS} == set(get_args(FileKind))
+    assert {form for _, form in GUARDS} == set(get_args(RouteKind))
+    named = {name for guards in GUARDS.values() for name in guards}
+    assert named == set(LISTS) == set(RouteMiddlewareConfig().lists())
+    fields = {field.name for field in attrs.fields(RouteMiddlewareConfig)}
+    assert fields == {*LISTS, "open_apis"}
+    assert all(guards for guards in GUARDS.values())
+
+
+async def test_a_site_knows_the_forms_of_its_files_as_they_are_guarded(tmp_path: Path) -> None:
+    root, _ = project(tmp_path)
+    async with open_app(root, llms=True) as client:
+        site = client.app.site
+        matched = {
+            ("endpoint" if route.source.endswith(".py") else "page", route.kind)
+            for route in (*site.matched.values(), *site.matched_actions.values())
+        }
+    assert matched == set(GUARDS) - {("page", "not-found")}
+
+
+def test_what_answers_in_the_place_of_a_page_is_known_here() -> None:
+    """A new `Form` of pages needs a kind of its own, and so a request above."""
+    found = set()
+    for module in pkgutil.walk_packages(fxtrio.serve.__path__, "fxtrio.serve."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, type) and {"ask", "make", "late"} <= set(dir(value)):
+                found.add(name)
+    assert found == {"Form", "PageForm", "NotFoundForm", "MarkdownForm"}

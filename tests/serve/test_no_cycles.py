@@ -1,0 +1,148 @@
+"""What a request has loaded is gone when it ends, without the garbage collector."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent, indent
+from weakref import ref
+
+import pytest
+import trio
+import trio.testing
+from starlette.websockets import WebSocketDisconnect
+
+from fx.testing import open_app
+from fxtrio.unsent import process_unsent
+from tests.trees import write_tree
+
+LOADED: list[ref[object]] = []
+
+
+class Loaded(dict[str, object]):
+    """What a loader gives, of which one can see when it is gone."""
+
+    def __init__(self, **values: object) -> None:
+        super().__init__(values)
+        LOADED.append(ref(self))
+
+
+IMPORTS = """\
+import trio
+from fx.runtime import ActionError, LoaderError, action, server
+from tests.serve.test_no_cycles import Loaded
+
+"""
+
+UI = """
+
+export default function Page({ data }) {
+  if (data.fails) throw new Error("the render failed");
+  return <p>{data.text}</p>;
+}
+"""
+
+BOUNDARY = "export default function Failed() {\n  return <p>oh</p>;\n}\n"
+
+LOADERS = {
+    "a good page": "return loaded",
+    "a LoaderError": 'raise LoaderError("no", 404)',
+    "a LoaderError in a nursery": """\
+        async with trio.open_nursery():
+            raise LoaderError("no", 404)""",
+    "an exception": 'raise RuntimeError("a defect")',
+    "an exception with a cause": """\
+        try:
+            {}["x"]
+        except KeyError as error:
+            raise RuntimeError("a defect") from error""",
+    "an error that cannot be sent": 'raise LoaderError("no", int("99"))',
+    "a result that is none": "return [loaded]",
+    "a value that JSON does not know": 'loaded["other"] = object(); return loaded',
+    "a render that fails": 'loaded["fails"] = True; return loaded',
+    "a page for which there is no room": 'loaded["text"] *= 15_000; return loaded',
+}
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    logging.disable()  # pytest keeps what is logged, with its tracebacks
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+        gc.enable()
+
+
+def page(loader: str) -> str:
+    body = f'loaded = Loaded(text="a text")\n{dedent(loader)}'
+    return f"{IMPORTS}@server\nasync def load(request):\n{indent(body, '    ')}{UI}"
+
+
+async def test_nothing_of_a_page_waits_for_the_garbage_collector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxtrio.serve.pages.large.IN_HAND", 0)  # nor waits for room with its data
+    files = {
+        "pages/shown/error.fxl": "export default function Failed() {\n  return <p>oh</p>;\n}\n"
+    }
+    for number, loader in enumerate(LOADERS.values()):
+        files[f"pages/plain/n{number}.fxl"] = files[f"pages/shown/n{number}.fxl"] = page(loader)
+    write_tree(tmp_path, files)
+    kept = set()
+    async with open_app(tmp_path) as client:
+        for number, what in enumerate(LOADERS):
+            full = process_unsent.capacity + 1 if "no room" in what else 0
+            for url in (f"/plain/n{number}", f"/shown/n{number}"):
+                for navigation in ({}, {"x-fx-navigation": "1"}):
+                    with process_unsent.reserving(full), no_garbage_collection():
+                        LOADED.clear()
+                        await client.get(url, headers=navigation)
+                        assert len(LOADED) == 1
+                        if LOADED[0]() is not None:
+                            kept.add((what, url, *navigation))
+    assert kept == set()
+
+
+HANDLERS = {
+    "a handler that returns": "return",
+    "a client that leaves": "while True: await ws.receive_text()",
+    "a client that leaves a channel": """\
+        async with channel(ws, "room"):
+            while True:
+                await ws.receive_text()""",
+    "a disconnect that is raised": "raise WebSocketDisconnect(1013)",
+    "a disconnect within a channel": """\
+        async with channel(ws, "room"):
+            raise WebSocketDisconnect(1013)""",
+    "a disconnect in a nursery": """\
+        async with trio.open_nursery():
+            raise WebSocketDisconnect(1013)""",
+    "a handler that is cancelled": "await trio.sleep_forever()",
+}
+
+
+async def test_nothing_of_a_websocket_waits_for_the_garbage_collector(tmp_path: Path) -> None:
+    imports = f"{IMPORTS}from fx.realtime import channel\n"
+    imports += f"from starlette.websockets import {WebSocketDisconnect.__name__}\n\n"
+    for number, handler in enumerate(HANDLERS.values()):
+        body = f'loaded = Loaded(text="a text")\nawait ws.accept()\n{dedent(handler)}'
+        text = f"{imports}async def websocket(ws):\n{indent(body, '    ')}{UI}"
+        write_tree(tmp_path, {f"pages/n{number}.fxl": text})
+    kept = set()
+    async with open_app(tmp_path) as client:
+        for number, what in enumerate(HANDLERS):
+            with no_garbage_collection():
+                LOADED.clear()
+                async with client.websocket(f"/n{number}"):
+                    await trio.testing.wait_all_tasks_blocked()
+                await trio.testing.wait_all_tasks_blocked()
+                assert len(LOADED) == 1
+                if LOADED[0]() is not None:
+                    kept.add(what)
+    assert kept == set()

@@ -1,0 +1,36 @@
+"""How much the tests try, by the environment variable ``FXTRIO_TESTS``.
+
+``short`` is what runs on a second Python: every test, but few examples and cases of each;
+``long`` is what runs at night: as many examples as a test has time for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import pytest
+
+SHORT = os.environ.get("FXTRIO_TESTS") == "short"
+LONG = os.environ.get("FXTRIO_TESTS") == "long"
+FEW = 1
+"""So many parametrized cases of each test run in short, spread over all of them."""
+
+
+def amount(usual: int, *, short: int | None = None, long: int) -> int:
+    """Return how many examples a test shall try (count)."""
+    return long if LONG else short if SHORT and short is not None else usual
+
+
+def few_cases(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return `FEW` cases of each test function, and all of those marked ``each_python``."""
+    cases: dict[str, list[pytest.Item]] = {}
+    chosen: set[pytest.Item] = set()
+    for item in items:
+        if item.get_closest_marker("each_python"):
+            chosen.add(item)
+        else:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for its in cases.values():
+        chosen.update(its[:: -(-len(its) // FEW)])
+    return chosen
