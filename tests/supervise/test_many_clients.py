@@ -125,8 +125,8 @@ async def test_hostile_clients_are_gone_after_their_limits_and_cost_nobody_else(
                 assert (await running.get()).status == 200
             assert time.monotonic() - began < 10
             await running.wait_until(lambda: process.num_fds() <= files)
-            # 10 answers of 30 MB were under way; what the allocator keeps is far less.
-            assert process.memory_info().rss - memory < 100e6
+            # 10 answers of 30 MB were under way, and what the allocator keeps is less than that.
+            assert process.memory_info().rss - memory < 200e6
             assert "Traceback" not in running.log
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
