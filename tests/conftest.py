@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
 from hypothesis import HealthCheck, settings
 
 from fxtrio.supervise.options import count_cores
@@ -68,6 +70,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marks.setdefault(item.path, set()).update(mark.name for mark in item.iter_markers())
     places = in_turn({file: kind_of(file.parent.name, its) for file, its in marks.items()})
     items.sort(key=lambda item: places[item.path])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Install what Node runs before the first test that needs it: its output would say so."""
+    if any(item.get_closest_marker("node") for item in session.items):
+        trio.run(_install_tools)
+
+
+async def _install_tools() -> None:
+    # Heavy, and most runs of a few tests have none of these.
+    from fxtrio.compile.installation import tool, toolchain
+    from fxtrio.compile.toolchain import ToolchainFailed, ensure_installed
+    from fxtrio.node import NodeMissing
+    from fxtrio.types.compiler import PACKAGES
+
+    for wanted in (toolchain(), tool("prettier"), tool(*PACKAGES)):
+        with suppress(ToolchainFailed, NodeMissing):  # each of those tests says it better
+            await ensure_installed(wanted, print)
 
 
 @pytest.fixture(scope="session")

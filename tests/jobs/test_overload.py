@@ -253,8 +253,8 @@ async def test_a_clock_that_is_set_back_takes_delayed_jobs_along(
         before = two.now()
         ahead[0] = 0.0
         await until(lambda: one.statistics().done + two.statistics().done == 1)
-        assert two.now() < before - 3000
-        await until(lambda: one.now() < before - 3000)
+        # Whichever has done it has noticed; the other one does with its next beat.
+        await until(lambda: max(one.now(), two.now()) < before - 3000)
         assert sum(await rows(database, "crashes")) == 0
 
         # Enqueued by who had not noticed, or in a transaction that ends only now.
