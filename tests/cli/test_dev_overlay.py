@@ -172,7 +172,7 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
 def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
     browser: Browser, server: Server, project: Path
 ) -> None:
-    part = project / "components/note.jsx"
+    part, layout = project / "components/note.jsx", project / "pages/layout.fxl"
     part.write_text("export const Note = () => <b>first</b>;\n", "utf-8")
     page = open_home(browser, server)
     hydrated(page)
@@ -189,6 +189,9 @@ def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
         part.write_text("null.x;\nexport const Note = () => <b>wrong</b>;\n", "utf-8")
         expect(overlay.locator("p")).to_contain_text("Cannot read properties of null")
         expect(overlay.get_by_role("link")).to_have_text(f"{part}:1:6")
+        layout.write_text(layout.read_text("utf-8").replace("<code>", "!<code>"), "utf-8")
+        expect(page.locator("footer")).to_contain_text("!" * (number + 1) + "pages")
+        expect(overlay.get_by_role("link")).to_have_text(f"{part}:1:6")  # that put nothing right
         part.write_text(f"export const Note = () => <b>part {number}</b>;\n", "utf-8")
         expect(page.locator("h1")).to_have_text(f"Notes part {number}")
         expect(overlay).to_have_count(0)

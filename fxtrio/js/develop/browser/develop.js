@@ -113,22 +113,24 @@ function showMistakes(overlay, hot) {
   overlay.setStanding(standing.problems);
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
   hot.on('vite:beforeUpdate', () => overlay.clearThrown());
-  /** What modules have thrown that could not be loaded since. @type {Map<string, unknown>} */
-  const unloaded = new Map();
   hot.on(
     'vite:afterUpdate',
     (/** @type {{ updates: { acceptedPath: string }[] }} */ { updates }) => {
       overlay.clearThrown(); // data that has come meanwhile was shown by the code before
-      for (const { acceptedPath } of updates) unloaded.delete(acceptedPath);
-      for (const url of failedUpdate.urls.splice(0)) {
-        unloaded.set(url, failedUpdate.error);
+      const { error } = failedUpdate;
+      const urls = failedUpdate.urls.splice(0);
+      failedUpdate.error = null;
+      for (const { acceptedPath } of updates) overlay.loaded(acceptedPath);
+      for (const url of urls) {
+        if (error !== null) overlay.unloaded(url, error); // else its text could not be had
         hot.send('fx:unloaded', { url });
       }
-      // Updates of other modules put nothing right.
-      overlay.thrown(failedUpdate.error ?? [...unloaded.values()].at(-1));
-      failedUpdate.error = null;
+      if (urls.length === 0) overlay.thrown(error);
     },
   );
+  hot.on('vite:beforePrune', (/** @type {{ paths: string[] }} */ { paths }) => {
+    for (const url of paths) overlay.loaded(url);
+  });
   hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
   overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });
 }

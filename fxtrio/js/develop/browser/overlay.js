@@ -4,6 +4,7 @@ import { mismatchOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {Shown & { id?: number }} Thrown `id` is that of the question for its place */
 
 const NAME = 'fx-overlay';
 const BADGE = 'fx-badge';
@@ -11,8 +12,10 @@ const BADGE = 'fx-badge';
 export class Overlay {
   /** @type {Shown[]} what is wrong with files, until `fx dev` says otherwise */
   #standing = [];
-  /** @type {Shown | null} what has gone wrong on this page */
+  /** @type {Thrown | null} what has gone wrong on this page */
   #passing = null;
+  /** @type {Map<string, Thrown>} what modules have thrown that are not loaded since, by URL */
+  #unloaded = new Map();
   #isUnsure = false;
   /** Whether that is its data: only new data puts it right. */
   #isOfData = false;
@@ -59,7 +62,7 @@ export class Overlay {
 
   /** Whether something has gone wrong on this page, and nobody knows that it is right again. */
   get isPassing() {
-    return this.#passing !== null;
+    return this.#thrown().length > 0;
   }
 
   /** @param {Shown[]} problems */
@@ -110,18 +113,49 @@ export class Overlay {
    */
   thrown(thrown, info = {}) {
     if (thrown === null || thrown === undefined) return;
+    const { problem, stack } = this.#problemOf(thrown, info);
+    this.failed(problem);
+    this.ask(problem.id, stack);
+  }
+
+  /**
+   * An update of a module has thrown something, so that it could not be loaded. That stays wrong
+   * until the module itself is loaded: updates of others, and new data, put nothing right.
+   *
+   * @param {string} url
+   * @param {unknown} thrown
+   */
+  unloaded(url, thrown) {
+    const { problem, stack } = this.#problemOf(thrown);
+    this.#unloaded.set(url, problem);
+    this.#closed = '[]';
+    this.draw();
+    this.ask(problem.id, stack);
+  }
+
+  /**
+   * A module has been loaded, or nothing imports it any more.
+   *
+   * @param {string} url
+   */
+  loaded(url) {
+    if (this.#unloaded.delete(url)) this.draw();
+  }
+
+  /**
+   * @param {unknown} thrown
+   * @param {{ componentStack?: string }} [info]
+   */
+  #problemOf(thrown, info = {}) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const stack = `${error.stack ?? error.message}\n${info.componentStack ?? ''}`;
-    const place = { file: '', line: 0, column: 0 };
     this.#asked += 1;
-    const mismatch = mismatchOf(error.message);
-    if (mismatch === null) {
-      const title = 'An error in the browser';
-      this.failed({ title, message: error.message, ...place, frame: stack.trim() });
-    } else {
-      this.failed({ ...mismatch, ...place });
-    }
-    this.ask(this.#asked, stack);
+    const own = mismatchOf(error.message) ?? {
+      title: 'An error in the browser',
+      message: error.message,
+      frame: stack.trim(),
+    };
+    return { problem: { ...own, file: '', line: 0, column: 0, id: this.#asked }, stack };
   }
 
   /**
@@ -130,10 +164,16 @@ export class Overlay {
    * @param {Shown & { id: number, stack: string }} located
    */
   located({ id, file, line, column, frame, stack }) {
-    if (id !== this.#asked || this.#passing === null) return;
-    const rest = mismatchOf(stack) === null ? stack : this.#passing.frame;
-    const text = [frame, rest].filter(Boolean).join('\n\n');
-    this.failed({ ...this.#passing, file, line, column, frame: text });
+    const of = (/** @type {Thrown} */ problem) => {
+      const rest = mismatchOf(stack) === null ? stack : problem.frame;
+      const text = [frame, rest].filter(Boolean).join('\n\n');
+      return { ...problem, file, line, column, frame: text };
+    };
+    if (this.#passing?.id === id) this.failed(of(this.#passing));
+    for (const [url, problem] of this.#unloaded) {
+      if (problem.id === id) this.#unloaded.set(url, of(problem));
+    }
+    this.draw();
   }
 
   /**
@@ -160,7 +200,7 @@ export class Overlay {
   /**
    * Something has gone wrong on this page.
    *
-   * @param {Shown} problem
+   * @param {Thrown} problem
    * @param {{ isOfData?: boolean }} [options]
    */
   failed(problem, { isOfData = false } = {}) {
@@ -188,7 +228,7 @@ export class Overlay {
   }
 
   #thrown() {
-    return this.#passing === null ? [] : [this.#passing];
+    return this.#passing === null ? [...this.#unloaded.values()].slice(-1) : [this.#passing];
   }
 
   /** What has failed on this page. */
