@@ -6,7 +6,8 @@ The kinds are those of `KINDS`, all without any. Builds an application in a temp
 serves it with `fx serve`, and has so many clients leave its responses or messages unread. Prints
 the memory of the server process (RSS) before, at its highest and in the end, and the longest time
 in which another client got a small page. HTTP/2 clients give no window and ask 100 times on each
-of a fifth as many connections; of patient clients, which read what they can, there are a twentieth.
+of a fifth as many connections; of patient clients, which read what they can, there are a twentieth;
+and each of those that publish has two connections.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ LARGE, MIDDLE = 1_500_000, 100_000
 """Characters of a text that its page has twice, in the HTML and in the payload."""
 
 STREAMS = 100
+IN_A_ROOM = 20
 MESSAGES, MESSAGE = 60, 60_000
 PATIENCE = 30.0
 
@@ -128,17 +130,30 @@ async def http2(site: Site, number: int) -> None:
 
 
 async def websocket(site: Site, number: int) -> None:
-    """Join a room of its own twice: one reads nothing, the other one publishes and reads."""
-    silent, speaking = await site.connect(), await site.connect()
-    async with silent, speaking:
-        for stream in (silent, speaking):
-            await stream.send_all(upgrade(f"/rooms/{number}".encode()))
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_read_all, speaking)
-            for _ in range(MESSAGES):
-                await speaking.send_all(_message(MESSAGE))
-                await trio.sleep(0.5)
+    """Join a room of twenty and read nothing; each room has one more, who publishes and reads."""
+    room, place = divmod(number, IN_A_ROOM)
+    async with await site.connect() as silent:
+        await silent.send_all(upgrade(f"/rooms/{room}".encode()))
+        if place > 0:
             await trio.sleep_forever()
+        await _publish(site, room)
+
+
+async def publishing(site: Site, number: int) -> None:
+    """Join a room of one's own twice: one reads nothing, the other one publishes and reads."""
+    async with await site.connect() as silent:
+        await silent.send_all(upgrade(f"/rooms/{number}".encode()))
+        await _publish(site, number)
+
+
+async def _publish(site: Site, room: int) -> None:
+    async with await site.connect() as stream, trio.open_nursery() as nursery:
+        await stream.send_all(upgrade(f"/rooms/{room}".encode()))
+        nursery.start_soon(_read_all, stream)
+        for _ in range(MESSAGES):
+            await stream.send_all(_message(MESSAGE))
+            await trio.sleep(0.5)
+        await trio.sleep_forever()
 
 
 async def unfinished(site: Site, number: int) -> None:
@@ -166,6 +181,7 @@ KINDS: dict[str, Callable[[Site, int], Awaitable[None]]] = {
     "patient": patient,
     "http2": http2,
     "websocket": websocket,
+    "publishing": publishing,
     "unfinished": unfinished,
 }
 
