@@ -234,7 +234,7 @@ class Outbox:
         if self._room:
             self._room.unpark_all()
         frames, taken, size = self._frames, [], 0
-        while frames and size < batch:
+        while frames and (not taken or size + frames[0].size <= batch):
             frame = frames.popleft()
             self._pop(frame)
             taken.append(frame)

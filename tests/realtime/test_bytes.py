@@ -12,7 +12,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.errors import MessageTooLarge
 from fxtrio.realtime import channel
-from fxtrio.realtime.frames import encode_message
+from fxtrio.realtime.frames import Frame, encode_message
 from fxtrio.realtime.inbox import CAPACITY_BYTES, Inbox
 from fxtrio.realtime.outbox import CLOSE_TIMEOUT, Outbox
 from fxtrio.realtime.presence import Member
@@ -70,6 +70,31 @@ async def test_drop_oldest_keeps_an_outbox_within_its_bytes() -> None:
         assert outbox.unsent <= 22 * KILOBYTE
     assert outbox.dropped == 40
     outbox.close()
+
+
+class Batches(EventTransport):
+    """Notes how many bytes are sent at a time."""
+
+    batch = 50 * KILOBYTE
+    sizes: tuple[int, ...] = ()
+
+    async def send(self, frames: list[Frame]) -> None:
+        """Take frames, and send none."""
+        Batches.sizes += (sum(frame.size for frame in frames),)
+
+
+async def test_messages_are_sent_together_up_to_the_size_of_a_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What is joined for a client is one more copy, for each of a thousand that do not read.
+    monkeypatch.setattr(Batches, "sizes", ())
+    transport = Batches(Client(make_app()).ws)
+    outbox = Outbox(Member(), transport, 256, "close", lambda: None)
+    for size in (20, 20, 40, 90, 10):
+        outbox.deliver("*" * size * KILOBYTE)
+    outbox.finish()
+    await outbox.run()
+    assert Batches.sizes == tuple(size * KILOBYTE for size in (40, 40, 90, 10))
 
 
 async def test_a_full_process_closes_those_who_read_nothing_and_no_others(
