@@ -218,13 +218,14 @@ def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
 
 def dump_manifest(manifest: Manifest) -> bytes:
     """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
-    # Heavy, and what serves does not need it.
-    import cattrs
-
-    converter = cattrs.Converter(omit_if_default=True)
-    raw = {**converter.unstructure(manifest), "version": manifest.version}
+    raw = {**attrs.asdict(manifest, filter=_is_not_default), "version": manifest.version}
     text = json.dumps(raw, indent=1, sort_keys=True)
     return text.encode() + b"\n"
+
+
+def _is_not_default(field: attrs.Attribute[Any], value: Any) -> bool:
+    factory = getattr(field.default, "factory", None)
+    return bool(value != (field.default if factory is None else factory()))
 
 
 def load_manifest(build: Path) -> Manifest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,14 +15,17 @@ from fxtrio.jobs.store import JobStore
 if TYPE_CHECKING:
     from fxtrio.db import Database
 
-_FOREIGN = frozenset({"site-packages", "dist-packages", ".venv", "venv", "node_modules"})
+_FOREIGN = tuple(
+    f"{os.sep}{name}{os.sep}"
+    for name in ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
+)
 
 
 def make_job_runner(
     settings: JobsConfig, root: Path, database: Database | None
 ) -> JobRunner | None:
     """Return what runs the jobs of the project in ``root``; None without jobs or a database."""
-    found = find_jobs(root)
+    found = {} if database is None else find_jobs(root)
     if database is None or not found:
         return None
     return JobRunner(
@@ -38,8 +42,7 @@ def find_jobs(root: Path) -> dict[str, Job[Any]]:
     """Return the jobs in the imported modules of the project in ``root``, by name."""
     found: dict[str, Job[Any]] = {}
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if not file or not Path(file).is_relative_to(root) or _FOREIGN & set(Path(file).parts):
+        if not _is_of_project(getattr(module, "__file__", None), root):
             continue
         for value in list(vars(module).values()):
             # Of its class a proxy may say that there is no request.
@@ -47,3 +50,16 @@ def find_jobs(root: Path) -> dict[str, Job[Any]]:
                 job = cast("Job[Any]", value)
                 found[job.name] = job
     return found
+
+
+def _is_of_project(file: object, root: Path) -> bool:
+    """Return whether a module's ``__file__`` is below ``root``, and of no installed package.
+
+    There may be thousands of modules, and a `Path` takes long: texts rule out nearly all.
+    """
+    return (
+        isinstance(file, str)
+        and root.name in file
+        and not any(folder in file for folder in _FOREIGN)
+        and Path(file).is_relative_to(root)
+    )

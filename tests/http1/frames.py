@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import struct
+import zlib
 
 import attrs
 import trio
@@ -13,6 +14,15 @@ from .support import PATIENCE, Client, Server
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 KEY = base64.b64encode(b"sixteen bytes ok")
+TAIL = b"\x00\x00\xff\xff"
+"""What each message of permessage-deflate ends with, and is sent without."""
+
+
+def bomb(size: int) -> bytes:
+    """Return so many zeros (bytes, a multiple of a million), packed without making them all."""
+    packer = zlib.compressobj(wbits=-15)
+    million = packer.compress(bytes(1_000_000)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return (million * (size // 1_000_000)).removesuffix(TAIL)
 
 
 def frame(

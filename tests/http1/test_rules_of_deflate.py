@@ -15,8 +15,10 @@ from .frames import (
     CONT,
     PING,
     PONG,
+    TAIL,
     TEXT,
     WebSocket,
+    bomb,
     close_frame,
     frame,
     upgrade,
@@ -25,7 +27,6 @@ from .support import Server, open_server
 from .websocket_apps import echo
 
 LIMITS = ServerLimits(websocket_compression=True, websocket_message=300_000)
-TAIL = b"\x00\x00\xff\xff"
 PLAIN = "permessage-deflate"
 
 OFFERS: dict[str, tuple[str, str | None]] = {
@@ -230,13 +231,13 @@ FRAMES: dict[str, tuple[list[bytes], list[tuple[int, bytes]]]] = {
         [(CLOSE, b"\x03\xea")],
     ),
     "8 a bomb in one frame": (
-        [frame(BINARY, pack(b"\0" * 30_000_000), rsv=4)],
+        [frame(BINARY, bomb(30_000_000), rsv=4)],
         [(CLOSE, b"\x03\xf1")],
     ),
     "8 a bomb in fragments": (
         [
             frame(BINARY, b"", rsv=4, fin=False),
-            *(frame(CONT, pack(b"\0" * 30_000_000)[:20_000], fin=False), frame(CONT, b"")),
+            *(frame(CONT, bomb(30_000_000)[:20_000], fin=False), frame(CONT, b"")),
         ],
         [(CLOSE, b"\x03\xf1")],
     ),

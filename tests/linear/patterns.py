@@ -44,6 +44,14 @@ STAND_INS: dict[str, dict[str, Any]] = {
 """Values for the local variables that patterns are made of, by file."""
 
 
+FILES = tuple(
+    file.relative_to(PACKAGE).as_posix()
+    for file in sorted(PACKAGE.rglob("*.py"))
+    if re.search(r"\bre\.", file.read_text("utf-8"))
+)
+"""The files of the package that may have patterns."""
+
+
 @attrs.frozen
 class Pattern:
     """One regular expression, and in which ways it is tried."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 import attrs
@@ -17,16 +17,25 @@ import pytest
 from .ambiguity import Automaton, Pump
 from .backtracking import Engine, TooManySteps
 from .callers import CALLERS
-from .patterns import Mode, Pattern, patterns
+from .patterns import FILES, Mode, Pattern, patterns
 from .program import Program, compile_program
 
-PATTERNS = {pattern.place: pattern for pattern in patterns()}
 FEW, TIMES = 16, 4
 """Repetitions of a word, and how many times as many come then."""
 
 SUSPECT, GROWTH = 4.4, 6
 """Linear steps grow 4 times, quadratic ones 16 times when there is little else to do: what
 grows somewhat more is repeated once more as often."""
+
+
+@cache
+def by_place() -> Mapping[str, Pattern]:
+    """Return all patterns: found once the first test runs, and not wherever tests are collected."""
+    return {pattern.place: pattern for pattern in patterns()}
+
+
+def patterns_of(file: str) -> list[Pattern]:
+    return [one for place, one in by_place().items() if place.partition(":")[0] == file]
 
 
 def costly(pattern: Pattern) -> Pump | None:
@@ -84,18 +93,31 @@ _ONCE = ("match", "fullmatch")
 TRUSTED = {place: mode for (mode, _), places in CALLERS.items() for place in places}
 
 
-@pytest.mark.parametrize("place", PATTERNS)
-def test_no_pattern_looks_at_a_character_again_and_again(place: str) -> None:
-    pattern = PATTERNS[place]
-    if place in TRUSTED:
-        assert costly(pattern) is not None, "it is linear wherever it is tried: no need to trust"
-        pattern = attrs.evolve(pattern, modes=frozenset({TRUSTED[place]}))
+def mistake(pattern: Pattern) -> str | None:
+    """Return what is wrong with a pattern of the package."""
+    if pattern.place in TRUSTED:
+        if costly(pattern) is None:
+            return "it is linear wherever it is tried: no need to trust"
+        pattern = attrs.evolve(pattern, modes=frozenset({TRUSTED[pattern.place]}))
     found = costly(pattern)
-    assert found is None, "use possessive quantifiers, or say in CALLERS where it is tried"
+    if found is None:
+        return None
+    return f"use possessive quantifiers, or say in CALLERS where it is tried: {found}"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_pattern_looks_at_a_character_again_and_again(file: str) -> None:
+    wrong = {one.place: mistake(one) for one in patterns_of(file)}
+    assert {place: said for place, said in wrong.items() if said} == {}
+
+
+def test_all_patterns_are_of_a_file_that_is_tested() -> None:
+    assert len(by_place()) > 100
+    assert {place.partition(":")[0] for place in by_place()} <= {*FILES}
 
 
 def test_patterns_that_callers_are_trusted_with_are_there() -> None:
-    assert sorted(TRUSTED.keys() - PATTERNS.keys()) == []
+    assert sorted(TRUSTED.keys() - by_place().keys()) == []
 
 
 @pytest.mark.parametrize(
@@ -140,14 +162,14 @@ def texts(pattern: Pattern, dice: random.Random) -> Iterator[str]:
         yield automaton.wander(dice, dice.randint(0, 30))
 
 
-@pytest.mark.parametrize("place", PATTERNS)
-def test_steps_are_counted_where_python_goes(place: str) -> None:
-    pattern = PATTERNS[place]
-    compiled = re.compile(pattern.text, pattern.flags)
-    program, _ = read(pattern.text, pattern.flags, False, True)
-    engine = Engine(program)
-    for text in texts(pattern, random.Random(place)):
-        said = text.encode("latin-1", "replace") if isinstance(pattern.text, bytes) else text
-        found = compiled.match(said)  # type: ignore[arg-type]  # both are text or both bytes
-        engine.begin(said.decode("latin-1") if isinstance(said, bytes) else said)
-        assert engine.match(0) == (found and found.end()), text
+@pytest.mark.parametrize("file", FILES)
+def test_steps_are_counted_where_python_goes(file: str) -> None:
+    for pattern in patterns_of(file):
+        compiled = re.compile(pattern.text, pattern.flags)
+        program, _ = read(pattern.text, pattern.flags, False, True)
+        engine = Engine(program)
+        for text in texts(pattern, random.Random(pattern.place)):
+            said = text.encode("latin-1", "replace") if isinstance(pattern.text, bytes) else text
+            found = compiled.match(said)  # type: ignore[arg-type]  # both are text or both bytes
+            engine.begin(said.decode("latin-1") if isinstance(said, bytes) else said)
+            assert engine.match(0) == (found and found.end()), (pattern.place, text)

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -59,6 +60,7 @@ def imports_of(file: Path) -> set[str]:
     return found - sys.stdlib_module_names - {"fx", "fxtrio"} - ONLY_OF_SOME_PYTHONS
 
 
+@cache
 def imported() -> list[tuple[str, str]]:
     """Return each file of the packages with each distribution that it imports."""
     homes = packages_distributions()
@@ -72,13 +74,10 @@ def imported() -> list[tuple[str, str]]:
     ]
 
 
-IMPORTED = imported()
-
-
 def test_every_import_is_declared_in_the_core_or_in_the_extra_of_its_place() -> None:
     undeclared = [
         (path, name)
-        for path, name in IMPORTED
+        for path, name in imported()
         if name not in CORE
         and not path.startswith(OPTIONAL.get(name, "nowhere"))
         and not any(
@@ -93,7 +92,7 @@ def test_everything_that_is_declared_is_imported(extra: str) -> None:
     if extra == "dev":
         return
     wanted = OF_EXTRA[extra] if extra else CORE
-    used = {name for _, name in IMPORTED} | {normal(name) for name in IMPORTED_AS}
+    used = {name for _, name in imported()} | {normal(name) for name in IMPORTED_AS}
     assert wanted - used - NOT_IMPORTED == set()
 
 
