@@ -233,7 +233,8 @@ class Outbox:
         self._taken_at = trio.current_time()
         if self._room:
             self._room.unpark_all()
-        frames, taken, size = self._frames, [], 0
+        frames, size = self._frames, 0
+        taken: list[Frame] = []
         while frames and (not taken or size + frames[0].size <= batch):
             frame = frames.popleft()
             self._pop(frame)
