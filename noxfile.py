@@ -70,9 +70,10 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def days(session: nox.Session) -> None:
-    """Break a project and its processes in some sixty ways below one `fx dev`."""
+    """Break a project in some sixty ways below one `fx dev`, and give it the first of each kind."""
     session.install("-e", ".[dev]")
-    session.run("pytest", "tests/cli/test_dev_days.py", env={"FXTRIO_DAYS": "all"})
+    files = ("tests/cli/test_dev_days.py", "tests/cli/test_dev_firsts.py")
+    session.run("pytest", *files, env={"FXTRIO_DAYS": "all"})
 
 
 @nox.session

@@ -52,16 +52,16 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     # All addresses of the machine are none that a browser can ask for.
     named = "localhost" if host in ("0.0.0.0", "::") else shown
-    name = find_app(root, app)
+    find = partial(find_app, root, app)
     with open_listener(shown, port) as socket, TemporaryDirectory(prefix="fx-dev-") as sockets:
-        server = Server(root=root, app=name, host=named, vite=Path(sockets), socket=socket)
+        server = Server(root=root, app=find(), host=named, vite=Path(sockets), socket=socket)
         bound = socket.getsockname()[1]
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
         with starting_ahead(server, config) as ahead:
             url = f"http://{named}:{bound}{config.base_url}/"
             # At once: whoever asks now is answered when there is an answer.
             click.echo("\n".join(filter(None, (taken, f"fx dev: {url}"))))
-            _develop(server, ahead, url, variables)
+            _develop(server, ahead, url, variables, find)
 
 
 def _interrupt_by(*signals: int) -> None:
@@ -74,7 +74,9 @@ def _interrupt_by(*signals: int) -> None:
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
-def _develop(server: Server, ahead: Ahead, url: str, variables: dict[str, str]) -> None:
+def _develop(
+    server: Server, ahead: Ahead, url: str, variables: dict[str, str], find: Callable[[], str]
+) -> None:
     """Follow the project until it is interrupted."""
     gc.disable()  # what imports make stays
     # Heavy, and other processes have been started meanwhile.
@@ -93,7 +95,9 @@ def _develop(server: Server, ahead: Ahead, url: str, variables: dict[str, str]) 
     if typing:
         terminal.line(HINT)
     watch = partial(run_watch, warn=terminal.warn)
-    development = partial(Loop, server=server, report=terminal, ahead=ahead, watch=watch)
+    development = partial(
+        Loop, server=server, report=terminal, ahead=ahead, watch=watch, find_app=find
+    )
     workshop = partial(
         Workshop,
         root=server.root,

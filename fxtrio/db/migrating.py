@@ -75,19 +75,21 @@ async def migrate(
     *,
     lock_timeout: float = LOCK_TIMEOUT,
     begins: Callable[[Migration], None] = lambda migration: None,
+    written: bool = False,
 ) -> list[Migration]:
     """Run what has not been run, and return it.
 
     Each file is a transaction, unless it says that it is none, and the record of it is a part of
     that: it is kept as a whole or not at all, and whoever comes second finds it done. A statement
     waits ``lock_timeout`` seconds for a lock (PostgreSQL). ``begins`` is called before each file.
-    Raises MigrationsInvalid before anything is run, and MigrationFailed.
+    With ``written`` the last files wait for as long as they have no statement: they are still
+    to be written. Raises MigrationsInvalid before anything is run, and MigrationFailed.
     """
     done: list[Migration] = []
-    if await _pending(database, root):
+    if await _pending(database, root, written):
         await _prepare(database)
-    while await _pending(database, root):
-        ran = await _run_next(database, root, lock_timeout, begins)
+    while await _pending(database, root, written):
+        ran = await _run_next(database, root, lock_timeout, begins, written)
         if isinstance(ran, Migration):
             done.append(ran)
         elif ran == "locked":
@@ -95,11 +97,14 @@ async def migrate(
     return done
 
 
-async def _pending(database: Database, root: Path) -> tuple[Migration, ...]:
+async def _pending(database: Database, root: Path, written: bool) -> tuple[Migration, ...]:
     compared = await compare_database(database, root)
     if compared.problems:
         raise MigrationsInvalid(compared.problems)
-    return compared.pending
+    pending = compared.pending
+    while written and pending and pending[-1].is_empty:
+        pending = pending[:-1]
+    return pending
 
 
 async def _prepare(database: Database) -> None:
@@ -113,13 +118,17 @@ async def _prepare(database: Database) -> None:
 
 
 async def _run_next(
-    database: Database, root: Path, lock_timeout: float, begins: Callable[[Migration], None]
+    database: Database,
+    root: Path,
+    lock_timeout: float,
+    begins: Callable[[Migration], None],
+    written: bool,
 ) -> Migration | Literal["locked", "nothing"]:
     """Run one migration, unless another process migrates."""
     async with database.transaction(isolation="read committed"):
         if not await _lock(database):
             return "locked"
-        waiting = await _pending(database, root)
+        waiting = await _pending(database, root, written)
         if not waiting:
             return "nothing"
         migration = waiting[0]
@@ -226,7 +235,8 @@ async def open_app_database(
         return
     async with open_database(settings, root, development=development) as database:
         if development or settings.migrate == "run":
-            await migrate(database, root, lock_timeout=settings.migration_lock_timeout)
+            timeout = settings.migration_lock_timeout
+            await migrate(database, root, lock_timeout=timeout, written=development)
         else:
             await require_migrated(database, root)
         async with trio.open_nursery() as nursery:

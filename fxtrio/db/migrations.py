@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from fxtrio.db.faults import DatabaseError
-from fxtrio.db.scripts import Head, head_of, transaction_control
+from fxtrio.db.scripts import Head, head_of, statements_of, transaction_control
 
 FOLDER = "migrations"
 ENGINES = ("sqlite", "postgresql")
@@ -87,6 +87,11 @@ class Migration:
     def head(self) -> Head:
         """Return what its first lines say."""
         return head_of(self.text)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether it has no statement, as one that has just been made."""
+        return not statements_of(self.text)
 
     @property
     def checksum(self) -> str:

@@ -81,8 +81,8 @@ class Job(Generic[P]):
         """
         app = current_app()
         runner = None if app is None else app.jobs
-        if runner is None:
-            raise JobsNotRunning(self.name, None if app is not None else why_no_app())
+        if app is None or runner is None:
+            raise JobsNotRunning(self.name, _why_none(app))
         runner.jobs[self.name] = self  # its module may have been imported late, or again
         now = runner.now()
         row = self.row(args, kwargs, now=now, delay=delay, priority=priority)
@@ -148,6 +148,18 @@ class Job(Generic[P]):
                 raise JobKeyInvalid(self.name, key)
             return key
         return json.dumps([args, kwargs], sort_keys=True) if self.unique else None
+
+
+def _why_none(app: Any) -> str:
+    """Return why ``app``, None where none runs, has nothing that runs jobs."""
+    if app is None:
+        return why_no_app()
+    if app.database is None:
+        return "jobs are kept in the database, and this app has none. Set 'database.url'"
+    return (
+        "the app began without any job, so nothing runs them. Import the module of this one "
+        "at the top of a page, an endpoint or a hook, and start the app again"
+    )
 
 
 def checked_priority(priority: int) -> int:

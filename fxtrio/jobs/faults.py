@@ -12,13 +12,8 @@ class JobError(FxtrioError):
 class JobsNotRunning(JobError):
     """A job is enqueued where no app with a database runs."""
 
-    def __init__(self, name: str, no_app: str | None = None) -> None:
-        """``no_app`` is why no running app was found, if none was."""
-        cause = (
-            "this app runs no durable jobs. Set 'database.url', and import the module of the job "
-            "in a page, an endpoint or a hook"
-        )
-        super().__init__(f"{name}.enqueue: {no_app or cause}.")
+    def __init__(self, name: str, cause: str) -> None:
+        super().__init__(f"{name}.enqueue: {cause}.")
 
 
 class JobArgumentsInvalid(JobError, TypeError):

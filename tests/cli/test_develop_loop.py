@@ -127,7 +127,7 @@ class Project:
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         if self.renews:
-            return Applied(restart="packages have changed", renews=True)
+            return Applied(restart="packages have changed")
         if not any(file.endswith(".py") for file in changes.files):
             used = any(file.endswith(".css") for file in changes.files)
             if not used:

@@ -75,6 +75,22 @@ async def test_one_that_fails_is_undone_and_those_before_it_are_kept(
     assert len(await migrate(db, tmp_path)) == 1
 
 
+async def test_in_development_files_that_are_still_to_be_written_wait(
+    db: Database, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, FILES)
+    for name in ("nothing here", "more books", "later"):
+        new_migration(tmp_path, name)
+    write_tree(tmp_path, {"migrations/0004_more_books.sql": MORE.replace("2", "3")})
+
+    done = [one.file for one in await migrate(db, tmp_path, written=True)]
+
+    assert done[2:] == ["0003_nothing_here.sql", "0004_more_books.sql"]
+    write_tree(tmp_path, {"migrations/0005_later.sql": MORE.replace("2", "4")})
+    done = [one.file for one in await migrate(db, tmp_path, written=True)]
+    assert done == ["0005_later.sql"]
+
+
 async def test_what_has_changed_or_gone_is_named_before_anything_runs(
     db: Database, tmp_path: Path
 ) -> None:

@@ -96,9 +96,17 @@ def served(project: Path, *options: str, env: dict[str, str] | None = None) -> I
 
 @contextmanager
 def serving(
-    command: Sequence[str], project: Path, port: int, *, env: dict[str, str] | None = None
+    command: Sequence[str],
+    project: Path,
+    port: int,
+    *,
+    env: dict[str, str] | None = None,
+    ready: int = 200,
 ) -> Iterator[Server]:
-    """Run a server command until the block ends; it must answer on ``port`` within a minute."""
+    """Run a server command until the block ends; it must answer on ``port`` within a minute.
+
+    ``ready`` is the status of `/readyz` then.
+    """
     log = project / f"server-{port}.log"
     key = {"FX_SECRET_KEY": "a key for tests that is long enough"}
     with log.open("wb") as file:
@@ -112,7 +120,7 @@ def serving(
         )
     server = Server(f"http://127.0.0.1:{port}", process, log)
     try:
-        _wait_until_ready(server)
+        _wait_until_ready(server, ready)
         yield server
     finally:
         if process.poll() is None:
@@ -120,14 +128,18 @@ def serving(
             process.wait(10)
 
 
-def _wait_until_ready(server: Server) -> None:
+def _wait_until_ready(server: Server, status: int) -> None:
     give_up = time.monotonic() + 60
     while time.monotonic() < give_up:
         assert server.process.poll() is None, server.output()
         try:
             with urllib.request.urlopen(server.url + "/readyz", timeout=2) as response:
-                if response.status == 200:
+                if response.status == status:
                     return
+        except urllib.error.HTTPError as error:
+            if error.code == status:
+                return
+            _pause()
         except (OSError, urllib.error.URLError):
             server.process.poll()
             _pause()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,35 @@ async def test_without_workers_they_wait(root: Path, autojump_clock: MockClock) 
         await client.action("/", "ask", {"text": "yes"})
         await trio.sleep(120)
         assert await db.value("select state from fx_jobs") == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("database", "why"),
+    [
+        ('{"url": "sqlite:///data/app.db"}', "began without any job, .*Import the module"),
+        ("{}", "Set 'database.url'"),
+    ],
+    ids=["late", "no database"],
+)
+async def test_what_keeps_a_job_from_being_enqueued_is_told(
+    tmp_path: Path, database: str, why: str
+) -> None:
+    files = {
+        "pages/index.fxl": page("""
+            from fx.jobs import JobsNotRunning
+
+            @action
+            async def ask(request):
+                from late_jobs import send
+
+                try:
+                    await send.enqueue()
+                except JobsNotRunning as error:
+                    return {"said": str(error)}
+            """),
+        "late_jobs.py": "from fx.jobs import job\n\n\n@job()\nasync def send(): ...\n",
+        "fx.config.json": f'{{"database": {database}}}',
+    }
+    async with open_app(write_tree(tmp_path, files)) as client:
+        answer = await client.action("/", "ask", {})
+        assert re.search(why, answer.data["said"])

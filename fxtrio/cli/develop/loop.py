@@ -59,7 +59,10 @@ _RETRY = 1.0
 
 @attrs.frozen
 class _Renewal:
-    """The project is to be prepared while nothing is served."""
+    """The project is to be prepared while nothing is served.
+
+    Node may start anew, and pages that it tells of new code would ask the process of the old one.
+    """
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +78,11 @@ class Loop:
     watch: Callable[[Path, PendingChanges], Awaitable[None]] = run_watch
     restart: trio.MemoryReceiveChannel[None] | None = None
     """Gives something whenever the developer asks for another process."""
+
+    find_app: Callable[[], str] = attrs.field(
+        default=attrs.Factory(lambda self: lambda: self.server.app, takes_self=True)
+    )
+    """Returns `Server.app` as it is now: files of apps come and go."""
 
     async def run(self) -> None:
         """Serve the project and follow its changes until cancelled."""
@@ -94,12 +102,13 @@ class Loop:
         errors: list[BaseException] = []
         found: Failure | _Renewal | None = None
         shown = ""
+        server = attrs.evolve(self.server, app=self.find_app())
         try:
-            async with self._serve(failure) as served:
+            async with self._serve(server, failure) as served:
                 async with trio.open_nursery() as nursery:
                     if failure is None:
                         nursery.start_soon(self._tell_start, served)
-                    found = await self._follow(pending, served, failure)
+                    found = await self._follow(pending, served, server.app, failure)
                     shown = "\n".join(served.lines)
                     nursery.cancel_scope.cancel("something else is to be served")
         except* OSError as group:  # no room for a process, or for files
@@ -108,7 +117,7 @@ class Loop:
             self._failed(errors, "")
             await trio.sleep(_RETRY)
             return await self._prepare()
-        # Outside of the block: what serves would complain that Node is gone.
+        # Outside of the block: browsers wait for whatever serves next.
         return await self._prepare(shown) if isinstance(found, _Renewal) else found
 
     async def _tell_start(self, served: Served) -> None:
@@ -117,31 +126,39 @@ class Loop:
         if served.serves:
             self.report.started(trio.current_time() - started)
 
-    def _serve(self, failure: Failure | None) -> AbstractAsyncContextManager[Served]:
+    def _serve(
+        self, server: Server, failure: Failure | None
+    ) -> AbstractAsyncContextManager[Served]:
         if failure is None:
-            return open_child(self.server, self.ahead, self.report.line)
+            return open_child(server, self.ahead, self.report.line)
         # Heavy, and mostly not needed.
         from fxtrio.cli.develop.overlay import open_overlay
 
-        root, host = self.server.root, self.server.host
+        root, host = server.root, server.host
         settings = _settings(root)
-        return open_overlay(self.server.socket, failure, root=root, settings=settings, host=host)
+        return open_overlay(server.socket, failure, root=root, settings=settings, host=host)
 
     async def _follow(
-        self, pending: PendingChanges, served: Served, failure: Failure | None
+        self, pending: PendingChanges, served: Served, app: str, failure: Failure | None
     ) -> Failure | _Renewal | None:
-        """Follow changes until something else is to be served; return the failure to show."""
+        """Follow changes of ``app`` until something else is to be served.
+
+        Return the failure to show.
+        """
         while True:
             changes = await _next(pending, served)
             if changes is None:
                 stopped = served.failure or Failure("The app has stopped", "")
                 self.report.failed(attrs.evolve(stopped, details=""))
                 return stopped
-            if failure is not None or not changes.files:
+            other_app = self.find_app() != app
+            if failure is not None or not changes.files or other_app:
                 if changes.files:
                     self.report.changed(changes.files)
+                if failure is None and other_app:
+                    self.report.applied(Applied(restart=_shown_app(app, self.find_app())), 0.0)
                 self.project.miss(changes)
-                return await self._prepare("\n".join(served.lines))
+                return _Renewal()
             started = trio.current_time()
             applied: Applied | None = None
             errors: list[BaseException] = []
@@ -158,10 +175,8 @@ class Loop:
                 continue
             if applied.used:
                 self.report.applied(applied, trio.current_time() - started)
-            if applied.renews:
-                return _Renewal()
             if applied.restart:
-                return await self._prepare("\n".join(served.lines))
+                return _Renewal()
 
     async def _prepare(self, shown: str = "") -> Failure | None:
         """Compile the project; return the failure to show, or None.
@@ -207,6 +222,11 @@ async def _ask_for_restarts(
 ) -> None:
     async for _ in asked:
         pending.add(Changes(()))
+
+
+def _shown_app(before: str, now: str) -> str:
+    """Return why another app is served than ``before``; "" stands for the one of fxtrio."""
+    return f"the app is {now} now" if now else f"there is no {before} any more"
 
 
 def _settings(root: Path) -> Config:

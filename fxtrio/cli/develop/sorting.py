@@ -11,8 +11,15 @@ import attrs
 from fxtrio.cli.develop.ignored import BUILT, INSTALLED
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import CONFIG_FILE, Config
+from fxtrio.db.migrations import FOLDER as MIGRATIONS
 
-_PACKAGES = frozenset({"package.json", "tsconfig.json", "jsconfig.json", *INSTALLED})
+_POSTCSS = ("js", "cjs", "mjs", "ts", "cts", "mts")
+_PACKAGES = frozenset(
+    {"package.json", "tsconfig.json", "jsconfig.json", *INSTALLED}
+    | {f"postcss.config.{kind}" for kind in _POSTCSS}
+)
+"""What Node reads once."""
+
 _ROUTED = frozenset({".fxl", ".py", ".md"})
 
 
@@ -34,6 +41,9 @@ class Sorted:
 
     settings: tuple[str, ...] = ()
     """Everything starts anew."""
+
+    migrations: tuple[str, ...] = ()
+    """The server process starts anew, since the start runs them."""
 
     packages: tuple[str, ...] = ()
     """Node starts anew."""
@@ -69,6 +79,8 @@ def sort_changes(
         routed = path.suffix in _ROUTED or (root / file).is_dir() or not (path.suffix or exists)
         if file in (CONFIG_FILE, BUILT) or file.startswith(".env"):
             group = "settings"
+        elif path.parent.name == MIGRATIONS and path.suffix == ".sql" and len(path.parts) == 2:
+            group = "migrations"
         elif file in _PACKAGES:
             group = "packages"
         elif inside and routed and exists != (file in known):

@@ -58,9 +58,6 @@ class Applied:
     restart: str = ""
     """Why the process that serves must be started anew; "" when it need not."""
 
-    renews: bool = False
-    """Whether Node may start anew, too: nothing can be served meanwhile."""
-
     problems: tuple[str, ...] = ()
     """What is wrong, for the terminal."""
 
@@ -116,6 +113,9 @@ class Workshop:
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
+    _untold: Callable[[], Awaitable[_Told]] | None = None
+    """Tells Node what was taken over already, when nothing of before is served any more."""
+
     _missed: set[str] = attrs.field(factory=set)
     """Files that have changed and of which Node has not been told: everything starts anew."""
     _told: ToldOnce = attrs.field(
@@ -158,6 +158,9 @@ class Workshop:
         before = self._by_source()
         await trio.to_thread.run_sync(self._write_all, project)
         await self._take(project, replan=True)
+        if self._untold is not None:
+            tell, self._untold = self._untold, None
+            await tell()
         if before:
             await self._catch_up(before)
         await self._tell_problems()
@@ -177,7 +180,10 @@ class Workshop:
             settings = found.packages
         if settings:
             self.miss(changes)
-            return Applied(restart=f"{settings[0]} has changed", renews=True)
+            return Applied(restart=f"{settings[0]} has changed")
+        if found.migrations and self.config.database.url:
+            self.miss(changes)
+            return Applied(restart=f"{found.migrations[0]} is to be run")
         if found.structure:
             return await self._restructure(found, swap)
         known = self._by_source()
@@ -241,7 +247,7 @@ class Workshop:
             self._described.look_later(self.root, self.config, self.nursery, self.report)
             swapped = await self._swap(swap, facts, found.modules)
             if swapped.restart:
-                await self._tell(found, changed, known, gone, None)
+                self._untold = partial(self._tell, found, changed, known, gone, None)
                 return Applied(restart=swapped.restart)
         sources = (*swapped.sources, *facts)
         failed = (swapped.failed,) if swapped.failed else ()

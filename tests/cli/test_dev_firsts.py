@@ -1,0 +1,92 @@
+"""The first of its kind needs no restart by hand: `tests/cli/firsts.py` has the list."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.cli.firsts import ALWAYS, DATABASE, FIRSTS, HOME, First
+from tests.cli.in_browser import hydrated, wait_for
+from tests.e2e.support import Server, fx, serving, visit
+from tests.ports import free_port
+from tests.trees import write_tree
+
+pytestmark = pytest.mark.browser
+
+NAMES = sorted(FIRSTS) if os.environ.get("FXTRIO_DAYS") == "all" else ALWAYS
+
+
+@pytest.fixture(params=NAMES)
+def first(request: pytest.FixtureRequest) -> First:
+    return FIRSTS[request.param]
+
+
+@pytest.fixture
+def project(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    before = {"pages/index.fxl": HOME}
+    if "first" in request.fixturenames:
+        before |= request.getfixturevalue("first").before
+    return write_tree(tmp_path / "bare", before)
+
+
+def wait_for_text(server: Server, text: str) -> None:
+    """Wait until the home page has it, whoever serves meanwhile."""
+    give_up = time.monotonic() + 60
+    while text not in httpx.get(server.url, timeout=60).text:
+        assert time.monotonic() < give_up, server.output()
+
+
+def test_the_first_of_its_kind_is_there_without_a_restart_by_hand(
+    browser: Browser, server: Server, project: Path, first: First
+) -> None:
+    page = visit(browser).page
+    page.goto(server.url + first.path)
+    if first.path == "/" and "pages/index.fxl" not in first.before:
+        expect(page.locator("h1")).to_have_text("Bare")
+        hydrated(page)
+
+    write_tree(project, first.files)
+    if first.shows:
+        expect(page.locator("body")).to_contain_text(first.shows)
+        expect(page.locator("fx-overlay")).to_have_count(0)
+    give_up = time.monotonic() + 60
+    while first.then is not None and not first.then(server, page):
+        assert time.monotonic() < give_up, server.output()
+
+    for name in first.files:  # and the last of its kind goes
+        shutil.rmtree(project / Path(name).parts[0], ignore_errors=True)
+        (project / name).unlink(missing_ok=True)
+    write_tree(project, {"pages/index.fxl": HOME.replace("Bare", "Bare again")})
+    if first.path == "/":
+        expect(page.locator("h1")).to_have_text("Bare again")
+    wait_for_text(server, "Bare again")
+    page.context.close()
+    assert server.process.poll() is None
+
+
+def test_a_migration_is_run_when_it_is_written_and_not_when_it_is_begun(
+    server: Server, project: Path
+) -> None:
+    write_tree(project, DATABASE)
+    wait_for(server, "fx.config.json has changed")
+    fx("db", "new", "words", cwd=project)
+    wait_for(server, "migrations/0001_words.sql is to be run")
+    wait_for(server, "started in", 3)
+    write_tree(project, FIRSTS["migration"].files)
+    wait_for_text(server, "a migration")
+
+
+def test_a_project_may_begin_with_nothing(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
+    with serving(command, tmp_path, port, ready=500) as server:
+        assert "fx init NAME" in server.output()
+        write_tree(tmp_path, {"pages/index.fxl": HOME})
+        wait_for_text(server, "Bare")
