@@ -80,6 +80,7 @@ class Link:
         self._lag = trio.Event()
         self._nudged = trio.Event()
         self._changes = trio.lowlevel.ParkingLot()
+        self._waiting: set[trio.CancelScope] = set()
 
     @property
     def connected(self) -> bool:
@@ -100,7 +101,7 @@ class Link:
                 ):
                     for track in self._tracks.values():
                         track.seen = START
-                    nursery.start_soon(connection.run, self._take)
+                    nursery.start_soon(self._listen, connection)
                     await self._on_connect()
                     self._connection = connection
                     self._changes.unpark_all()
@@ -158,10 +159,18 @@ class Link:
             except self._backend.unreachable:
                 log.debug("The connection broke before %r was unsubscribed", name)
 
+    async def _listen(self, connection: StoreConnection) -> None:
+        try:
+            await connection.run(self._take)
+        finally:
+            self._disconnected()  # who subscribes shall not wait for the connection to be put away
+
     async def _join(self, connection: StoreConnection, name: str, track: _Track) -> None:
         try:
             if name not in self._active:
-                await connection.subscribe(name)
+                await self._subscribe(connection, name)
+                if self._connection is not connection:
+                    return
                 self._active.add(name)
             newest = await self._backend.begin(name)
         except self._backend.unreachable:
@@ -169,6 +178,15 @@ class Link:
         else:
             if self._connection is connection:
                 track.last, track.behind = max(newest, track.seen), False
+
+    async def _subscribe(self, connection: StoreConnection, name: str) -> None:
+        """Subscribe to a channel; return early when the connection breaks, with its answers."""
+        with trio.CancelScope() as waiting:
+            self._waiting.add(waiting)
+            try:
+                await connection.subscribe(name)
+            finally:
+                self._waiting.discard(waiting)
 
     def _take(self, name: str, ident: Ident | None, data: bytes | None) -> None:
         """Deliver a live message, unless its channel is behind, or has had it."""
@@ -248,6 +266,8 @@ class Link:
 
     def _disconnected(self) -> None:
         self._connection = None
+        for waiting in self._waiting:
+            waiting.cancel()
         self._nudged = trio.Event()
         self._active.clear()
         self._lagging.clear()

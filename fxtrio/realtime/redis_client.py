@@ -1,8 +1,10 @@
 """Commands to Redis, on connections that are thrown away when it does not answer.
 
-coredis goes on using a connection on which a command has timed out, and its pool loses a place
-with each command that is cancelled while it connects. So a command that takes too long costs the
-whole pool, and the next one begins with a new one.
+coredis goes on using a connection on which a command has timed out, and its pool of 64 loses a
+place with each command that is cancelled while it connects, and with each connection that breaks
+while a command has it; without a place, commands wait for ever. So commands are run in tasks that
+nobody else cancels, one that takes too long costs the whole pool, and after one whose connection
+has broken the next ones begin with a new pool.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio
 import attrs
 import coredis
+import outcome
 import trio
+from coredis.exceptions import ConnectionError as ConnectionBroken
 from coredis.exceptions import RedisError
 from coredis.retry import NoRetryPolicy
 
@@ -36,6 +40,7 @@ UNREACHABLE = (
 """What is raised when Redis is gone, hangs, or is still loading."""
 
 _SILENT = (TimeoutError, trio.TooSlowError)
+_BROKEN = (ConnectionBroken, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 @attrs.frozen
@@ -74,41 +79,91 @@ class RedisServer:
 
 
 @attrs.define(eq=False)
+class _Call(Generic[T]):
+    """A command under way."""
+
+    command: Callable[[Client], Awaitable[T]]
+    outcome: outcome.Outcome[T] = attrs.field(
+        factory=lambda: outcome.Error(OSError("the connections to Redis were given up"))
+    )
+    done: trio.Event = attrs.field(factory=trio.Event)
+
+
+@attrs.define(eq=False)
+class _Commander:
+    """A client, and the commands that are under way with it. Made by `_keep_open`."""
+
+    client: Client
+    limit: float
+    nursery: trio.Nursery
+    """Ends with the client, and all commands with both."""
+
+    usable: bool = True
+    _calls: int = 0
+
+    async def run(self, call: _Call[Any]) -> None:
+        """Run a command, whether anybody still waits for it or not."""
+        self._calls += 1
+        try:
+            with trio.fail_after(self.limit):
+                call.outcome = outcome.Value(await call.command(self.client))
+        except _SILENT as error:
+            call.outcome = outcome.Error(error)
+            self.end()
+        except _BROKEN as error:
+            call.outcome = outcome.Error(error)
+            self.usable = False
+        except Exception as error:
+            call.outcome = outcome.Error(error)
+        finally:
+            call.done.set()
+            self._calls -= 1
+            if not self.usable and not self._calls:
+                self.end()
+
+    def end(self) -> None:
+        """Throw the client away, and what is under way with it."""
+        self.usable = False
+        self.nursery.cancel_scope.cancel()
+
+
+@attrs.define(eq=False)
 class RedisCommands:
     """Made by `open_commands`; valid until its block ends."""
 
     _server: RedisServer
     _nursery: trio.Nursery
-    _client: Client | None = None
-    _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _commander: _Commander | None = None
     _opening: trio.Lock = attrs.field(factory=trio.Lock)
 
     async def ask(self, command: Callable[[Client], Awaitable[T]]) -> T:
-        """Return what ``command`` does with a client. Raises one of `UNREACHABLE`."""
-        client = self._client or await self._open()
+        """Return what ``command`` does with a client. Raises one of `UNREACHABLE`.
+
+        A command whose caller is cancelled goes on to its end.
+        """
+        commander = await self._usable()
+        call = _Call(command)
+        commander.nursery.start_soon(commander.run, call)
+        await call.done.wait()
+        return call.outcome.unwrap()
+
+    async def _usable(self) -> _Commander:
+        while self._commander is None or not self._commander.usable:
+            async with self._opening:
+                if self._commander is None or not self._commander.usable:
+                    self._commander = await self._nursery.start(_keep_open, self._server)
+        return self._commander
+
+
+async def _keep_open(server: RedisServer, *, task_status: trio.TaskStatus[_Commander]) -> None:
+    client = server.new_client()
+    async with client, trio.open_nursery() as nursery:
+        commander = _Commander(client, server.limit, nursery)
         try:
-            with trio.fail_after(self._server.limit):
-                return await command(client)
-        except _SILENT:
-            if client is self._client:  # else another command has done it
-                self._client = None
-                self._scope.cancel()
-            raise
-
-    async def _open(self) -> Client:
-        async with self._opening:
-            if self._client is None:
-                client = self._server.new_client()
-                self._scope = await self._nursery.start(_keep_open, client)
-                self._client = client
-            return self._client
-
-
-async def _keep_open(client: Client, *, task_status: trio.TaskStatus[trio.CancelScope]) -> None:
-    with trio.CancelScope() as scope:
-        async with client:
-            task_status.started(scope)
+            task_status.started(commander)
             await trio.sleep_forever()
+        finally:
+            commander.usable = False
 
 
 @asynccontextmanager

@@ -5,24 +5,31 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import trio
 from limits import parse
+from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.db.psycopg_trio import TrioConnection
 from fxtrio.policy import redis_counts
 from fxtrio.policy.redis_counts import open_redis_counts
-from fxtrio.realtime.redis_client import UNREACHABLE, RedisServer, open_commands
+from fxtrio.realtime.redis_client import (
+    UNREACHABLE,
+    Client,
+    RedisCommands,
+    RedisServer,
+    open_commands,
+)
 from tests.realtime.redis_server import RedisServer as Running
 from tests.realtime.redis_server import running_redis
 from tests.serve.test_own_threads import all_threads_held
-from tests.tcp_proxy import open_tcp_proxy
+from tests.tcp_proxy import Proxy, open_tcp_proxy
 
 
 @pytest.fixture
@@ -71,6 +78,53 @@ async def test_a_host_is_found_while_the_application_holds_all_threads(redis: Ru
     server = RedisServer(named, RealtimeConfig(broker=named), answer_timeout=5)
     async with all_threads_held(), open_commands(server) as commands:
         assert await commands.ask(lambda client: client.ping())
+
+
+@asynccontextmanager
+async def commands_through_proxy(redis: Running) -> AsyncIterator[tuple[RedisCommands, Proxy]]:
+    async with open_tcp_proxy(urlsplit(redis.url).port or 0) as proxy:
+        url = f"redis://127.0.0.1:{proxy.port}"
+        settings = RealtimeConfig(broker=url, connect_timeout=30)
+        server = RedisServer(url, settings, answer_timeout=300)
+        async with open_commands(server) as commands:
+            await commands.ask(lambda client: client.ping())
+            yield commands, proxy
+
+
+async def test_callers_that_leave_while_it_connects_cost_no_connection(redis: Running) -> None:
+    with trio.fail_after(120):  # a command without a connection waits for longer
+        async with commands_through_proxy(redis) as (commands, proxy):
+            proxy.hold()
+            proxy.reset()
+            async with trio.open_nursery() as nursery:
+                for _ in range(100):  # more than the pool has places
+                    nursery.start_soon(commands.ask, lambda client: client.ping())
+                await wait_all_tasks_blocked(0.1)
+                nursery.cancel_scope.cancel()
+            proxy.restore()
+            assert await commands.ask(lambda client: client.ping())
+
+
+async def test_connections_that_break_under_way_are_replaced(redis: Running) -> None:
+    async def send(client: Client) -> None:
+        async with client.pipeline(transaction=False) as pipe:
+            pipe.ping()
+            pipe.ping()
+
+    async def ask(commands: RedisCommands) -> None:
+        with suppress(*UNREACHABLE):
+            await commands.ask(send)
+
+    with trio.fail_after(120):
+        async with commands_through_proxy(redis) as (commands, proxy):
+            for number in range(60):
+                async with trio.open_nursery() as nursery:
+                    for _ in range(20):
+                        nursery.start_soon(ask, commands)
+                    for _ in range(number):  # which is at another point each time
+                        await trio.lowlevel.checkpoint()
+                    proxy.reset()
+            assert await commands.ask(lambda client: client.ping())
 
 
 async def test_a_look_at_a_name_that_hangs_holds_up_nothing(

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable
@@ -34,7 +35,9 @@ FAULTS: tuple[Fault, ...] = ("freeze", "drop", "half_close", "reset")
 
 
 @asynccontextmanager
-async def through_proxy(store: HasUrl) -> AsyncIterator[tuple[SharedBroker, Proxy]]:
+async def through_proxy(
+    store: HasUrl, timeout: float = 0.4
+) -> AsyncIterator[tuple[SharedBroker, Proxy]]:
     """A broker whose connections go through a proxy."""
     parts = urlsplit(store.url)
     if parts.scheme == "redis":
@@ -46,7 +49,7 @@ async def through_proxy(store: HasUrl) -> AsyncIterator[tuple[SharedBroker, Prox
         url = parts._replace(netloc=f"127.0.0.1:{proxy.port}", query="").geturl()
         if parts.scheme != "redis":
             url = url.replace("127.0.0.1", "fx@127.0.0.1")
-        settings = RealtimeConfig(broker=url, answer_timeout=0.4, connect_timeout=0.4)
+        settings = RealtimeConfig(broker=url, answer_timeout=timeout, connect_timeout=timeout)
         async with open_broker(settings) as broker:
             assert isinstance(broker, SharedBroker)
             yield broker, proxy
@@ -85,6 +88,22 @@ async def test_publishers_and_subscribers_recover(store: Store, fault: Fault) ->
                 await hear(outside, "from inside")
                 await publish(good, "from outside")
                 await hear(inside, "from outside")
+
+
+async def test_who_joins_while_the_connection_breaks_does_so_on_the_next_one(store: Store) -> None:
+    with trio.fail_after(60):
+        async with through_proxy(store, timeout=30) as (broker, proxy):
+            proxy.hold()
+
+            async def join() -> None:
+                async with joined(broker):  # and is not closed with 1013
+                    pass
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(join)
+                await wait_all_tasks_blocked(0.1)  # until the subscription is under way
+                proxy.reset()
+                proxy.restore()
 
 
 async def test_publishers_recover_when_the_store_was_away_for_all(store: Store) -> None:
