@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from functools import cache
 from pathlib import Path
 
 import trio
@@ -15,8 +16,16 @@ _FORM = re.compile(r"[\w.:\[\]-]*/[0-9]{1,10}/[0-9]{0,20}/[0-9a-f]{8,64}", re.AS
 
 
 def new_identity() -> str:
-    """Return ``machine/pid/start/random``; other systems than Linux have an empty machine."""
-    return f"{machine()}/{os.getpid()}/{_start(os.getpid())}/{secrets.token_hex(8)}"
+    """Return ``machine/pid/start/random``; the machine is empty where nobody could look.
+
+    So it is on other systems than Linux.
+    """
+    pid = os.getpid()
+    try:
+        here, start = _machine(), _start(pid)
+    except OSError:
+        here = start = ""
+    return f"{here}/{pid}/{start}/{secrets.token_hex(8)}"
 
 
 def epoch_of(identity: str, number: int) -> str:
@@ -46,7 +55,10 @@ def is_dead(identity: str) -> bool:
     if not is_here(identity):
         return False
     _, pid, start, _ = identity.split("/")
-    return _start(int(pid)) != start
+    try:
+        return _start(int(pid)) != start
+    except OSError:  # such as for want of a descriptor, which tells nothing of others
+        return False
 
 
 async def wait_dead(identity: str) -> None:
@@ -68,17 +80,25 @@ async def wait_dead(identity: str) -> None:
 def machine() -> str:
     """Return what processes that see each other's numbers have in common; "" if nothing does."""
     try:
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}.{(_PROC / 'self/ns/pid').readlink().name}"
+        return _machine()
     except OSError:
         return ""
 
 
+@cache  # it never changes, and may not be readable later, for want of a descriptor
+def _machine() -> str:
+    boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot}.{(_PROC / 'self/ns/pid').readlink().name}"
+
+
 def _start(pid: int) -> str:
-    """Return when a process began, by which a number that is used again is told apart."""
+    """Return when a process began, by which a number that is used again is told apart.
+
+    Empty when there is none. Raises OSError when it cannot be found out.
+    """
     try:
         # Behind the name, which may hold anything; "Z" has ended and not been waited for.
         fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return ""
     return "" if fields[0] in "ZX" else fields[19]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from fx.jobs import JobArgumentsInvalid, JobsNotRunning, job
 from fx.tasks import enqueue
 from fxtrio.context import get_request_id
 from fxtrio.db import Database
-from fxtrio.identity import is_dead, new_identity
+from fxtrio.identity import is_dead, is_here, new_identity
 from fxtrio.jobs.store import CRASHES, JobStore
 from fxtrio.tasks import open_task_queue
 from tests.db.engines import opened
@@ -272,6 +273,19 @@ def test_a_process_that_has_ended_is_known() -> None:
     assert not is_dead(me)
     assert is_dead(f"{machine}/{pid}/1/{random}")  # the number is used again
     assert not is_dead(f"other/{pid}/1/{random}")
+
+
+def test_without_descriptors_nobody_is_taken_for_dead() -> None:
+    me = new_identity()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        here, dead, nameless = is_here(me), is_dead(me), new_identity()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert here  # so that no lease decides instead
+    assert not dead
+    assert not is_here(nameless)
 
 
 def test_an_atomic_job_is_async() -> None:
