@@ -48,8 +48,13 @@ def hold_signals() -> list[int]:
     return noted
 
 
+def hangup_is_ignored() -> bool:
+    """Tell whether SIGHUP was ignored when the process began."""
+    return signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
 def _heeded() -> list[signal.Signals]:
-    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    ignored = hangup_is_ignored()
     return [number for number in HANDLED if number != signal.SIGHUP or not ignored]
 
 

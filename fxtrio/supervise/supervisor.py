@@ -21,7 +21,7 @@ from fxtrio.supervise.hypercorn_config import make_config
 from fxtrio.supervise.notify import notify, notify_reloading
 from fxtrio.supervise.options import ServeOptions
 from fxtrio.supervise.server_process import FAILED, FORCED
-from fxtrio.supervise.signals import hold_signals, receive_signals
+from fxtrio.supervise.signals import hangup_is_ignored, hold_signals, receive_signals
 from fxtrio.supervise.worker_process import WorkerProcess, first_of
 
 _TRIES = 3
@@ -198,6 +198,11 @@ class Supervisor:
         await self._complete.wait()
         notify("READY=1")
         await self._config.log.info("%d workers serve", self._options.workers)
+        if hangup_is_ignored():  # else a deployment would seem to go well, and change nothing
+            await self._config.log.warning(
+                "SIGHUP is ignored, as under nohup: it replaces no workers. "
+                "Start with setsid instead of nohup, or from a service manager"
+            )
 
     async def _close_sockets(self) -> None:
         """Let the workers be the last to have the sockets: once they close them, nobody listens."""
