@@ -46,7 +46,7 @@ from fxtrio.serve.lifetime import Entered, Lifetime
 from fxtrio.serve.middleware import AnswerFailures
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
-from fxtrio.serve.openapi.answer import DocumentFile
+from fxtrio.serve.openapi.answer import DocumentFile, Documents
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
@@ -100,6 +100,8 @@ class Application(Starlette):
         self.plugins = plugins
         """In the order of the settings. They are open while the lifespan runs."""
         self._open_renderer = open_renderer
+        self.openapi: Documents = DocumentFile(build / OPENAPI_FILE)
+        """What `/openapi.json` is made of, where the settings want it."""
         self._replaceable: Replaceable | None = None
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
@@ -153,7 +155,7 @@ class Application(Starlette):
                 compressed=of_public,
                 cache_of=None if site.policies is None else site.policies.cache_of,
             ),
-            openapi=DocumentFile(self._build / OPENAPI_FILE) if site.config.openapi else None,
+            openapi=self.openapi if site.config.openapi else None,
             routes=self.router.routes,
             csp_reports=CspReports(),  # what they bound is bounded for all mounts together
             evaluations=Evaluations(),

@@ -1,14 +1,15 @@
 """Imports a project to describe it: ``python -m fxtrio.openapi.describing_child``.
 
-It takes the project folder and the settings, pickled, on standard input, and writes a
-`Description` or `Undescribed` as JSON to standard output. What the project prints goes to
-standard error. Nothing is opened or served.
+It takes the project folder, the settings and how many seconds it has, pickled, on standard
+input, and writes a `Description` or `Undescribed` as JSON to standard output. What the project
+prints goes to standard error. Nothing is opened or served.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -51,7 +52,9 @@ class NotImported(FxtrioError):
 
 def main() -> None:
     """Describe the project that standard input names."""
-    root, config = pickle.loads(sys.stdin.buffer.read())
+    root, config, seconds = pickle.loads(sys.stdin.buffer.read())
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(seconds)  # ends it, whatever the project does meanwhile
     told = os.dup(1)
     os.dup2(2, 1)  # what the project prints is no answer
     answer: Description | Undescribed

@@ -1,8 +1,8 @@
-"""A mock clock that waits for worker threads, for the asyncio loop, and for Node.
+"""A mock clock that waits for worker threads, for the asyncio loop, and for other processes.
 
 `trio.testing.MockClock` jumps when every task is blocked, and a task that waits for a
 thread is: deadlines pass that no second has gone by for. While the app runs, such a
-clock jumps only when no thread works for it and Node owes it nothing.
+clock jumps only when no thread works for it and no other process owes it anything.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
+from math import inf
 
 import attrs
 import trio
@@ -33,10 +34,15 @@ class HeldClock(trio.abc.Instrument):
 
     _clock: MockClock
     _reasons: int = 0
+    _processes: int = 0
+    """How many other processes are waited for that know nothing of the clock."""
+
     _counts: list[Callable[[], int]] = attrs.field(factory=lambda: [active_thread_count])
     """Each tells how much work is under way that no task of the run does itself."""
-    _threshold: float | None = None
-    """The clock's own threshold while it is held."""
+    _own: float = inf
+    """The clock's own threshold, while `_set` is that of the clock."""
+
+    _set: float | None = None
 
     def after_task_step(self, task: trio.lowlevel.Task) -> None:
         """Hold the clock or let it go: a thread begins and ends in a step of some task."""
@@ -44,13 +50,24 @@ class HeldClock(trio.abc.Instrument):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold the clock for the length of the block."""
+        """Hold the clock for the length of the block, in which something may wait for it."""
         self._reasons += 1
         self._decide()
         try:
             yield
         finally:
             self._reasons -= 1
+            self._decide()
+
+    @contextmanager
+    def hold_for_process(self) -> Iterator[None]:
+        """Hold the clock for the length of the block, however long another process takes."""
+        self._processes += 1
+        self._decide()
+        try:
+            yield
+        finally:
+            self._processes -= 1
             self._decide()
 
     @contextmanager
@@ -65,16 +82,24 @@ class HeldClock(trio.abc.Instrument):
 
     def release(self) -> None:
         """Give the clock its own threshold back."""
-        if self._threshold is not None and self._clock.autojump_threshold == THRESHOLD:
-            self._clock.autojump_threshold = self._threshold
-        self._threshold = None
+        self._set_to(0.0)
 
     def _decide(self) -> None:
-        if not self._reasons and not any(count() for count in self._counts):
-            self.release()
-        elif self._clock.autojump_threshold < THRESHOLD:
-            self._threshold = self._clock.autojump_threshold
-            self._clock.autojump_threshold = THRESHOLD
+        if self._processes:
+            self._set_to(inf)
+        elif self._reasons or any(count() for count in self._counts):
+            self._set_to(THRESHOLD)
+        else:
+            self._set_to(0.0)
+
+    def _set_to(self, least: float) -> None:
+        """Let the clock wait ``least`` seconds, or as long as it does by itself."""
+        now = self._clock.autojump_threshold
+        if now != self._set:  # the test has set it meanwhile
+            self._own = now
+        self._set = max(self._own, least)
+        if now != self._set:
+            self._clock.autojump_threshold = self._set
 
 
 def holding(
@@ -87,12 +112,12 @@ def holding(
     @asynccontextmanager
     async def open_holding() -> AsyncIterator[Renderer]:
         async with AsyncExitStack() as stack:
-            with held.hold():  # the processes start
+            with held.hold_for_process():  # the processes start
                 renderer = await stack.enter_async_context(open_renderer())
             try:
                 yield HoldingRenderer(renderer, held)
             finally:
-                with held.hold():  # they end
+                with held.hold_for_process():  # they end
                     await stack.aclose()
 
     return open_holding

@@ -16,12 +16,12 @@ from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import counting, entered
 from fxtrio.manifest import FOLDERS, load_manifest
-from fxtrio.openapi.describe import describe_into
 from fxtrio.running_app import App
 from fxtrio.serve.pages.running import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
+from fxtrio.testing.described import MadeDocument
 from fxtrio.testing.own_database import own_database
 from fxtrio.testing.ungrouped import ungrouped
 
@@ -72,8 +72,9 @@ def open_app(
     Gives a `Client`; the app is its ``app``. ``settings`` are those of `load_config`;
     settings of a plugin are joined key by key with those of the project.
     Without ``render`` nothing outside the process is needed. With it the project is built
-    and rendered in Node. A mock clock that jumps by itself waits for both, and for worker
-    threads (`fxtrio.testing.clock`).
+    and rendered in Node. A mock clock that jumps by itself waits for both, for worker
+    threads, and for the process that describes the project, once, when `/openapi.json` is asked
+    for (`fxtrio.testing.clock`).
 
     The database of the settings is replaced by the test's own (SQLite
     in memory, or one made on the same PostgreSQL), in which the migrations have been run.
@@ -110,21 +111,19 @@ async def _open(
         held = stack.enter_context(held_clock())
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fxtrio-test-"))
         given = load_config(root, **with_plugins(root, settings))
-        hold = nullcontext if held is None else held.hold
+        hold = nullcontext if held is None else held.hold_for_process
         config = await stack.enter_async_context(own_database(given, hold))
         build = Path(folder)
         if mode is None:
-            with nullcontext() if held is None else held.hold():
+            with hold():
                 await build_project(root, config, mode="production", report=lambda line: None)
             build = root / FOLDERS["production"]
             manifest = load_manifest(build)
             open_renderer = partial(open_pool, build, manifest, config)
         else:
             manifest = compile_server(root, config, build, mode=mode)
-        if config.openapi:
-            with hold():
-                await describe_into(root, config, build)
         app = assemble(root, config, build, manifest, open_renderer=holding(open_renderer, held))
+        app.openapi = MadeDocument(root, given, hold)
         for plugin in app.plugins:
             plugin.isolate(Path(folder, "data") if data is None else data)
         if held is not None:

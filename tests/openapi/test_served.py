@@ -10,6 +10,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
+from fxtrio.serve.openapi.answer import DocumentFile
 from tests.trees import page, write_tree
 
 ADMIN = """
@@ -115,13 +116,11 @@ async def test_hooks_judge_the_call_that_is_described(tmp_path: Path) -> None:
 
 
 async def test_a_hook_that_fails_or_hangs_opens_nothing(
-    tmp_path: Path, mock_clock: MockClock
+    tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     root, guard = project(tmp_path)
-    mock_clock.rate = 1  # describing takes a process, whose time is real
     hooks = {kind: [f"{guard}:admins_only"] for kind in ("actions", "apis")}
     async with open_app(root, openapi=True, route_middleware=hooks) as client:
-        mock_clock.autojump_threshold = 0
         failing = await shown(client, bug="yes")
         hanging = await client.get("/openapi.json", headers={"slow": "yes"})
     assert failing["paths"] == {}
@@ -147,7 +146,7 @@ async def test_those_who_are_not_signed_in_see_what_is_public(tmp_path: Path) ->
 async def test_a_build_without_a_document_says_so(tmp_path: Path) -> None:
     root, _ = project(tmp_path)
     async with open_app(root, openapi=True) as client:
-        (client.app._build / "openapi.json").unlink()
+        client.app.openapi = DocumentFile(tmp_path / "openapi.json")
         answer = await client.get("/openapi.json")
     assert answer.status_code == 503
     assert "fx build" in answer.json()["error"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
 import attrs
@@ -59,6 +59,14 @@ class WholeDocument(msgspec.Struct, frozen=True):
     operations: tuple[GuardedOperation, ...]
 
 
+class Documents(Protocol):
+    """Where the document comes from."""
+
+    async def get(self) -> WholeDocument | None:
+        """Return it as it is now; None when there is none."""
+        ...
+
+
 @attrs.define(eq=False)
 class DocumentFile:
     """The file of a build, read when it is asked for and has changed."""
@@ -67,8 +75,11 @@ class DocumentFile:
     _known: WholeDocument | None = None
     _changed: int = 0
 
-    def read(self) -> WholeDocument | None:
+    async def get(self) -> WholeDocument | None:
         """Return what it holds; None when there is none that can be read."""
+        return await trio.to_thread.run_sync(self._read, limiter=limiter_of("files"))
+
+    def _read(self) -> WholeDocument | None:
         try:
             changed = self._path.stat().st_mtime_ns
             if changed != self._changed:
@@ -80,14 +91,14 @@ class DocumentFile:
 
 
 async def answer_openapi(
-    site: Site, file: DocumentFile, event: RequestEvent, evaluations: Evaluations
+    site: Site, documents: Documents, event: RequestEvent, evaluations: Evaluations
 ) -> Answer:
     """Return the document, without what the hooks keep from the one who asks."""
     if event.scope["method"] not in ("GET", "HEAD"):
         reply = refusal_reply(Refused(f"{event.scope['method']} is not allowed here.", 405))
         reply.headers.append((b"allow", b"GET, HEAD"))
         return reply
-    whole = await trio.to_thread.run_sync(file.read, limiter=limiter_of("files"))
+    whole = await documents.get()
     if whole is None:
         return refusal_reply(Refused("The build has no OpenAPI document. Run 'fx build'.", 503))
     with trio.CancelScope(deadline=trio.current_time() + site.config.timeouts.request):
