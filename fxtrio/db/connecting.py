@@ -21,6 +21,12 @@ from fxtrio.db.psycopg_trio import TrioConnection
 _TCP_USER_TIMEOUT_SINCE = 120_000
 """Of the server, as libpq writes versions."""
 
+_SESSION = (
+    "pg_backend_pid()",
+    "(select extract(epoch from backend_start)::float8"
+    " from pg_stat_get_activity(pg_backend_pid()))",
+)
+
 
 @attrs.frozen
 class Connector:
@@ -64,8 +70,8 @@ class Connector:
     def of_session(self, version: int) -> tuple[str, list[str]]:
         """Return the query that sets the server's side, and its arguments.
 
-        Its first column is the number of the process that serves the session. Not parameters
-        of the start, which poolers refuse. ``version`` is the server's.
+        Its first columns are the number of the process that serves the session, and when that
+        began. Not parameters of the start, which poolers refuse. ``version`` is the server's.
         """
         settings = self.settings
         wanted = {
@@ -79,4 +85,4 @@ class Connector:
         given = str(conninfo_to_dict(self.url).get("options") or "")
         chosen = {name: str(value) for name, value in wanted.items() if value and name not in given}
         calls = [f"set_config('{name}', ${n}, false)" for n, name in enumerate(chosen, 1)]
-        return f"select {', '.join(['pg_backend_pid()', *calls])}", [*chosen.values()]
+        return f"select {', '.join([*_SESSION, *calls])}", [*chosen.values()]

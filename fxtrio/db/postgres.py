@@ -254,7 +254,9 @@ class Postgres:
     async def watch(self) -> None:
         """End connections whose answers are lost, until cancelled."""
         if not self.shared and not hasattr(trio.lowlevel.current_clock(), "jump"):
-            await end_silent(lambda: [*self._open], self._connect, self._forget_idle)
+            await end_silent(
+                lambda: [*self._open], self._connect, self._forget_idle, self._work.orphans
+            )
 
     def _forget_idle(self) -> None:
         for engine in (self, *self._reserved):
@@ -284,7 +286,7 @@ class Postgres:
         sql, args = self._connector.of_session(connection.raw.info.server_version)
         try:
             with trio.fail_after(limit):
-                connection.pid = (await connection.run(sql, args)).rows[0][0]
+                connection.take_session(*(await connection.run(sql, args)).rows[0][:2])
         except trio.TooSlowError as error:
             raise DatabaseBusy(f"the server did not answer for {limit:g} s") from error
         except psycopg.OperationalError as error:

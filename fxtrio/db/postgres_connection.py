@@ -20,6 +20,7 @@ from fxtrio.db.arguments import ABOVE_32, HALF_A_PAIR, NUL, refused
 from fxtrio.db.copying import Copy, open_copy
 from fxtrio.db.engine import Cursor, Result, State
 from fxtrio.db.faults import ArgumentRefused
+from fxtrio.db.orphans import Orphans, ServerSession
 from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
 from fxtrio.db.writing import Writing
 
@@ -30,12 +31,13 @@ _PART = 500  # rows of a stream at a time
 
 
 class Work:
-    """Counts what a server works at, and notes when it refuses to write."""
+    """Counts what a server works at, and notes when it refuses to write, and what it may keep."""
 
     statements = 0
 
     def __init__(self) -> None:
         self.writing = Writing()
+        self.orphans = Orphans()
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -61,6 +63,9 @@ class PostgresConnection:
     pid = 0
     """Of the process that serves it; 0 while that is unknown."""
 
+    _session: ServerSession | None = None
+    """What the server has for it; None while that is unknown, and behind a pooler."""
+
     expires = inf
     """When it is too old to be lent again, on trio's clock (seconds)."""
 
@@ -78,6 +83,12 @@ class PostgresConnection:
         self._encoding = raw.info.encoding
         self._poll = select.poll()
         self._poll.register(raw.pgconn.socket, select.POLLIN | select.POLLRDHUP)
+
+    def take_session(self, pid: int, began: float) -> None:
+        """Take over what the server says of its session."""
+        self.pid = pid
+        if self.raw.info.backend_pid == pid:  # else it is a pooler's, and others' soon
+            self._session = ServerSession(pid, began)
 
     @property
     def state(self) -> State:
@@ -170,7 +181,9 @@ class PostgresConnection:
         return DeclaredCursor(self, name, fetch, await self.run(fetch))
 
     def finish(self) -> None:
-        """Close it at once."""
+        """Close it at once. The server may not hear of it: what it had begun is ended there."""
+        if self._session is not None and self.state != "idle":
+            self._work.orphans.add(self._session)
         if self.raw.pgconn.status == ConnStatus.OK:
             trio.lowlevel.notify_closing(self.raw.pgconn.socket)
         self.raw.pgconn.finish()

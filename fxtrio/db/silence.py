@@ -8,7 +8,7 @@ is gone, or idle, has said what it had to say.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 import psycopg
@@ -16,6 +16,7 @@ import trio
 
 from fxtrio.db.engine import Result
 from fxtrio.db.faults import DatabaseBusy
+from fxtrio.db.orphans import Orphans
 
 QUIET = 5.0
 """A statement without an answer for so long is asked about (seconds)."""
@@ -54,26 +55,39 @@ async def end_silent(
     connections: Callable[[], Sequence[Silent]],
     open_one: Callable[[], Awaitable[Silent]],
     lost: Callable[[], None],
+    orphans: Orphans,
 ) -> None:
-    """Look until cancelled. ``lost`` is called when a connection was ended."""
+    """Look until cancelled. ``lost`` is called when a connection was ended.
+
+    What the server goes on with for those that were closed is ended there, too.
+    """
     while True:
         await trio.sleep(_LOOK)
         owing = {one: asked for one in connections() if (asked := one.owes(QUIET)) is not None}
-        if not owing:
-            continue
-        idle = await _idle([*owing], open_one)
-        if not idle:
-            continue
+        if owing:
+            await _end(owing, open_one, lost)
+        if orphans:
+            await orphans.end(open_one)
+
+
+async def _end(
+    owing: Mapping[Silent, float],
+    open_one: Callable[[], Awaitable[Silent]],
+    lost: Callable[[], None],
+) -> None:
+    """End those whose answers are lost."""
+    idle = await _idle([*owing], open_one)
+    if idle:
         await trio.sleep(_ON_ITS_WAY)
-        for one in idle:
-            if one.owes(QUIET) == owing[one]:
-                log.warning(
-                    "database: a connection was silent for %g s although the server had "
-                    "answered on it: it is closed, and its statement fails.",
-                    QUIET,
-                )
-                one.finish()
-                lost()
+    for one in idle:
+        if one.owes(QUIET) == owing[one]:
+            log.warning(
+                "database: a connection was silent for %g s although the server had "
+                "answered on it: it is closed, and its statement fails.",
+                QUIET,
+            )
+            one.finish()
+            lost()
 
 
 async def _idle(
