@@ -14,7 +14,7 @@ import trio
 
 from fxtrio.config import DatabaseConfig
 from fxtrio.db import open_database, sqlite
-from fxtrio.plugins.auth import stored
+from fxtrio.plugins.auth import queries
 from fxtrio.plugins.auth.failures import AuthStorageUnavailable
 from tests.auth.harness import (
     EMAIL,
@@ -90,7 +90,7 @@ async def locked(auth: Auth) -> AsyncIterator[None]:
         async with trio.open_nursery() as nursery:
             await nursery.start(hold)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(stored, "LIMIT", 0.2)
+                patch.setattr(queries, "LIMIT", 0.2)
                 yield
             nursery.cancel_scope.cancel()
 

@@ -134,7 +134,10 @@ APART: dict[str, tuple[str, ...]] = {
     ),
     "tokens, keys and hashes of one length": (
         "plugins.auth.passwords:PasswordHasher.expect",
-        "plugins.auth.passwords:cost_of",
+        "plugins.auth.accounts:Accounts.import_user",
+        "plugins.auth.hashes:_bcrypt_matches",
+        "plugins.auth.hashes:cost_of",
+        "plugins.auth.hashes:is_cost",
         "plugins.auth.tokens:CookieRules.read",
         "plugins.auth.tokens:CookieSigner.read",
         "plugins.auth.tokens:_signature",

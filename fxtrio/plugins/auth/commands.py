@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 import trio
 
-from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.storage import AuthStorage
@@ -91,10 +90,10 @@ def _add_import(group: click.Group, run: Callable[[Work], None]) -> None:
 
 
 async def _find(service: AuthService, email: str) -> User:
-    account = await service.storage.find_account(canonical_email(email) or "")
-    if account is None:
+    user = await service.find_user(email=email)
+    if user is None:
         raise ValueError(f"{email}: there is no user with this address.")
-    return account.user
+    return user
 
 
 async def _take_over(storage: AuthStorage, file: Path, *, again: bool) -> Taken:

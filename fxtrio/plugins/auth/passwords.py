@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from base64 import b64encode
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -15,15 +14,20 @@ import trio
 from fxtrio.errors import ExtraMissing
 from fxtrio.limiters import limiter_of
 from fxtrio.plugins.auth.failures import HashingBusy
+from fxtrio.plugins.auth.hashes import (
+    cost_of,
+    hash_of_nobody,
+    is_bcrypt,
+    is_cost,
+    matches,
+    require_library,
+)
 from fxtrio.plugins.auth.settings import Argon2Settings
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher as Argon2
 
 Answer = TypeVar("Answer")
-
-HASH_END = 66
-"""Characters of an encoded hash behind its parameters: 16 bytes of salt, "$", 32 of the hash."""
 
 MOST_COSTS = 4
 """Sets of parameters that every check computes (count)."""
@@ -67,17 +71,6 @@ class Verification:
     """Whether the hash was made with other parameters than today's."""
 
 
-def cost_of(encoded: str) -> str:
-    """Return the beginning of a hash, up to its salt; "" for what is no hash of ours."""
-    return encoded[:-HASH_END] if encoded.startswith("$argon2id$") else ""
-
-
-def _hash_of_nobody(cost: str) -> str:
-    """Return a hash that took nothing to make, and takes as much to check as any of that cost."""
-    salt, value = (b64encode(secrets.token_bytes(size)).rstrip(b"=") for size in (16, 32))
-    return f"{cost}{salt.decode()}${value.decode()}"
-
-
 class PasswordHasher:
     """Hashes and checks passwords. Made by `open_hasher`.
 
@@ -92,16 +85,20 @@ class PasswordHasher:
         self._limiter = trio.CapacityLimiter(threads)
         self._waiting = waiting
         self._today = cost_of(argon2.hash(secrets.token_urlsafe(32)))
-        self._dummies = {self._today: _hash_of_nobody(self._today)}
+        self._dummies = {self._today: hash_of_nobody(self._today)}
         """By cost: a hash of which nobody knows the password, and that has none."""
 
         self._computed = 0
 
     def expect(self, costs: Iterable[str]) -> None:
-        """Take hashes with the beginnings ``costs`` for those of accounts, from now on."""
+        """Take hashes with the beginnings ``costs`` for those of accounts, from now on.
+
+        Raises ExtraMissing when what checks one of them is not installed.
+        """
         for cost in costs:
-            if cost and len(self._dummies) < MOST_COSTS:
-                self._dummies.setdefault(cost, _hash_of_nobody(cost))
+            if is_cost(cost) and len(self._dummies) < MOST_COSTS:
+                require_library(cost)
+                self._dummies.setdefault(cost, hash_of_nobody(cost))
 
     @property
     def computed(self) -> int:
@@ -119,21 +116,15 @@ class PasswordHasher:
     def _verify(self, stored: str | None, password: str) -> Verification:
         own = "" if stored is None else cost_of(stored)
         self.expect((own,))
-        correct = False
-        for cost, dummy in tuple(self._dummies.items()):
-            if self._matches(stored if cost == own and stored is not None else dummy, password):
-                correct = cost == own
-        if stored is None or not correct:
+        checked = dict(self._dummies)
+        if stored is not None and own:
+            checked[own] = stored
+        # All of them are computed, whichever is the right one.
+        correct = [matches(self._argon2, encoded, password) for encoded in checked.values()]
+        if stored is None or not own or not correct[[*checked].index(own)]:
             return Verification(correct=False)
-        return Verification(correct=True, outdated=self._argon2.check_needs_rehash(stored))
-
-    def _matches(self, encoded: str, password: str) -> bool:
-        from argon2.exceptions import InvalidHashError, VerificationError
-
-        try:
-            return self._argon2.verify(encoded, password)
-        except (VerificationError, InvalidHashError):
-            return False
+        outdated = is_bcrypt(stored) or self._argon2.check_needs_rehash(stored)
+        return Verification(correct=True, outdated=outdated)
 
     async def _compute(self, work: Callable[[], Answer]) -> Answer:
         if self._limiter.statistics().tasks_waiting >= self._waiting:

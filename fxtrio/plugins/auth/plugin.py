@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from fxtrio.config import Config
 from fxtrio.db import Database
 from fxtrio.errors import AppNotRunning
+from fxtrio.plugins.auth.accounts import Clock
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.endpoints import Endpoints
 from fxtrio.plugins.auth.failures import AuthMailMissing, SecretKeyMissing
@@ -25,7 +26,7 @@ from fxtrio.plugins.auth.passwords import open_hasher
 from fxtrio.plugins.auth.place import FILE, open_own_file, open_shared
 from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.remembered import RememberedSessions
-from fxtrio.plugins.auth.service import AuthService, Clock
+from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.stored import DatabaseStorage

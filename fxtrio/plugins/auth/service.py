@@ -6,8 +6,7 @@ Reached as ``app.plugins["auth"]``, and by `get_auth` from anywhere in a request
 from __future__ import annotations
 
 import logging
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import attrs
@@ -16,26 +15,20 @@ from starlette.types import Scope
 
 from fxtrio.asgi import root_of
 from fxtrio.errors import TaskQueueFull
+from fxtrio.plugins.auth.accounts import Accounts
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.credentials import credential_problems, readable_password
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
-from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password
+from fxtrio.plugins.auth.passwords import normalize_password
 from fxtrio.plugins.auth.registration import Registration
-from fxtrio.plugins.auth.remembered import RememberedSessions
-from fxtrio.plugins.auth.settings import AuthSettings
-from fxtrio.plugins.auth.sockets import SessionSockets
-from fxtrio.plugins.auth.storage import AuthStorage
 from fxtrio.plugins.auth.throttle import Bucket, client_of
-from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, key_of, new_token
+from fxtrio.plugins.auth.tokens import key_of, new_token
 from fxtrio.plugins.auth.unwritten import UnwrittenEnds
 from fxtrio.running_app import get_app
 
 log = logging.getLogger("fx.auth")
-
-Clock = Callable[[], float]
-"""Returns seconds since 1970."""
 
 LONGEST_TOKEN = 100
 """Characters of what a link may carry; ours are shorter."""
@@ -50,19 +43,11 @@ _CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class AuthService:
+class AuthService(Accounts):
     """Signs users in and out. Made by `AuthPlugin`; valid while the app runs."""
 
-    settings: AuthSettings
-    storage: AuthStorage
-    hasher: PasswordHasher
-    signer: CookieSigner
-    rules: CookieRules
-    clock: Clock
     attempts: LimitedAttempts
-    sockets: SessionSockets
     unwritten: UnwrittenEnds
-    remembered: RememberedSessions
     registration: Registration | None = None
     """How accounts begin where mail is verified."""
 
@@ -106,18 +91,6 @@ class AuthService:
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
 
-    async def add_user(self, email: str, password: str) -> User | None:
-        """Keep a new user without any limit on who asks; None when the address is taken.
-
-        For scripts and administrators. The password is hashed either way. Raises
-        ValueError for an address or a password that cannot be used.
-        """
-        address = canonical_email(email)
-        problems = credential_problems(self.settings, address, password)
-        if problems:
-            raise ValueError("; ".join(f"{key}: {text[0]}" for key, text in problems.items()))
-        return await self._add(str(address), password)
-
     async def log_in(
         self,
         email: object,
@@ -148,11 +121,14 @@ class AuthService:
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
 
-    async def change_password(self, user: User, current: object, new: object) -> Refusal | None:
+    async def change_password(
+        self, user: User, current: object, new: object, *, keep: HTTPConnection | None = None
+    ) -> Refusal | None:
         """Replace the password of a user who knows the current one, and end all sessions.
 
-        None when that is done. Wrong guesses are limited like failed logins but apart from
-        them: an attack on the login does not keep a signed-in user from it.
+        That of the request ``keep`` goes on. None when that is done. Wrong guesses are limited
+        like failed logins but apart from them: an attack on the login does not keep a signed-in
+        user from it.
         """
         problems = credential_problems(self.settings, user.email, new)
         if problems:
@@ -163,7 +139,8 @@ class AuthService:
             account = await self._check(user.email, current, buckets, who)
             if isinstance(account, Refusal):
                 return account
-            if not await self._replace_password(user, str(new), known=account.password_hash):
+            known = account.password_hash
+            if not await self._replace_password(user.id, str(new), known=known, keep=keep):
                 return _WRONG
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
@@ -181,39 +158,6 @@ class AuthService:
             self.unwritten.add(key, error)
         self._end_here(key=key)
         log.info("session %s ended", _short(key))
-
-    async def log_out_everywhere(self, user_id: str) -> int:
-        """End every session of a user, on every device; return how many there were."""
-        ended = await self.storage.end_sessions(user_id)
-        self._end_here(user_id=user_id)
-        log.info("user %s: all %d sessions ended", user_id, ended)
-        return ended
-
-    async def set_password(self, user: User, password: str) -> None:
-        """Replace a user's password and end every session of the user.
-
-        The caller has made sure who asks. Raises ValueError for a password that cannot be used.
-        """
-        problems = credential_problems(self.settings, user.email, password)
-        if problems:
-            raise ValueError(problems["password"][0])
-        await self._replace_password(user, password)
-
-    async def remove_user(self, user: User) -> bool:
-        """Forget a user, and end every session of the user; False when it was gone before."""
-        removed = await self.storage.remove_user(user.id)
-        self._end_here(user_id=user.id)
-        log.info("user %s removed", user.id)
-        return removed
-
-    def _end_here(self, *, key: bytes | None = None, user_id: str | None = None) -> None:
-        """Let this process see that sessions have ended, once that is kept."""
-
-        def end() -> None:
-            self.remembered.forget()
-            self.sockets.end(key=key, user_id=user_id)
-
-        self.storage.after_commit(end)
 
     async def authenticate(self, connection: HTTPConnection) -> User | None:
         """Return the user of a request or a WebSocket handshake.
@@ -255,11 +199,6 @@ class AuthService:
         if signed_in or url.partition("?")[0] in ways_in:
             return None
         return f"{base}{settings.login_path}?next={quote(url, safe='/')}"
-
-    def token_of(self, scope: Scope) -> str | None:
-        """Return the token of a connection's cookie; None without one that this app has signed."""
-        cookie = self.signer.read(self.rules.read(scope["headers"], scope["scheme"]))
-        return None if cookie is None else cookie.token
 
     async def extend(self, session: Session) -> Session | None:
         """Move the end of a session that is used; None while the stored end is good enough.
@@ -309,27 +248,6 @@ class AuthService:
             if await self.storage.rehash(account, fresh):
                 return attrs.evolve(account, password_hash=fresh)
         return account
-
-    async def _add(self, address: str, password: str) -> User | None:
-        password_hash = await self.hasher.hash(normalize_password(password) or "")
-        user = User(id=secrets.token_hex(16), email=address, created_at=self.clock())
-        if not await self.storage.add_user(user, password_hash):
-            log.info("an address that is taken was registered again")
-            return None
-        log.info("user %s registered", user.id)
-        return user
-
-    async def _replace_password(
-        self, user: User, password: str, *, known: str | None = None
-    ) -> bool:
-        """Keep the hash of a password and end all sessions; False when it is not ``known`` now."""
-        fresh = await self.hasher.hash(normalize_password(password) or "")
-        ended = await self.storage.set_password(user.id, fresh, replaces=known)
-        if ended is None:
-            return False
-        self._end_here(user_id=user.id)
-        log.info("user %s: the password has changed, all %d sessions ended", user.id, ended)
-        return True
 
     async def _begin(
         self, account: Account, *, remember: bool, replaces: str | None

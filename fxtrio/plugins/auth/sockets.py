@@ -70,10 +70,16 @@ class SessionSockets:
         self._next_end = -math.inf
         self._wake.set()
 
-    def end(self, *, key: bytes | None = None, user_id: str | None = None) -> None:
-        """Close the sockets of one session, or of all sessions of a user."""
+    def end(
+        self,
+        *,
+        key: bytes | None = None,
+        user_id: str | None = None,
+        keeps: bytes | None = None,
+    ) -> None:
+        """Close the sockets of one session, or of all sessions of a user but that of ``keeps``."""
         for other, held in tuple(self._held.items()):
-            if other == key or held.user_id == user_id:
+            if other == key or (held.user_id == user_id and other != keeps):
                 self._close(other)
 
     async def watch(self) -> None:

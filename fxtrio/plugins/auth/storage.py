@@ -40,15 +40,30 @@ class AuthStorage(Protocol):
     async def find_account(self, email: str) -> Account | None:
         """Return the account of an email (already in its canonical form)."""
 
+    async def find_user(self, user_id: str) -> User | None:
+        """Return a user."""
+
+    async def set_email(self, user_id: str, email: str) -> bool:
+        """Give a user another email (in its canonical form); False when that cannot be.
+
+        Then another user has it, or there is no such user.
+        """
+
     async def rehash(self, account: Account, password_hash: str) -> bool:
         """Keep another hash of the same password; False when the password has changed since."""
 
     async def set_password(
-        self, user_id: str, password_hash: str, *, replaces: str | None = None
+        self,
+        user_id: str,
+        password_hash: str,
+        *,
+        replaces: str | None = None,
+        keeps: bytes | None = None,
     ) -> int | None:
         """Replace the hash of a user's password, and end all sessions; return how many.
 
-        None, and nothing else, when the hash is not ``replaces`` any more.
+        The session with the key ``keeps`` goes on. None, and nothing else, when the hash is
+        not ``replaces`` any more.
         """
 
     async def remove_user(self, user_id: str) -> bool:

@@ -6,58 +6,24 @@ AuthStorageUnavailable.
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-import trio
-
-from fxtrio.db import Database
-from fxtrio.plugins.auth.failures import AuthInTransaction, AuthStorageUnavailable
+from fxtrio.plugins.auth.failures import AuthInTransaction
 from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
-from fxtrio.plugins.auth.passwords import HASH_END, MOST_COSTS
+from fxtrio.plugins.auth.passwords import MOST_COSTS
+from fxtrio.plugins.auth.queries import Queries
 from fxtrio.plugins.auth.rows import AccountRow, CostRow, MarkRow, SessionRow
-from fxtrio.plugins.auth.storage import StorageStatistics
-from fxtrio.plugins.auth.tables import PREFIX, named
 from fxtrio.plugins.auth.throttle import Marks
 
-LIMIT = 5.0
-"""How long the database has for one call (seconds)."""
-
-SILENCE = 60.0
-"""Shortest time between two lines in the log about a database that does not work (seconds)."""
-
 _AT_ONCE = 500  # keys in one query
-
-log = logging.getLogger("fx.auth")
+_UNIQUE_VIOLATION = "23505"  # of PostgreSQL; SQLite has one writer
 
 Answer = TypeVar("Answer")
 
 
-class DatabaseStorage:
+class DatabaseStorage(Queries):
     """An `AuthStorage`. Valid as long as its database; made by `open_storage`."""
-
-    def __init__(self, database: Database, prefix: str) -> None:
-        self.database = database
-        self._prefix = prefix
-        # SQLite has one writer in any case.
-        self._skip = " for update skip locked" if database.dialect == "postgresql" else ""
-        self._queries = 0
-        self._told_at = -SILENCE
-
-    @property
-    def shared(self) -> bool:
-        """Whether it is in the app's database, and not in a file of its own."""
-        return self._prefix == PREFIX
-
-    def statistics(self) -> StorageStatistics:
-        """Return what has been done so far."""
-        return StorageStatistics(self._queries)
-
-    def after_commit(self, call: Callable[[], object]) -> None:
-        """Call ``call`` once what was written is kept."""
-        self.database.after_commit(call)
 
     async def add_user(self, user: User, password_hash: str) -> bool:
         """Keep a new user; False when the email is taken."""
@@ -76,11 +42,13 @@ class DatabaseStorage:
     async def password_costs(self) -> tuple[str, ...]:
         """Return the beginnings of all hashes, up to their salts: by which parameters they are."""
         sql = (
-            f"select distinct substr(password_hash, 1, length(password_hash) - {HASH_END}) as cost"
-            f" from fx_auth_users where length(password_hash) > {HASH_END} limit {MOST_COSTS}"
+            "select distinct case when password_hash like '$2%' then substr(password_hash, 1, 7)"
+            # "…,p=4$", or "…,p=16": salts are of any length
+            f" else substr(password_hash, 1, {self._position}(password_hash, ',p=') + 4) end"
+            f" as cost from fx_auth_users limit {MOST_COSTS}"
         )
         found = await self._in_time(self.database.all, CostRow, self._named(sql))
-        return tuple(row.cost for row in found)
+        return tuple(row.cost.rstrip("$") + "$" for row in found)
 
     async def find_account(self, email: str) -> Account | None:
         """Return the account of an email."""
@@ -95,6 +63,30 @@ class DatabaseStorage:
         user = User(id=found.id, email=found.email, created_at=found.created_at)
         return Account(user=user, password_hash=found.password_hash)
 
+    async def find_user(self, user_id: str) -> User | None:
+        """Return a user."""
+        sql = "select id, email, created_at from fx_auth_users where id = $1"
+        return await self._in_time(self._one, User, sql, user_id)
+
+    async def set_email(self, user_id: str, email: str) -> bool:
+        """Give a user another email; False when another one has it, or there is none."""
+
+        async def change() -> bool:
+            changed = await self._execute(
+                "update fx_auth_users set email = $1 where id = $2"
+                " and not exists (select 1 from fx_auth_users where email = $1 and id <> $2)",
+                *(email, user_id),
+            )
+            await self._count_change()
+            return changed == 1
+
+        try:
+            return await self._in_one(change)
+        except Exception as error:
+            if getattr(error, "sqlstate", None) != _UNIQUE_VIOLATION:
+                raise
+            return False  # it was taken just now
+
     async def rehash(self, account: Account, password_hash: str) -> bool:
         """Keep another hash of the same password; False when the password has changed since."""
         change = "update fx_auth_users set password_hash = $1 where id = $2 and password_hash = $3"
@@ -102,7 +94,12 @@ class DatabaseStorage:
         return await self._in_time(self._execute, change, *args) == 1
 
     async def set_password(
-        self, user_id: str, password_hash: str, *, replaces: str | None = None
+        self,
+        user_id: str,
+        password_hash: str,
+        *,
+        replaces: str | None = None,
+        keeps: bytes | None = None,
     ) -> int | None:
         """Replace the hash of a user's password, and end all sessions; return how many."""
 
@@ -114,8 +111,8 @@ class DatabaseStorage:
             )
             if replaces is not None and not changed:
                 return None
-            over = "delete from fx_auth_sessions where user_id = $1"
-            ended = await self._execute(over, user_id)
+            over = "delete from fx_auth_sessions where user_id = $1 and key <> $2"
+            ended = await self._execute(over, user_id, keeps or b"")
             await self._count_change()
             return ended
 
@@ -313,57 +310,3 @@ class DatabaseStorage:
             return kept == 1 and await self._add_user(user, pending.password_hash)
 
         return await self._in_one(add)
-
-    async def _ending(self, sql: str, *args: Any) -> int:
-        """Change sessions, and let those who watch `version` know."""
-
-        async def end() -> int:
-            ended = await self._execute(sql, *args)
-            await self._count_change()
-            return ended
-
-        return await self._in_one(end)
-
-    async def _count_change(self) -> None:
-        await self._execute("update fx_auth set changes = changes + 1")
-
-    def _named(self, sql: str) -> str:
-        return named(sql, self._prefix)
-
-    async def _execute(self, sql: str, *args: Any) -> int:
-        return await self.database.execute(self._named(sql), *args)
-
-    async def _one(self, row: type[Answer], sql: str, *args: Any) -> Answer | None:
-        return await self.database.one(row, self._named(sql), *args)
-
-    async def _in_one(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Do ``work`` in one transaction."""
-
-        async def run() -> Answer:
-            async with self.database.transaction():
-                return await work()
-
-        return await self._in_time(run)
-
-    async def _in_time(self, work: Callable[..., Awaitable[Answer]], *args: Any) -> Answer:
-        """Do ``work``. Raises AuthStorageUnavailable when the database cannot, or not in time."""
-        self._queries += 1
-        try:
-            with trio.fail_after(LIMIT):
-                return await work(*args)
-        except trio.TooSlowError as error:
-            unavailable = AuthStorageUnavailable(f"it has not answered for {LIMIT:g} s")
-            cause: Exception = error
-        except Exception as error:
-            if not self.database.cannot_work(error):
-                raise
-            unavailable = AuthStorageUnavailable(" ".join(str(error).split()))
-            cause = error
-        self._tell(unavailable)
-        raise unavailable from cause
-
-    def _tell(self, error: AuthStorageUnavailable) -> None:
-        now = time.monotonic()
-        if now - self._told_at >= SILENCE:
-            self._told_at = now
-            log.error("%s", error)
