@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import trio
 from hypothesis import HealthCheck, settings
 
 from fxtrio.supervise.options import count_cores
+from tests.first_alone import first_alone
 from tests.in_turn import in_turn, kind_of
 from tests.short import SHORT, amount, few_cases
 
@@ -46,11 +47,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Leave the modules and tests, which all stay, to no garbage collection: each would look."""
+    run = getattr(session.config, "workerinput", {}).get("testrunuid")
     gc.disable()
     try:
-        return (yield)
+        with nullcontext() if run is None else first_alone(run):
+            return (yield)
     finally:
         gc.enable()
         gc.freeze()

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from ..http1.support import Client, Reply
+from ..short import amount
 from .attack import Attack, replay
 from .cases import Case, Message
 from .findings import Finding
@@ -16,7 +17,7 @@ from .surfaces import make_cases
 from .target import build, open_target
 
 PATIENCE = 240.0
-CASES = 1000
+CASES = amount(400, long=1000)
 SEED = 8
 
 

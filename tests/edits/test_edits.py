@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import cycle, islice
 from pathlib import Path
 
 import httpx
@@ -29,6 +30,9 @@ RESTARTS = 8
 BURSTS = amount(1, long=3)
 BURST = 20
 """Saves within a second, or as many as the machine can."""
+
+SWITCHES = amount(2, long=4)
+"""Of the branch, there and back; the second time is like the first for what came between."""
 
 FILES = 60
 """Files that differ between two branches."""
@@ -74,7 +78,7 @@ def test_a_switch_of_branches_comes_to_one_state(run: Run, tmp_path: Path) -> No
     git(run.root, "add", "--all")
     git(run.root, "commit", "--quiet", "--message", "other")
 
-    for branch, project in (("main", main), ("other", other)) * 2:
+    for branch, project in islice(cycle((("main", main), ("other", other))), SWITCHES):
         git(run.root, "switch", "--quiet", branch)
         run.author.project, run.saved = project, project.texts()
         run.compare()

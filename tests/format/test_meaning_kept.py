@@ -12,6 +12,7 @@ from fxtrio.compile.sections import split
 from tests.compile.hostile import CASES, PYTHON, UI
 from tests.docs.pages import ROOT, blocks, documents, name
 from tests.format.support import assert_well_formatted
+from tests.short import amount
 
 pytestmark = pytest.mark.node
 
@@ -71,7 +72,7 @@ def test_pages_of_examples_docs_and_starter_keep_their_meaning(tmp_path: Path) -
 
 
 @settings(
-    max_examples=6,
+    max_examples=amount(3, long=6),
     # Each example starts processes, so they are many pages, and the failure names the one.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

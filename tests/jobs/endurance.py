@@ -27,7 +27,7 @@ from fxtrio.jobs import Job, JobRunner
 from tests.db.cluster import Cluster, running_cluster
 from tests.db.engines import opened
 from tests.jobs.running import running
-from tests.jobs.serving import restart_server
+from tests.jobs.serving import build_sleepy, restart_server
 from tests.jobs.worker import TABLES, at_least, exactly, lasting, tick
 
 ROOT = Path(__file__).parents[2]
@@ -175,7 +175,7 @@ def main() -> None:
                 f"one of three schedulers, {engine}", partial(kill_a_scheduler, url, options.ticks)
             )
         for name in ("SIGHUP", "SIGKILL"):
-            root = Path(folder, name)
+            root = build_sleepy(Path(folder, name))
             number = getattr(signal, name)
             tell(f"{name} to fx serve", partial(restart_server, root, options.waiting, 1.0, number))
 

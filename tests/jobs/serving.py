@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,14 +50,21 @@ FILES = {
 LEFT = "select count(*) from fx_jobs where state in ('waiting', 'running')"
 
 
+def build_sleepy(root: Path) -> Path:
+    """Write the project, and build it."""
+    write_tree(root, FILES)
+    build = [sys.executable, "-m", "fxtrio", "build"]
+    env = {**os.environ, "FX_COMPRESSION": "off"}  # which takes as long as all the rest
+    subprocess.run(build, cwd=root, check=True, capture_output=True, timeout=300, env=env)
+    return root
+
+
 async def restart_server(root: Path, jobs: int, seconds: float, number: int) -> dict[str, Any]:
     """Send a signal to the process of `fx serve` that has ``jobs`` of ``seconds`` each to do.
 
-    SIGHUP goes to the supervisor, which starts another one; SIGKILL to the process itself.
+    ``root`` is of `build_sleepy`, and its database has seen no jobs. SIGHUP goes to the
+    supervisor, which starts another one; SIGKILL to the process itself.
     """
-    write_tree(root, FILES)
-    build = [sys.executable, "-m", "fxtrio", "build"]
-    await trio.run_process(build, cwd=root, capture_stdout=True, capture_stderr=True)
     async with serve_project(root, workers=2, environment={}) as server:
         assert (await server.get(f"/api/fill?count={jobs}&seconds={seconds}")).status == 200
         async with opened("file", root) as database:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.db.cluster import Cluster
 from tests.jobs.endurance import kill_a_scheduler, kill_processes, lose_server
-from tests.jobs.serving import restart_server
+from tests.jobs.serving import build_sleepy, restart_server
 from tests.short import amount
 
 JOBS = amount(200, long=400)
@@ -43,7 +44,15 @@ async def test_each_time_of_a_schedule_comes_once_though_a_process_dies(url: str
     await kill_a_scheduler(url, seconds=5)
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_sleepy(tmp_path_factory.mktemp("sleepy"))
+
+
 @pytest.mark.node
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
-async def test_what_waits_runs_though_the_server_process_goes(tmp_path: Path, number: int) -> None:
-    await restart_server(tmp_path, jobs=100, seconds=0.3, number=number)
+async def test_what_waits_runs_though_the_server_process_goes(
+    built: Path, tmp_path: Path, number: int
+) -> None:
+    root = Path(shutil.copytree(built, tmp_path / "project"))
+    await restart_server(root, jobs=100, seconds=0.3, number=number)

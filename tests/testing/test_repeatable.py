@@ -14,12 +14,14 @@ import trio.testing
 
 from fxtrio.tasks import enqueue
 from fxtrio.testing import open_app, repeatable
-from tests.short import SHORT
+from tests.short import amount
 
 from .schedules import WORKS, burn, write
 
 ROOT = Path(__file__).parents[2]
-TIMES = 2 if SHORT else 17
+TIMES = amount(6, short=2, long=17)
+"""In each of three processes."""
+
 BUSY = "while True: pass"
 
 
@@ -30,7 +32,7 @@ async def _schedules(seed: str, found: list[dict[str, list[str]]]) -> None:
     found.append(json.loads(done.stdout))
 
 
-async def test_twenty_works_have_the_same_schedules_fifty_times_on_a_busy_machine() -> None:
+async def test_twenty_works_have_the_same_schedules_each_time_on_a_busy_machine() -> None:
     # Each process has other hashes and other addresses, and loses its core at other times.
     found: list[dict[str, list[str]]] = []
     with trio.fail_after(240):
