@@ -85,6 +85,12 @@ PATCHES = {
         connections.idle_stays,
         connections.end_idle,
     ),
+    "requests left behind": Patch(
+        "a connection whose client leaves while a further request waits for its turn is kept "
+        "for ever: a thousand of them, at a hundred bytes each, take all descriptors",
+        connections.reading_waits_for_ever,
+        connections.end_reading,
+    ),
     "disconnected": Patch(
         "is_disconnected() never turns true on trio (pgjones/hypercorn issue 210), and an "
         "application that does not read its body holds its connection for ever",

@@ -135,6 +135,31 @@ def end_idle() -> None:
     TCPServer._read_data = reading  # type: ignore[method-assign]
 
 
+def reading_waits_for_ever() -> bool:
+    """Return whether reading goes on after a response alone, whatever becomes of that."""
+    from hypercorn.protocol.h11 import H11Protocol
+
+    waits = "can_read.wait()" in source_of(H11Protocol._handle_events)
+    return waits and "can_read" not in source_of(H11Protocol.handle)
+
+
+def end_reading() -> None:
+    """Take no further request of a connection that is closed, and wait for none."""
+    import h11
+    from hypercorn.events import Closed
+    from hypercorn.protocol.h11 import H11Protocol
+
+    handle = H11Protocol.handle
+
+    async def handling(self: H11Protocol, event: Any) -> None:
+        await handle(self, event)
+        if isinstance(event, Closed):
+            self.connection.next_event = lambda: h11.NEED_DATA  # type: ignore[method-assign]
+            await self.can_read.set()
+
+    H11Protocol.handle = handling  # type: ignore[method-assign]
+
+
 def disconnect_is_hidden() -> bool:
     """Return whether messages are taken from a channel with a checkpoint before."""
     from hypercorn.trio.task_group import TaskGroup

@@ -42,6 +42,18 @@ async def asked(request: Request) -> PlainTextResponse:
     return PlainTextResponse(str(told["asked"]).lower())
 
 
+async def connections(request: Request) -> PlainTextResponse:
+    """How many connections have a task; each has that of Hypercorn's server."""
+    root = trio.lowlevel.current_root_task()
+    assert root is not None
+    waiting, found = [root], 0
+    while waiting:
+        task = waiting.pop()
+        found += "_run_handler" in task.name
+        waiting += [child for nursery in task.child_nurseries for child in nursery.child_tasks]
+    return PlainTextResponse(str(found))
+
+
 async def closed(request: Request) -> PlainTextResponse:
     return PlainTextResponse(told["closed"])
 
@@ -74,6 +86,7 @@ app = Starlette(
         Route("/ask", ask),
         Route("/asked", asked),
         Route("/closed", closed),
+        Route("/connections", connections),
         WebSocketRoute("/wait", wait),
         WebSocketRoute("/loop", loop),
         WebSocketRoute("/echo", echo),

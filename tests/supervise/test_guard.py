@@ -179,6 +179,24 @@ async def test_is_disconnected_turns_true(guarded: bool) -> None:
 
 
 @pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize("path", [b"/big", b"/ask"])
+async def test_a_client_that_leaves_further_requests_behind_leaves_no_connection(
+    guarded: bool, path: bytes
+) -> None:
+    async with stock(guarded=guarded) as server:
+        for _ in range(5):
+            async with await server.connect() as client:
+                await client.send(b"GET %b HTTP/1.1\r\nHost: a\r\n\r\n" % path * 3)
+        if not guarded:
+            await trio.sleep(1)
+            assert int(await server.get("/connections")) > 1
+            return
+        with trio.fail_after(30):
+            while await server.get("/connections") != b"1":  # noqa: ASYNC110  # no event tells
+                await trio.sleep(0.05)
+
+
+@pytest.mark.parametrize("guarded", [False, True])
 async def test_the_close_code_of_the_client_is_told(guarded: bool) -> None:
     async with stock(guarded=guarded) as server:
         async with await server.open(b"/wait") as client:
