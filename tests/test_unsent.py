@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import attrs
+import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
@@ -197,12 +198,14 @@ async def test_who_reads_but_has_most_of_it_is_cut_off_when_others_have_waited_l
     assert WAIT / 2 < trio.current_time() < WAIT / 2 + GRACE
 
 
-async def ask(found: Clients, nursery: trio.Nursery, name: str, path: bytes = b"/") -> trio.Event:
+async def ask(
+    found: Clients, nursery: trio.Nursery, name: str, path: bytes = b"/", *, address: str = ""
+) -> trio.Event:
     """Have a response made to a new client; it lasts until the event is set."""
     end = trio.Event()
 
     async def respond() -> None:
-        client = Unread("", lambda: found.cut.append(name), budget=found.budget)
+        client = Unread(address, lambda: found.cut.append(name), budget=found.budget)
         async with found.budget.turn(client, path) as admitted:
             found.made[name] = (client, admitted)
             await end.wait()
@@ -247,6 +250,79 @@ async def test_large_and_slow_ones_among_those_that_pass_make_place_for_others(
         assert found.made["small"][1]
         nursery.cancel_scope.cancel()
     assert found.cut == [str(PLACES - 1)]  # which holds the most
+
+
+async def test_no_public_address_has_all_places_of_those_that_pass(
+    autojump_clock: MockClock,
+) -> None:
+    found = clients()
+    found.budget.add(4 * MEGABYTE)
+    async with trio.open_nursery() as nursery:
+        for number in range(50 * PLACES):  # none of which ends
+            await ask(found, nursery, f"many {number}", address="192.0.2.1")
+        assert len(found.made) == PLACES / 2
+        for number in range(PLACES // 2 - 1):
+            end = await ask(found, nursery, f"one {number}", address="192.0.2.2")
+            assert found.made[f"one {number}"][1]
+        await ask(found, nursery, "last", address="192.0.2.3")
+        await ask(found, nursery, "next", address="192.0.2.3")
+        assert "last" in found.made
+        assert "next" not in found.made
+        end.set()  # is for who may have a place, though others have waited for longer
+        await wait_all_tasks_blocked()
+        assert found.made["next"][1]
+        assert trio.current_time() == 0
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("path", [b"/livez", b"/readyz", b"/healthz"])
+async def test_whoever_watches_over_the_process_needs_no_turn(path: bytes) -> None:
+    found = clients()
+    found.budget.add(4 * MEGABYTE)
+    async with trio.open_nursery() as nursery:
+        for number in range(2 * PLACES):
+            await ask(found, nursery, str(number))
+        await ask(found, nursery, "probe", path)
+        assert found.made["probe"][1]
+        nursery.cancel_scope.cancel()
+
+
+async def test_no_public_address_has_the_room_for_what_is_being_made(
+    autojump_clock: MockClock,
+) -> None:
+    budget = clients(4 * MEGABYTE).budget
+    began: list[str] = []
+
+    async def make(address: str, size: int) -> None:
+        if await budget.wait_reserved(size, address):
+            began.append(address)
+            await trio.sleep(3)
+            budget.unreserve(size, address)
+        else:
+            began.append(f"not {address}")
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(12):
+            nursery.start_soon(make, "192.0.2.1", MEGABYTE)
+        await trio.sleep(1)
+        assert began == ["192.0.2.1"] * 2
+        nursery.start_soon(make, "192.0.2.2", MEGABYTE)
+        nursery.start_soon(make, "", MEGABYTE)
+        await wait_all_tasks_blocked()
+        assert set(began[2:]) == {"192.0.2.2", ""}
+        assert not budget.is_full
+    assert began.count("192.0.2.1") == 8  # those that did not wait for too long
+    assert began.count("not 192.0.2.1") == 4
+    assert trio.current_time() == WAIT + 2
+    assert (budget.used, len(budget._reserved)) == (0, 0)
+
+
+async def test_one_response_larger_than_a_share_is_made(autojump_clock: MockClock) -> None:
+    budget = clients(4 * MEGABYTE).budget
+    assert await budget.wait_reserved(9 * MEGABYTE, "192.0.2.1")
+    assert trio.current_time() == 0
+    budget.unreserve(9 * MEGABYTE, "192.0.2.1")
+    assert budget.used == 0
 
 
 async def test_what_was_large_before_waits_for_room(autojump_clock: MockClock) -> None:

@@ -69,7 +69,9 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
 
 
 async def _answer_in_turn(connection: ClientConnection, request: Request) -> bool:
-    async with process_unsent.turn(connection.transport.unread, request.target) as admitted:
+    transport = connection.transport
+    transport.count_for(connection.hub.share_of(connection.peer.client, request.headers))
+    async with process_unsent.turn(transport.unread, request.target) as admitted:
         if admitted:
             return await answer(connection, request, admitted=True)
     await connection.refuse(RequestRefusal(503, "too much waits for clients that do not read"))

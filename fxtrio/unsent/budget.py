@@ -22,7 +22,7 @@ import trio
 from fxtrio.errors import Busy
 from fxtrio.heap import process_heap
 from fxtrio.repeats import Repeats, lines_of_clients, more_like_it
-from fxtrio.unsent.turns import LargePaths, Turns, give_up_place
+from fxtrio.unsent.turns import PROBES, LargePaths, Turns, give_up_place
 
 CAPACITY: Final = 32 * 1024 * 1024
 """The budget, where no other is set (bytes)."""
@@ -37,6 +37,9 @@ needs longer is slow while the budget is full."""
 SHARE: Final = 0.25
 """What the clients of one public address may have of a full budget, if they are more than one;
 and any client at all, once others have waited for room for half of `WAIT`."""
+
+MADE_FOR_ONE: Final = 0.5
+"""What responses that are being made for the clients of one public address may have of it."""
 
 PLACES: Final = 16
 """Responses that pass at a time while the budget is full, as long as they may become large."""
@@ -101,6 +104,9 @@ class Unsent:
     cut: int = attrs.field(init=False, default=0)
     """Clients that were cut off so far (count)."""
 
+    _reserved: Counter[str] = attrs.field(init=False, factory=Counter)
+    """Bytes of responses that are being made, by the address of their clients."""
+
     _holders: set[Holder] = attrs.field(init=False, factory=set)
     _buffers: Counter[int] = attrs.field(init=False, factory=Counter)
     """How often each buffer is held, by its `id`: whoever holds it has a reference."""
@@ -116,6 +122,9 @@ class Unsent:
     large_paths: LargePaths = attrs.field(init=False, factory=LargePaths)
     _small: Turns = attrs.field(init=False, factory=lambda: Turns(PLACES, keeps=True))
     """Who passes though the budget is full."""
+    _freed: trio.Event = attrs.field(init=False, factory=trio.Event)
+    """Set, and replaced, when a response that was being made is done."""
+
     _large: Turns = attrs.field(init=False, factory=lambda: Turns(_AT_ONCE, keeps=False))
     """Who goes on when there is room."""
 
@@ -166,25 +175,57 @@ class Unsent:
             self.remove(len(data))
 
     @contextmanager
-    def reserving(self, size: int) -> Iterator[None]:
-        """Count ``size`` bytes for the length of the block: of a response that is being made."""
-        self.add(size)
+    def reserving(self, size: int, address: str = "") -> Iterator[None]:
+        """Count ``size`` bytes for the length of the block: of a response that is being made.
+
+        ``address`` is that of its client, as in `Holder`.
+        """
+        self._reserve(size, address)
         try:
             yield
         finally:
-            self.remove(size)
+            self.unreserve(size, address)
 
-    async def wait_reserved(self, size: int) -> bool:
+    async def wait_reserved(self, size: int, address: str = "") -> bool:
         """Wait for room, and count ``size`` bytes; False when there is no room after `WAIT`.
 
-        What is counted must be removed.
+        All that is made at a time for one public address has a part of the room, unless it is
+        one response. What is counted must be given back (`unreserve`).
         """
         deadline = trio.current_time() + WAIT
-        while self.is_full:  # those who went on beside may have taken the room
-            if not await self.wait_room(deadline):
+        while self.must_wait(size, address):
+            if self.is_full:  # those who went on beside may have taken the room
+                if not await self.wait_room(deadline):
+                    return False
+            elif not await self._wait_share(deadline):
                 return False
-        self.add(size)
+        self._reserve(size, address)
         return True
+
+    def must_wait(self, size: int, address: str) -> bool:
+        """Return whether a response of ``size`` bytes must not be made yet."""
+        others = self._reserved[address] if address else 0
+        return self.is_full or bool(others and others + size > self.capacity * MADE_FOR_ONE)
+
+    def unreserve(self, size: int, address: str) -> None:
+        """Take back what was counted by `wait_reserved`."""
+        self._reserved[address] -= size
+        if not self._reserved[address]:
+            del self._reserved[address]
+        freed, self._freed = self._freed, trio.Event()
+        freed.set()
+        self.remove(size)
+
+    def _reserve(self, size: int, address: str) -> None:
+        self._reserved[address] += size
+        self.add(size)
+
+    async def _wait_share(self, deadline: float) -> bool:
+        """Wait until something that was being made is done; False at the deadline."""
+        give_up_place()
+        with trio.move_on_at(deadline) as waiting:
+            await self._freed.wait()
+        return not waiting.cancelled_caught
 
     async def wait_room(self, deadline: float = inf) -> bool:
         """Wait until a large response may be made; False when there is no room after `WAIT`."""
@@ -212,8 +253,11 @@ class Unsent:
         """Wait until a response to ``holder`` may be made while the budget is full.
 
         False when it may not after `WAIT`. What is known to be large below ``path`` waits for
-        room; all others have their turn, `PLACES` at a time.
+        room; all others have their turn, `PLACES` at a time. Probes need none.
         """
+        if path in PROBES:
+            yield True
+            return
         large = path in self.large_paths
         turns = self._large if large else self._small
         now = trio.current_time()

@@ -8,13 +8,18 @@ remembered, and such ones wait for room.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from typing import Final, Protocol
 
 import attrs
 import trio
+
+PROBES: Final = frozenset({b"/healthz", b"/livez", b"/readyz"})
+"""Paths that need no turn: who watches over the process must not take a crowd for its end."""
 
 LIGHT: Final = 64 * 1024
 """Bytes up to which a response is small."""
@@ -26,9 +31,17 @@ then (seconds)."""
 _PATHS = 1024
 """Of large responses, of which the newest are remembered."""
 
+_MOST_OF_ONE = 0.5
+"""What the clients of one public address may have of the places."""
+
 
 class Passing(Protocol):
     """A client to whom a response passes."""
+
+    @property
+    def address(self) -> str:
+        """The network of its public address; "" when that may stand for many clients."""
+        ...
 
     @property
     def unsent(self) -> int:
@@ -50,6 +63,9 @@ class Turn:
 
     holder: Passing
     since: float
+    address: str = ""
+    """Of its holder, while it has a place."""
+
     free: trio.Event = attrs.field(factory=trio.Event)
     """Set when it is worth to ask again."""
 
@@ -79,6 +95,7 @@ class LargePaths:
 class Turns:
     """Responses that may be made at the same time, and who waits for one of these places.
 
+    The clients of one public address have some of them at most, however many requests they send.
     ``keeps``: a place is not free again while its response waits and is large.
     """
 
@@ -87,8 +104,11 @@ class Turns:
         """The newest is the last, and goes on first, as with those that wait for room."""
 
         self._places = places
+        self._most_of_one = int(places * _MOST_OF_ONE)
         self._keeps = keeps
         self._taken: dict[Turn, None] = {}
+        self._taken_by: Counter[str] = Counter()
+        """Places by address."""
 
     @contextmanager
     def place(self, holder: Passing, now: float) -> Iterator[Turn]:
@@ -103,15 +123,16 @@ class Turns:
 
     def take(self, place: Turn, now: float) -> bool:
         """Return whether a response may be made: there was a place, and it has it now."""
-        if len(self._taken) >= self._places:
+        if not self._may_take(place):
             for other in list(self._taken):
                 if now - other.since >= SOON and not (self._keeps and other.holder.unsent > LIGHT):
-                    del self._taken[other]
-        if len(self._taken) >= self._places:
-            return False
+                    self._free(other)
+            if not self._may_take(place):
+                return False
         self.waiting.pop(place, None)
-        place.since = now
+        place.since, place.address = now, place.holder.address
         self._taken[place] = None
+        self._taken_by[place.address] += 1
         return True
 
     async def wait(self, place: Turn, deadline: float) -> None:
@@ -124,8 +145,7 @@ class Turns:
 
     def wake(self) -> None:
         """Let as many as there are places ask again, the newest first."""
-        for _ in range(min(self._places, len(self.waiting))):
-            self.waiting.popitem()[0].free.set()
+        self._wake(self._places)
 
     def hogs(self, now: float) -> list[Passing]:
         """Return who has a place, is large and slow, while others wait; most bytes first."""
@@ -140,9 +160,29 @@ class Turns:
     def _leave(self, place: Turn) -> None:
         self.waiting.pop(place, None)
         if place in self._taken:
-            del self._taken[place]
-            if self.waiting:
-                self.waiting.popitem()[0].free.set()
+            self._free(place)
+            self._wake(1)
+
+    def _free(self, place: Turn) -> None:
+        del self._taken[place]
+        self._taken_by[place.address] -= 1
+        if not self._taken_by[place.address]:
+            del self._taken_by[place.address]
+
+    def _may_take(self, place: Turn) -> bool:
+        return len(self._taken) < self._places and not self._has_most(place.holder.address)
+
+    def _has_most(self, address: str) -> bool:
+        return bool(address) and self._taken_by[address] >= self._most_of_one
+
+    def _wake(self, most: int) -> None:
+        """Let up to ``most`` ask again, of those whose address may have another place."""
+        able = (
+            place for place in reversed(self.waiting) if not self._has_most(place.holder.address)
+        )
+        for place in list(islice(able, most)):
+            del self.waiting[place]
+            place.free.set()
 
 
 def give_up_place() -> None:

@@ -60,13 +60,16 @@ class LargePages:
             self.average[view] = known
 
     @asynccontextmanager
-    async def made(self, payload: bytes, place: str, *, footprint: int) -> AsyncIterator[None]:
+    async def made(
+        self, payload: bytes, place: str, *, footprint: int, reserved: int = 0, address: str = ""
+    ) -> AsyncIterator[None]:
         """Count ``footprint`` bytes for the length of the block, in which a payload is rendered.
 
-        Waits for room before, unless too much does so already. Raises UnsentFull.
+        Waits for room before, unless too much does so already, or some is ``reserved`` for the
+        page. Raises UnsentFull. ``address`` is that of the client (`RequestEvent.address`).
         """
-        if not process_unsent.is_full:
-            with process_unsent.reserving(footprint):
+        if reserved or not process_unsent.must_wait(footprint, address):
+            with process_unsent.reserving(max(footprint - reserved, 0), address):
                 yield
             return
         size = len(payload)
@@ -74,14 +77,14 @@ class LargePages:
             raise UnsentFull(place)
         self._in_hand += size
         try:
-            if not await process_unsent.wait_reserved(footprint):
+            if not await process_unsent.wait_reserved(footprint, address):
                 raise UnsentFull(place)
         finally:
             self._in_hand -= size
         try:
             yield
         finally:
-            process_unsent.remove(footprint)
+            process_unsent.unreserve(footprint, address)
 
     @asynccontextmanager
     async def admitted(self, view: int, event: RequestEvent, place: str) -> AsyncIterator[None]:
@@ -93,11 +96,12 @@ class LargePages:
         if size < _BECOMES * WAITS:
             yield
             return
-        if not await process_unsent.wait_reserved(size):
+        address = event.address
+        if not await process_unsent.wait_reserved(size, address):
             raise UnsentFull(place)
         event.reserved = size
         try:
             yield
         finally:
             event.reserved = 0
-            process_unsent.remove(size)
+            process_unsent.unreserve(size, address)

@@ -23,7 +23,6 @@ from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.reply import HTML, NO_STORE, PRIVATE, Header, Reply
 from fxtrio.ssr.failures import SsrDown
 from fxtrio.ssr.frames import Rendered
-from fxtrio.unsent import process_unsent
 
 log = logging.getLogger("fx.serve")
 
@@ -134,11 +133,13 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
     async def _render_anew(self, view: int, payload: bytes) -> Rendered:
         """Render a payload; a large one only while not too much waits for slow clients."""
         render = self.running.renderer.render
-        reserved = self.event.reserved
-        if len(payload) < LARGE or footprint(payload) <= reserved:
+        if len(payload) < LARGE:
             return await render(view, payload)
-        if reserved:
-            with process_unsent.reserving(footprint(payload) - reserved):
-                return await render(view, payload)
-        async with self.site.large.made(payload, self.place, footprint=footprint(payload)):
+        async with self.site.large.made(
+            payload,
+            self.place,
+            footprint=footprint(payload),
+            reserved=self.event.reserved,
+            address=self.event.address,
+        ):
             return await render(view, payload)

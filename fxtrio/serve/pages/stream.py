@@ -118,9 +118,15 @@ class _PageStream:
             return self._known(raised)
         if len(payload) < LARGE:
             return await self._run(payload)
-        kept = _KEEPS * len(payload)
+        event = page.event
         try:
-            async with page.site.large.made(payload, page.place, footprint=kept):
+            async with page.site.large.made(
+                payload,
+                page.place,
+                footprint=_KEEPS * len(payload),
+                reserved=event.reserved,
+                address=event.address,
+            ):
                 return await self._run(payload)
         except UnsentFull as full:
             return full

@@ -11,6 +11,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from fxtrio.clients import public_network_of
 from fxtrio.errors import LoaderError
 from fxtrio.http1.fields import repeated
 from fxtrio.serve.request.audience import AUDIENCE, Audience
@@ -125,6 +126,12 @@ class RequestEvent(msgspec.Struct, eq=False):
             self.background_tasks.append(BackgroundTask(self.body.aclose))
             self.body = None
         return self.background_tasks
+
+    @property
+    def address(self) -> str:
+        """The network of its client's public address; "" when that may stand for many clients."""
+        client = self.scope.get("client")
+        return "" if client is None else public_network_of(client[0])
 
     @property
     def request(self) -> Request:
