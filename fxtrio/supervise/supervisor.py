@@ -25,10 +25,11 @@ from fxtrio.supervise.signals import hangup_is_ignored, hold_signals, receive_si
 from fxtrio.supervise.worker_process import WorkerProcess, first_of
 
 _TRIES = 3
-"""Failed starts in a row, of one worker, after which the supervisor gives up if no other serves.
+"""Failed starts in a row, of one worker, after which the supervisor gives up if none has served.
 
 One that was killed from outside has not failed: on a busy machine it is killed before it serves
-only because that takes long.
+only because that takes long. Once all have served, what keeps them from it is an outage, such as
+of the database, and will end.
 """
 
 _FIRST_PAUSE = 0.25
@@ -105,7 +106,7 @@ class Supervisor:
             tries = tries if worker.was_killed else tries + 1
             pauses += 1
             await self._config.log.error("Worker %d: %s before it served", number, worker.fate)
-            if tries >= _TRIES and not any(other.serves for other in self._workers.values()):
+            if tries >= _TRIES and not self._complete.is_set() and not self._somebody_serves():
                 await self._config.log.critical(
                     "Worker %d failed to start %d times in a row: giving up", number, tries
                 )
@@ -114,6 +115,9 @@ class Supervisor:
             else:
                 await self._pause(pauses)
         return None
+
+    def _somebody_serves(self) -> bool:
+        return any(worker.serves for worker in self._workers.values())
 
     async def _succeed(self, worker: WorkerProcess, processes: trio.Nursery) -> WorkerProcess:
         """Put a new worker in the place of one that still serves; return who serves now."""

@@ -75,6 +75,17 @@ refuses_to_start = Starlette(lifespan=failing)
 
 
 @asynccontextmanager
+async def depending(app: Any):
+    """Start unless the file exists that stands for an outage."""
+    if await trio.Path(os.environ["OUTAGE"]).exists():
+        raise LookupError("no database")
+    yield
+
+
+starts_without_outage = Starlette(routes=[Route("/", pid)], lifespan=depending)
+
+
+@asynccontextmanager
 async def stubborn(app: Any):
     yield
     with trio.CancelScope(shield=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from functools import partial
+from pathlib import Path
 
 import psutil
 import pytest
@@ -147,6 +148,25 @@ async def test_workers_that_cannot_start_end_the_supervisor_with_an_error(app: s
         assert await running.exit_code() == 1
         await running.wait_for("failed to start 3 times in a row: giving up")
         assert running.process.returncode == 1
+
+
+async def test_workers_that_have_served_are_started_again_for_as_long_as_an_outage_lasts(
+    tmp_path: Path,
+) -> None:
+    outage = tmp_path / "outage"
+    async with serve(
+        "starts_without_outage", workers=2, environment={"OUTAGE": str(outage)}
+    ) as running:
+        await running.wait_for("2 workers serve")
+        outage.touch()
+        for pid in running.workers():
+            os.kill(pid, signal.SIGKILL)
+        await running.wait_for("ended with exit code 1 before it served", 8)
+        outage.unlink()
+        await running.wait_for("Running on", 4)
+        assert (await running.get()).status == 200
+        running.kill()
+        assert await running.exit_code() == 0
 
 
 async def test_workers_that_hang_while_they_start_end_the_supervisor_with_an_error() -> None:
