@@ -12,7 +12,6 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from fxtrio.realtime.typed_socket import WebSocket
 from fxtrio.types.annotations import Shaper
 from fxtrio.types.shapes import (
     Constant,
@@ -37,6 +36,9 @@ _OBJECTS = (ListShape, ObjectShape, RecordShape, TupleShape)
 
 def message_shape(annotation: Any, shaper: Shaper) -> Shape:
     """Return what the messages are, by the annotation of the handler's parameter."""
+    # Heavy, and few projects have WebSockets.
+    from fxtrio.realtime.typed_socket import WebSocket
+
     arguments = typing.get_args(annotation)
     if typing.get_origin(annotation) is not WebSocket or not arguments:
         return Vague("websocket() does not say what it sends", remedy=_REMEDY)

@@ -79,6 +79,11 @@ def test_nothing_that_serves_is_imported_by_the_process_that_follows_files() -> 
     assert imported(*following) & needless == set()
 
 
+def test_nothing_that_serves_is_imported_to_import_a_project_for_its_types() -> None:
+    needless = {"fxtrio.app", "fxtrio.realtime", "hypercorn", "starlette.applications", "trio"}
+    assert imported("fxtrio.types.gatherer_child") & needless == set()
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project that is built and has no pages; its bundle is one for tests."""
