@@ -10,7 +10,7 @@ from pathlib import Path
 from pyflakes import messages
 from pyflakes.checker import Checker
 
-from fxtrio.compile import pyxle
+from fxtrio.compile import fastapi, pyxle
 from fxtrio.compile.bindings import names_of
 from fxtrio.compile.hints import asyncio_uses, undefined_remedy
 from fxtrio.compile.imported import failing_imports
@@ -76,12 +76,17 @@ def foreign_calls(source: SourceText, module: ast.Module) -> list[Problem]:
 
 def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
     """Return a problem for every import of another framework, installed or not."""
+    told = [
+        *(
+            (alias, f"{name!r} is no module of this framework", remedy)
+            for alias, name, remedy in pyxle.imports_of(module)
+        ),
+        *(
+            (alias, f"FastAPI's {name!r} does nothing in a page file", remedy)
+            for alias, name, remedy in fastapi.imports_of(module)
+        ),
+    ]
     return [
-        source.node_problem(
-            alias.lineno,
-            alias.col_offset,
-            f"{name!r} is no module of this framework",
-            remedy,
-        )
-        for alias, name, remedy in pyxle.imports_of(module)
+        source.node_problem(alias.lineno, alias.col_offset, message, remedy)
+        for alias, message, remedy in told
     ]

@@ -22,6 +22,16 @@ _READS_VITE = re.compile(r"\b(vitest|storybook)\b")
 _RUNS_VITE = re.compile(r"\bvite\b")
 _RENAMED = {".pyxl": ".fxl"}
 _CONFIG = {"pyxle.config.json": "fx.config.json"}
+_OF_NEXT = {
+    "next.config": "Remove it: settings are in fx.config.json",
+    "middleware": "Remove it: name a route hook in 'routeMiddleware' of fx.config.json",
+    "proxy": "Remove it: name a route hook in 'routeMiddleware' of fx.config.json",
+    "instrumentation": "Remove it: write a plugin, whose 'open' runs at the start",
+}
+"""Files of Next.js beside the pages, without their ends."""
+
+_SCRIPT = re.compile(r"\.[cm]?[jt]s")
+_NEXT = re.compile(r"from\s+[\"']next(/|[\"'])|export\s+(async\s+)?function\s+(middleware|proxy)\b")
 
 
 def surrounding_problems(root: Path, config: Config) -> list[Problem]:
@@ -33,6 +43,7 @@ def surrounding_problems(root: Path, config: Config) -> list[Problem]:
     return [
         *_package_problems(root, text, package),
         *_unread(root, package),
+        *_of_next(root, config),
         *_misnamed(root, config),
     ]
 
@@ -111,6 +122,23 @@ def _unread(root: Path, package: dict[str, Any]) -> Iterator[Problem]:
             )
             message = "nothing reads it: fxtrio sets up the bundler itself"
             yield Problem(path.name, 1, 1, message, remedy)
+
+
+def _of_next(root: Path, config: Config) -> Iterator[Problem]:
+    """Yield files of Next.js that nothing reads."""
+    for path in sorted(root.iterdir()):
+        if path.stem not in _OF_NEXT or not _SCRIPT.fullmatch(path.suffix) or not path.is_file():
+            continue
+        # Other tools have files of these names, too.
+        if path.stem == "next.config" or _NEXT.search(path.read_text("utf-8", "replace")):
+            yield Problem(path.name, 1, 1, "nothing reads it", _OF_NEXT[path.stem])
+    if config.pages_dir == "app":
+        return
+    for path in sorted((root / "app").rglob("page.[jt]sx")):
+        shown = path.relative_to(root).as_posix()
+        target = Path(config.pages_dir, path.relative_to(root / "app")).with_name("index.fxl")
+        message = f"nothing reads it: pages are in '{config.pages_dir}'"
+        yield Problem(shown, 1, 1, message, f"Move it to '{target.as_posix()}'")
 
 
 def _misnamed(root: Path, config: Config) -> Iterator[Problem]:

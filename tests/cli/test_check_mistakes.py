@@ -47,6 +47,12 @@ PYTHON = {
         f"class CACHE:\n    revalidate = 60\n{UI}",
         "1:7: CACHE is a class. Give CACHE a literal value.",
     ),
+    "names of FastAPI": (
+        f"from fastapi import Depends, HTTPException\n\n\n@server\nasync def load(request):\n"
+        f"    return {{'x': str(Depends), 'y': str(HTTPException)}}\n{UI}",
+        "1:21: FastAPI's 'Depends' does nothing in a page file. "
+        "Call the function, or set request.state in a route hook.",
+    ),
     "a model without its import": (
         f"class Body(BaseModel):\n    x: int\n{UI}",
         "1:12: undefined name 'BaseModel'. Write 'from pydantic import BaseModel'.",
@@ -337,3 +343,33 @@ async def test_a_new_project_has_no_mistakes(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
     assert await problems_of(tmp_path, {}) == []
+
+
+NEXT = {
+    "next.config.ts": "export default {};\n",
+    "middleware.ts": 'import { NextResponse } from "next/server";\n',
+    "proxy.ts": "export async function proxy() {}\n",
+    "app/dash/page.tsx": "export default () => <p>x</p>;\n",
+    "pages/old/page.tsx": "export default () => <p>x</p>;\n",
+    "pages/query/route.ts": "export async function GET() {}\n",
+    "pages/api/hello.ts": "export default () => 1;\n",
+}
+
+
+@pytest.mark.node
+async def test_files_of_next_are_named_with_what_stands_for_them(tmp_path: Path) -> None:
+    others = {
+        "proxy.js": "export const proxy = 1;\n",  # of some other tool
+        "pages/query/route.js": "export const size = 1;\n",
+        "pages/index.fxl": "export default function Page() {\n  return <p>x</p>;\n}\n",
+    }
+    write_tree(tmp_path, {**NEXT, **others})
+    with trio.fail_after(120):
+        found = await check(tmp_path, app="", imports=False, report=lambda line: None)
+    told = {
+        Path(one.path).relative_to(tmp_path).as_posix(): one.remedy for one in found.problems
+    }
+    assert told.keys() == NEXT.keys()
+    assert told["app/dash/page.tsx"] == "Move it to 'pages/dash/index.fxl'"
+    assert told["pages/old/page.tsx"] == "Rename it to 'index.fxl' to make it one"
+    assert told["pages/query/route.ts"] == "Write a .py file below pages/api"

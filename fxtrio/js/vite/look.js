@@ -13,6 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { declaredNames } from './ambient.js';
 import { explain } from './explain.js';
 import { undefinedNames, withoutTypes } from './names.js';
+import { endpointOf, nextMistakes } from './next.js';
 import { propertyMistakes } from './properties.js';
 import { importedModules, unreached } from './reach.js';
 import { signaturesOf } from './signatures.js';
@@ -84,7 +85,11 @@ function lookInto(tools, root, declared, file) {
   const wrong = importMistakes(tree, plain.program, { root, source, exported });
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
-  const usage = [...usageMistakes(tree, file.actions), ...propertyMistakes(tree, tools.signatures)];
+  const usage = [
+    ...usageMistakes(tree, file.actions),
+    ...propertyMistakes(tree, tools.signatures),
+    ...nextMistakes(tree, source),
+  ];
   const problems = [...wrong, ...usage].map(({ offset, ...told }) => ({
     ...at(offset),
     ...told,
@@ -162,18 +167,26 @@ function strayPages(tools, root, sources) {
   return sources.flatMap((source) => {
     const { text } = readModule(root, source);
     const { program } = tools.parse(source, text, { lang: languageOf(source) });
-    const found = program.body.find(({ type }) => type === 'ExportDefaultDeclaration');
+    const tree = /** @type {any} */ (program);
+    const found = endpointOf(tree, source) ?? componentOf(tree, source);
     if (found === undefined) return [];
-    const name = path.posix.basename(source).replace(/\.\w+$/, '.fxl');
-    return {
-      path: source,
-      ...placeOf(text, found.start),
-      message: 'nothing imports it, and it is no page',
-      remedy: `Rename it to '${name}' to make it one`,
-      certain: false,
-      syntax: false,
-    };
+    const { start, message, remedy } = found;
+    const place = { path: source, ...placeOf(text, start) };
+    return { ...place, message, remedy, certain: false, syntax: false };
   });
+}
+
+/**
+ * @param {Node} program
+ * @param {string} source
+ */
+function componentOf({ body }, source) {
+  const found = body.find((/** @type {Node} */ one) => one.type === 'ExportDefaultDeclaration');
+  if (found === undefined || !/\.[jt]sx$/.test(source)) return undefined;
+  const stem = path.posix.basename(source).replace(/\.\w+$/, '');
+  const name = `${stem === 'page' ? 'index' : stem}.fxl`; // Next.js calls it so
+  const remedy = `Rename it to '${name}' to make it one`;
+  return { start: found.start, message: 'nothing imports it, and it is no page', remedy };
 }
 
 /**

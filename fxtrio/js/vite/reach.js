@@ -10,8 +10,8 @@ import { walk } from './tree.js';
 
 const CODE = /(?<!\.d)\.(m?[jt]s|[jt]sx)$/;
 
-/** What may be a page by mistake: not `card.test.jsx`, `card.stories.tsx` or `_card.jsx`. */
-const COMPONENT = /^[^_.][^.]*\.[jt]sx$/;
+/** What may be a page, or an endpoint, by mistake: not `card.test.jsx`, `card.stories.tsx` or `_card.jsx`. */
+const COMPONENT = /^[^_.][^.]*\.([jt]sx|m?[jt]s)$/;
 const IGNORED = /^([_.]|node_modules$)/;
 
 /**

@@ -5,6 +5,7 @@ import { isBuiltin } from 'node:module';
 import path from 'node:path';
 
 import { LIBRARY } from '../worker/library.js';
+import { nextRemedy } from './next.js';
 import { EXPORTS } from './pyxle.js';
 import { similar } from './similar.js';
 import { walk } from './tree.js';
@@ -43,16 +44,19 @@ export function importMistakes(program, plain, { root, source, exported }) {
   walk(plain, (node) => {
     if (IMPORT.test(node.type)) needed.add(node.source?.value);
   });
+  const folder = path.dirname(path.join(root, source));
   /** @type {Mistake[]} */
   const found = [];
   walk(program, (node) => {
     if (!IMPORT.test(node.type) || typeof node.source?.value !== 'string') return;
     const specifier = node.source.value;
+    const foreign = needed.has(specifier) ? nextRemedy(specifier) : undefined;
     if (specifier === CLIENT) found.push(...unknownNames(node, exported));
-    else if (
-      needed.has(specifier) &&
-      !resolves(specifier, root, path.dirname(path.join(root, source)))
-    ) {
+    else if (foreign !== undefined) {
+      const message = `'${specifier}' works in Next.js alone`;
+      const certain = !resolves(specifier, root, folder);
+      found.push({ offset: node.source.start, message, remedy: foreign, certain });
+    } else if (needed.has(specifier) && !resolves(specifier, root, folder)) {
       const message = `'${specifier}' cannot be found`;
       const remedy = remedyFor(specifier, root, source);
       found.push({ offset: node.source.start, message, remedy, certain: true });
@@ -131,6 +135,8 @@ function packageOf(specifier) {
  */
 export function packageRemedy(specifier) {
   if (/^pyxle(\/|$)/.test(specifier)) return `Write '${CLIENT}'`;
+  const foreign = nextRemedy(specifier);
+  if (foreign !== undefined) return foreign;
   if (specifier.startsWith('~/')) {
     return `Write '@/${specifier.slice(2)}': '@' is the project folder`;
   }

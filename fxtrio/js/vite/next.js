@@ -1,0 +1,212 @@
+/**
+ * Idioms of Next.js that build, and do nothing or something else here. Pure.
+ *
+ * The table for people is in `docs/guides/from-next.md`; a test compares the two.
+ */
+
+import { boundNames, walk } from './tree.js';
+
+/** @typedef {import('./tree.js').Node} Node */
+/** @typedef {import('./specifiers.js').Mistake} Mistake */
+
+const ROUTER =
+  "Write import { navigate, usePathname, useSearchParams, useParams } from 'fx/client'";
+const TITLE = 'Write HEAD in the Python half, or <Head> in the component';
+const LOADER = 'Load the data in an @server function of the Python half';
+const STATIC = 'Leave it out: a page is made when it is asked for, and CACHE keeps it';
+const LEAVE = 'Leave it out';
+const FONT = "Install the font's package (@fontsource/…), or write @font-face in a stylesheet";
+const REQUEST = "Read 'request.headers' and 'request.cookies' in the Python half";
+
+/** By module: what to do about an import of it. @type {Record<string, string>} */
+export const MODULES = {
+  next: 'Types of pages are in fx/client: PageProps, LayoutProps',
+  'next/link': "Write import { Link } from 'fx/client'",
+  'next/image': "Write import { Image } from 'fx/client'",
+  'next/script': "Write import { Script } from 'fx/client'",
+  'next/head': "Write import { Head } from 'fx/client'",
+  'next/form': "Write import { Form } from 'fx/client'",
+  'next/navigation': ROUTER,
+  'next/router': ROUTER,
+  'next/dynamic': "Write lazy(…) of React, or <ClientOnly> of 'fx/client'",
+  'next/headers': REQUEST,
+  'next/cookies': REQUEST,
+  'next/server': 'Write a Python endpoint below pages/api, or a route hook',
+  'next/cache': 'Return invalidate_routes(…) from the @action; CACHE keeps pages',
+  'next/font/google': FONT,
+  'next/font/local': FONT,
+};
+
+const OTHER = 'See docs/guides/from-next.md';
+
+/**
+ * Return what to do about an import of a module of Next.js; undefined for any other.
+ *
+ * @param {string} specifier
+ * @returns {string | undefined}
+ */
+export function nextRemedy(specifier) {
+  return /^next(\/|$)/.test(specifier) ? (MODULES[specifier] ?? OTHER) : undefined;
+}
+
+/** By what a page file exports: what to do about it. @type {Record<string, string>} */
+export const EXPORTS = {
+  metadata: TITLE,
+  generateMetadata: 'Write HEAD as a function in the Python half',
+  viewport: TITLE,
+  generateViewport: TITLE,
+  getServerSideProps: LOADER,
+  getStaticProps: LOADER,
+  getInitialProps: LOADER,
+  getStaticPaths: STATIC,
+  generateStaticParams: STATIC,
+  revalidate: 'Write CACHE in the Python half',
+  dynamic: LEAVE,
+  dynamicParams: LEAVE,
+  fetchCache: LEAVE,
+  runtime: LEAVE,
+  preferredRegion: LEAVE,
+  maxDuration: 'Set timeouts in fx.config.json',
+};
+
+/** Names that a page may well export for itself, unless their value is one that Next.js knows. */
+const COMMON = new Set(['dynamic', 'runtime', 'metadata', 'viewport', 'revalidate']);
+const VALUES = /^(auto|force-(dynamic|static)|error|edge|nodejs|experimental-edge)$/;
+
+const METHOD = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)$/;
+const DOCUMENT = new Set(['html', 'head', 'body']);
+
+/**
+ * Return the idioms of Next.js in a file, by place.
+ *
+ * @param {Node} program
+ * @param {string} source path of the file
+ * @returns {Mistake[]}
+ */
+export function nextMistakes(program, source) {
+  const isPage = source.endsWith('.fxl');
+  /** @type {Mistake[]} */
+  const found = [];
+  const tell = (/** @type {Node} */ { start: offset }, /** @type {string[]} */ ...told) =>
+    found.push({ offset, message: told[0], remedy: told[1], certain: false });
+  if (isPage) {
+    for (const node of program.body) exportMistakes(node, tell);
+    const component = defaultFunction(program);
+    if (component !== undefined) componentMistakes(component, tell);
+  }
+  walk(program, (node) => {
+    if (node.type === 'ExpressionStatement' && node.directive === 'use server') {
+      const message = "'use server' has no meaning here: this code is sent to browsers";
+      tell(
+        node,
+        message,
+        "Write an @action in the Python half, and call it with useAction('name')",
+      );
+    } else if (isPage && node.type === 'JSXOpeningElement' && DOCUMENT.has(node.name.name)) {
+      const message = `<${node.name.name}> is written by fxtrio: what a page shows is inside <body>`;
+      tell(node, message, "Leave it out; 'lang' is a setting, and HEAD has what goes into <head>");
+    }
+  });
+  return found.sort((one, other) => one.offset - other.offset);
+}
+
+/**
+ * Return the place of an endpoint as Next.js has them, in a file that nothing imports.
+ *
+ * @param {Node} program
+ * @param {string} source
+ * @returns {{ start: number, message: string, remedy: string } | undefined}
+ */
+export function endpointOf({ body }, source) {
+  const [, folder, stem] = source.match(/^(?:(.*)\/)?([^/.]+)\.[cm]?[jt]sx?$/) ?? [];
+  const isRoute = stem === 'route';
+  if (!isRoute && !/(^|\/)api(\/|$)/.test(folder ?? '')) return undefined;
+  const found = body.find((/** @type {Node} */ { type, declaration }) =>
+    isRoute
+      ? type === 'ExportNamedDeclaration' &&
+        boundNames(declaration).some((name) => METHOD.test(name))
+      : type === 'ExportDefaultDeclaration',
+  );
+  if (found === undefined) return undefined;
+  const message = 'nothing calls it: endpoints are written in Python';
+  const file = isRoute
+    ? 'a .py file below pages/api'
+    : `'${stem}.py' with 'async def get(request)'`;
+  return { start: found.start, message, remedy: `Write ${file}` };
+}
+
+/** @typedef {(node: Node, ...told: string[]) => void} Tell */
+
+/**
+ * @param {Node} node a statement of the file
+ * @param {Tell} tell
+ */
+function exportMistakes(node, tell) {
+  if (node.type !== 'ExportNamedDeclaration' || node.declaration === null) return;
+  const { declaration } = node;
+  const parts =
+    declaration.type === 'VariableDeclaration' ? declaration.declarations : [declaration];
+  for (const part of parts) {
+    for (const name of boundNames(part)) {
+      if (!Object.hasOwn(EXPORTS, name) || !isNext(name, part.init)) continue;
+      tell(part, `nothing reads the export '${name}'`, EXPORTS[name]);
+    }
+  }
+}
+
+/**
+ * Whether an export is one of Next.js.
+ *
+ * @param {string} name
+ * @param {Node | null | undefined} value
+ */
+function isNext(name, value) {
+  if (!COMMON.has(name)) return true;
+  if (value?.type === 'ObjectExpression') return name === 'metadata' || name === 'viewport';
+  if (value?.type !== 'Literal') return false;
+  if (name === 'revalidate') return typeof value.value === 'number' || value.value === false;
+  return typeof value.value === 'string' && VALUES.test(value.value);
+}
+
+/**
+ * @param {Node} component the default export of a page file
+ * @param {Tell} tell
+ */
+function componentMistakes(component, tell) {
+  if (component.async) {
+    const message = 'a component cannot be asynchronous: it runs in browsers, too';
+    tell(component, message, `${LOADER}; the component gets it as 'data'`);
+  }
+  const [props] = component.params;
+  for (const property of props?.type === 'ObjectPattern' ? props.properties : []) {
+    if (property.key?.name !== 'searchParams') continue;
+    const message = "pages have no property 'searchParams'";
+    tell(property, message, "Read 'request.query_params' in the loader, or call useSearchParams()");
+  }
+}
+
+/**
+ * @param {Node} program
+ * @returns {Node | undefined}
+ */
+function defaultFunction(program) {
+  const exported = program.body.find(
+    (/** @type {Node} */ { type }) => type === 'ExportDefaultDeclaration',
+  )?.declaration;
+  const named = exported?.type === 'Identifier' ? functionOf(program, exported.name) : exported;
+  return /Function/.test(named?.type ?? '') ? named : undefined;
+}
+
+/**
+ * @param {Node} program
+ * @param {string} name
+ * @returns {Node | undefined}
+ */
+function functionOf(program, name) {
+  for (const node of program.body) {
+    const declared = node.declaration ?? node;
+    if (declared.id?.name === name) return declared;
+    for (const one of declared.declarations ?? []) if (one.id.name === name) return one.init;
+  }
+  return undefined;
+}
