@@ -46,7 +46,7 @@ from fxtrio.serve.lifetime import Entered, Lifetime
 from fxtrio.serve.middleware import AnswerFailures
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
-from fxtrio.serve.openapi.answer import DocumentFile, Documents
+from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
 from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.running import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site
@@ -100,7 +100,7 @@ class Application(Starlette):
         self.plugins = plugins
         """In the order of the settings. They are open while the lifespan runs."""
         self._open_renderer = open_renderer
-        self.openapi: Documents = DocumentFile(build / OPENAPI_FILE)
+        self.openapi: OpenApiSource = DocumentFile(build / OPENAPI_FILE)
         """What `/openapi.json` is made of, where the settings want it."""
         self._replaceable: Replaceable | None = None
         super().__init__(lifespan=Application._run)

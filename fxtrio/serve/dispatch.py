@@ -30,7 +30,7 @@ from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.files import Folder
 from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.openapi.answer import PATH as OPENAPI
-from fxtrio.serve.openapi.answer import Documents, answer_openapi
+from fxtrio.serve.openapi.answer import OpenApiSource, answer_openapi
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
 from fxtrio.serve.pages.failure import DEFECT, NOT_FOUND, plain_problem, repeated_header
 from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
@@ -82,7 +82,7 @@ class Dispatcher:
         *,
         assets: Folder,
         public: Folder,
-        openapi: Documents | None,
+        openapi: OpenApiSource | None,
         routes: list[BaseRoute],
         csp_reports: CspReports,
         evaluations: Evaluations,

@@ -59,7 +59,7 @@ class WholeDocument(msgspec.Struct, frozen=True):
     operations: tuple[GuardedOperation, ...]
 
 
-class Documents(Protocol):
+class OpenApiSource(Protocol):
     """Where the document comes from."""
 
     async def get(self) -> WholeDocument | None:
@@ -91,7 +91,7 @@ class DocumentFile:
 
 
 async def answer_openapi(
-    site: Site, documents: Documents, event: RequestEvent, evaluations: Evaluations
+    site: Site, documents: OpenApiSource, event: RequestEvent, evaluations: Evaluations
 ) -> Answer:
     """Return the document, without what the hooks keep from the one who asks."""
     if event.scope["method"] not in ("GET", "HEAD"):
