@@ -366,9 +366,7 @@ async def test_files_of_next_are_named_with_what_stands_for_them(tmp_path: Path)
     write_tree(tmp_path, {**NEXT, **others})
     with trio.fail_after(120):
         found = await check(tmp_path, app="", imports=False, report=lambda line: None)
-    told = {
-        Path(one.path).relative_to(tmp_path).as_posix(): one.remedy for one in found.problems
-    }
+    told = {Path(one.path).relative_to(tmp_path).as_posix(): one.remedy for one in found.problems}
     assert told.keys() == NEXT.keys()
     assert told["app/dash/page.tsx"] == "Move it to 'pages/dash/index.fxl'"
     assert told["pages/old/page.tsx"] == "Rename it to 'index.fxl' to make it one"
