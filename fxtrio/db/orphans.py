@@ -61,11 +61,12 @@ class Orphans:
     _left: dict[ServerSession, float] = attrs.field(factory=dict)
     """Until when each is looked for, on trio's clock (seconds)."""
 
-    def __bool__(self) -> bool:
-        return bool(self._left)
+    def __len__(self) -> int:
+        return len(self._left)
 
     def add(self, session: ServerSession) -> None:
         """Have a session looked for."""
+        self._forget(lambda _: True)  # there may be nobody who looks
         self._left.setdefault(session, trio.current_time() + LIFE)
 
     async def end(self, open_one: Callable[[], Awaitable[Asking]]) -> None:
@@ -85,12 +86,16 @@ class Orphans:
             there = {pid for pid, ended in rows if not ended}
             for _ in range(len(rows) - len(there)):
                 log.warning("database: the transaction of a lost connection was ended")
-            now = trio.current_time()
-            self._left = {
-                session: until
-                for session, until in self._left.items()
-                if session.pid in there and now < until
-            }
+            self._forget(lambda session: session.pid in there)
+
+    def _forget(self, stays: Callable[[ServerSession], bool]) -> None:
+        """Keep those that may stay and have time left."""
+        now = trio.current_time()
+        self._left = {
+            session: until
+            for session, until in self._left.items()
+            if now < until and stays(session)
+        }
 
     def _arguments(self) -> list[object]:
         sessions = [*self._left]

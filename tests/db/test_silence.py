@@ -11,10 +11,12 @@ from typing import Any, Literal
 import psycopg
 import pytest
 import trio
+from trio.testing import MockClock
 
 from fxtrio.config import DatabaseConfig
 from fxtrio.db import Database, open_database, postgres, silence
 from fxtrio.db.connecting import Connector
+from fxtrio.db.orphans import LIFE, Orphans, ServerSession
 from tests.db.cluster import Cluster
 from tests.tcp_proxy import Proxy, open_tcp_proxy
 
@@ -98,6 +100,14 @@ async def test_the_locks_of_a_lost_connection_are_freed(
                 await db.execute("select pg_sleep(0.5)")
         assert await db.execute("update stock set left_over = left_over - 2") == 1
         assert await db.value("select left_over from stock") == 5
+
+
+async def test_sessions_that_nobody_looks_for_are_forgotten(autojump_clock: MockClock) -> None:
+    orphans = Orphans()
+    for number in range(3):  # as of channels, whose connections are looked after otherwise
+        orphans.add(ServerSession(number, 1.0))
+        await trio.sleep(LIFE)
+    assert len(orphans) == 1
 
 
 async def test_a_statement_that_takes_long_goes_on(
