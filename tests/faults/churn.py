@@ -50,6 +50,9 @@ PATIENCE = 120.0
 REST = 10.0
 """Until what nobody needs is closed (seconds)."""
 
+QUESTIONS = 40
+"""Asked at once, so that each process has some of them (count)."""
+
 ROOM = """
     from fx.realtime import channel
 
@@ -68,7 +71,18 @@ FILE = """
     async def post(request):
         return {"sum": hashlib.sha256(await request.body()).hexdigest()}
     """
-PAGES = {"pages/room.fxl": page(ROOM), "pages/api/file.py": FILE}
+QUESTION = """
+    from fx.db import db
+
+
+    async def get(request):
+        return {"one": await db.value("select 1")}
+    """
+PAGES = {
+    "pages/room.fxl": page(ROOM),
+    "pages/api/file.py": FILE,
+    "pages/api/question.py": QUESTION,
+}
 LOST = (OSError, trio.TooSlowError, trio.BrokenResourceError, AssertionError)
 
 
@@ -192,6 +206,9 @@ async def rest(bank: Bank, stores: Sequence[Proxy]) -> tuple[Ledger, int, Held]:
         while await listed(bank):  # noqa: ASYNC110  # no event tells
             await trio.sleep(1)
     left = await listed(bank)
+    async with trio.open_nursery() as nursery:
+        for _ in range(QUESTIONS):  # each pool closes what was broken when it is next used
+            nursery.start_soon(bank.get, "/api/question")
     await trio.sleep(REST)
     held = look(bank, stores)
     print(f"all gone: {shown(held)}", flush=True)
