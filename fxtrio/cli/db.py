@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import click
 
 from fxtrio.cli.output import json_option, print_done, print_errors, print_warning, root_option
+from fxtrio.cli.subcommands import Subcommands, hand_on_root
 from fxtrio.cli.words import counted
 from fxtrio.config import load_config, load_env_files
 from fxtrio.errors import shown_path
@@ -23,7 +24,25 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-@click.group
+class _Commands(Subcommands):
+    elsewhere: ClassVar = {
+        "apply": "up",
+        "deploy": "up",
+        "migrate": "up",
+        "upgrade": "up",
+        "create": "new",
+        "generate": "new",
+        "make": "new",
+        "makemigrations": "new",
+        "revision": "new",
+        "dump": "backup",
+        "list": "status",
+        "history": "status",
+    }
+
+
+@click.group(cls=_Commands)
+@hand_on_root
 def command() -> None:
     """Write and run the migrations of the database.
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -71,6 +72,12 @@ def command(name: str, tailwind: bool, typescript: bool) -> None:
         raise click.BadParameter(
             f"{folder.name if name == '.' else name!r} is no project name: letters, digits, "
             "'-' and '_', a letter first.",
+            param_hint="NAME",
+        )
+    if keyword.iskeyword(folder.name):
+        raise click.BadParameter(
+            f"{folder.name!r} is a word of Python's own, which no package can have as its name. "
+            f"Take another one, such as '{folder.name}-app'.",
             param_hint="NAME",
         )
     content = starter(folder.name, tailwind=tailwind, typescript=typescript)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 
@@ -12,6 +14,11 @@ def command(stdio: bool) -> None:
 
     Editors start it; they say which folder is open. What it logs goes to stderr.
     """
+    if sys.stdin.isatty():
+        raise click.UsageError(
+            "this is a language server: an editor starts it, and talks to it over stdin. To see "
+            "in a terminal what it shows in editors, run 'fx check' and 'fx typecheck'."
+        )
     import logging
 
     import trio
@@ -27,4 +34,7 @@ def command(stdio: bool) -> None:
     logging.basicConfig(level=logging.WARNING)
     # It warns of what is in order: notifications that nobody takes, and late cancellations.
     logging.getLogger("pygls").setLevel(logging.ERROR)
-    raise SystemExit(trio.run(serve_stdio))
+    code = trio.run(serve_stdio)
+    if code:
+        click.echo("fx lsp: the editor has left without a word ('shutdown').", err=True)
+    raise SystemExit(code)

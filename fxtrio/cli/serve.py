@@ -21,6 +21,7 @@ from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
 from fxtrio.ssr.isolation import close_memory
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.prestart import prestart
+from fxtrio.supervise.tcp import wrong_address
 
 if TYPE_CHECKING:
     from fxtrio.http1.limits import ServerLimits
@@ -59,6 +60,7 @@ class SecretMissing(FxtrioError):
     "--bind",
     multiple=True,
     metavar="ADDRESS",
+    callback=lambda _, __, addresses: _addresses(addresses),
     help="In place of --host and --port: host:port, unix:path, fd://3 or systemd. Repeatable.",
 )
 @click.option(
@@ -198,6 +200,14 @@ def _workers(text: str) -> int | Literal["auto"]:
     if not text.isdecimal() or not int(text):
         raise click.BadParameter(f"{text!r} is not above 0 and not 'auto'.")
     return int(text)
+
+
+def _addresses(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        wrong = wrong_address(text)
+        if wrong:
+            raise click.BadParameter(f"{text!r}: {wrong}.")
+    return texts
 
 
 def _umask(text: str | None) -> int | None:

@@ -22,11 +22,10 @@ def bind_tcp(bind: str) -> socket.socket:
 
     Raises BindFailed.
     """
-    host, colon, port = bind.rpartition(":")
-    if not colon or not port.isdecimal():
-        raise BindFailed(bind, "it has no port, such as '127.0.0.1:8000'")
-    if int(port) > _LAST_PORT:
-        raise BindFailed(bind, f"the port is above {_LAST_PORT}")
+    wrong = wrong_address(bind)
+    if wrong:
+        raise BindFailed(bind, wrong)
+    host, _, port = bind.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     try:
         found = socket.getaddrinfo(
@@ -43,3 +42,17 @@ def bind_tcp(bind: str) -> socket.socket:
     except OSError as error:
         raise BindFailed(bind, error.strerror or str(error)) from error
     return bound
+
+
+def wrong_address(bind: str) -> str:
+    """Return why text is no address to serve on, of any kind; "" for one that may be used."""
+    if bind == "systemd":
+        return ""
+    if bind.startswith("fd://"):
+        return "" if bind[5:].isdecimal() else "it has no number, such as 'fd://3'"
+    if bind.startswith("unix:"):
+        return "" if bind[5:] else "it has no path, such as 'unix:/run/shop.sock'"
+    _, colon, port = bind.rpartition(":")
+    if not colon or not port.isdecimal():
+        return "it has no port, such as '127.0.0.1:8000'"
+    return f"the port is above {_LAST_PORT}" if int(port) > _LAST_PORT else ""

@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 
 from fxtrio.cli.db import open_configured
 from fxtrio.cli.output import json_option, print_done, root_option
+from fxtrio.cli.subcommands import Subcommands, hand_on_root
 from fxtrio.cli.words import counted
 from fxtrio.config import load_env_files
 
@@ -27,7 +28,12 @@ _STATES = ("waiting", "running", "done", "failed")
 _MOMENTS = ("due", "made", "ended")
 
 
-@click.group
+class _Commands(Subcommands):
+    elsewhere: ClassVar = {"run": "work", "worker": "work", "start": "work", "status": "list"}
+
+
+@click.group(cls=_Commands)
+@hand_on_root
 def command() -> None:
     """Run durable jobs, and look after them."""
 

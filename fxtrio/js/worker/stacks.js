@@ -22,6 +22,9 @@ const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
 /** The URL of this folder: frames of the worker itself tell an application nothing. */
 const OWN = new URL('.', import.meta.url).href;
 
+/** Frames of what loads modules in `fx dev`, which tell an application nothing either. */
+const LOADER = /[( ]node:\w|\/node_modules\/(?:vite|rolldown)\//;
+
 const FRAME = /^\s+at /;
 
 /** Describes errors. Keeps the source maps of the modules it has met. */
@@ -86,7 +89,7 @@ export class Stacks {
     while (next instanceof Error && stacks.length <= CAUSES) {
       const lines = String(next.stack ?? '').split('\n');
       const telling = lines.filter(
-        (line) => !line.includes(OWN) && !line.includes('(node:internal'),
+        (line) => !FRAME.test(line) || (!line.includes(OWN) && !LOADER.test(line)),
       );
       const mapped = telling.map((line) =>
         line.replace(PLACE, (...match) => this.#original(match)),
