@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from starlette.types import Scope
+
+SAFE_IN_PATHS = "/!$&'()*+,;=:@"
+"""Characters that browsers do not encode in a path (RFC 3986, 3.3)."""
 
 RAW_FRAMES = "fx.websocket.frames"
 """Key in ``scope["extensions"]`` of servers that take frames as bytes.
@@ -37,3 +42,8 @@ def root_of(scope: Scope) -> str:
     """Return the path that the app is mounted at, "" for the root."""
     root: str = scope.get(ROOT, "")
     return root
+
+
+def url_of_root(scope: Scope) -> str:
+    """Return the same as it stands in URLs: a name of a mount may be any text."""
+    return quote(root_of(scope), safe=SAFE_IN_PATHS)

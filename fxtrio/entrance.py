@@ -10,14 +10,13 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fxtrio.asgi import OWN_SERVER, ROOT
+from fxtrio.asgi import OWN_SERVER, ROOT, SAFE_IN_PATHS
 from fxtrio.compression.sending import Compression
 from fxtrio.config import Config
 from fxtrio.db.startup import telling_shortly
 from fxtrio.hypercorn_guard import install_guard
 from fxtrio.log import open_own_log
 from fxtrio.serve.request import csrf
-from fxtrio.serve.request.event import SAFE_IN_PATHS
 
 _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 

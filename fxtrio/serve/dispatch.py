@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
@@ -44,7 +45,7 @@ from fxtrio.serve.request import csrf
 from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.entry import enter, enter_listing, is_preflight
 from fxtrio.serve.request.evaluations import Evaluations
-from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent, open_event
+from fxtrio.serve.request.event import PagePath, RequestEvent, open_event
 from fxtrio.serve.request.foreign import require_plain
 from fxtrio.serve.request.page_again import PAGES, PageAgain
 from fxtrio.serve.request.proof import TOKEN

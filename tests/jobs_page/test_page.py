@@ -8,16 +8,21 @@ import traceback
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import trio
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from trio.testing import MockClock
 
 from fx.db import db
 from fx.testing import Client, open_app
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.plugins.auth import get_auth
 from tests.jobs_page.project import ADA, EVE, PASSWORD, plugins, write_project
 
@@ -139,6 +144,23 @@ async def test_another_path_and_base_url(tmp_path: Path, autojump_clock: MockClo
         assert (await client.get("/app/staff/jobs/page.js")).status == 200
         answer = await client.post("/app/staff/jobs/retry", data={"job": "1"}, headers=FORM)
         assert answer.headers["location"] == "/app/staff/jobs"
+
+
+@pytest.mark.parametrize("name", ["a b", "100%", 'a"b', "a?b", "a\\b", "a\nb", "ä", "%2f"])
+async def test_below_a_mount_whose_name_is_any_text(
+    tmp_path: Path, autojump_clock: MockClock, name: str
+) -> None:
+    async with open_app(write_project(tmp_path)) as inner:
+        await get_auth().add_user(ADA, PASSWORD)
+        client = Client(Starlette(routes=[Mount("/t/{name}", inner.app)]))  # type: ignore[arg-type]
+        at, asked = f"/t/{quote(name, safe=SAFE_IN_PATHS)}", f"/t/{quote(name)}"
+        location = (await client.get(f"{asked}/_jobs")).headers["location"]
+        assert location == f"{at}/login?next={quote(at + '/_jobs', safe='/')}"
+        body = {"email": ADA, "password": PASSWORD}
+        assert (await client.post(f"{asked}/api/__auth/login", json=body)).status == 200
+        assert f'src="{escape(at)}/_jobs/page.js"' in await shown(client, f"{asked}/_jobs")
+        answer = await client.post(f"{asked}/_jobs/retry", data={"job": "1"}, headers=FORM)
+        assert answer.headers["location"] == f"{at}/_jobs"
 
 
 GUARD = """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import attrs
 import pytest
@@ -18,6 +18,7 @@ from starlette.routing import Mount
 from starlette.types import Scope
 
 from fx.testing import Client, SocketRefused, TestResponse, open_app
+from fxtrio.asgi import SAFE_IN_PATHS
 from tests.auth.harness import EMAIL, KEY, PASSWORD
 from tests.trees import page, write_tree
 
@@ -350,6 +351,21 @@ async def test_a_page_of_a_mounted_app_is_guarded_in_all_of_its_forms(
         client = mounted(opened, "/shops/{shop}", at)
         cases = [case for case in CASES if case.pages is pages]
         assert [await misjudged(client, case, hook) for case in cases] == [[]] * len(cases)
+
+
+@pytest.mark.parametrize("shop", ["a b", "100%", 'a"b', "a?b", "a\\b", "a\r\nb", "ä", "%2f"])
+async def test_who_must_sign_in_is_sent_to_the_page_below_a_mount_of_any_name(
+    tmp_path: Path, shop: str
+) -> None:
+    pages = (*DYNAMIC, "(auth)/login")
+    project, settings = await open_guarded(tmp_path, pages, "require_user", "/app")
+    async with open_app(project, **settings) as opened:
+        client = mounted(opened, "/shops/{shop}", f"/shops/{quote(shop)}")
+        opened.app.state.ran, opened.app.state.judged = [], []
+        location = (await client.get("/app/somewhere")).headers["location"]
+        at = f"/shops/{quote(shop, safe=SAFE_IN_PATHS)}/app"
+        assert location.startswith(f"{at}/login?next=/shops/")
+        assert (await client.get("/app/login")).status == 200
 
 
 async def test_who_is_signed_in_sees_every_page_in_every_form(tmp_path: Path) -> None:

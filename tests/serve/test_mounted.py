@@ -17,9 +17,9 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import Scope
 
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.entrance import below_root
 from fxtrio.serve.csp_report import RATE
-from fxtrio.serve.request.event import SAFE_IN_PATHS
 from fxtrio.testing import Client, open_app
 
 PAGES = {
@@ -224,7 +224,9 @@ async def test_every_name_of_a_mount_is_one_path_for_all_of_an_app(tmp_path: Pat
                 location = (await client.get(asked + url)).headers["location"]
                 assert location.partition("?")[0] == f"{mount}/basket"
             assert (await client.get(f"{asked}/robots.txt")).text == "hello\n"
-            assert (await client.get(f"{asked}/llms.txt")).status_code == 200
+            listed = (await client.get(f"{asked}/llms.txt")).text
+            assert f"(http://{client.host}/t/{quote(tenant)}/basket.md)" in listed
+            assert len(listed.splitlines()) == len(listed.split("\n")) - 1 == 8, listed
             openapi = (await client.get(f"{asked}/openapi.json")).json()
             assert openapi["servers"] == [{"url": mount}]
             async with client.websocket(f"{asked}/basket") as ws:

@@ -8,7 +8,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from fxtrio.asgi import root_of
+from fxtrio.asgi import root_of, url_of_root
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.markdown import prefers_markdown
 from fxtrio.plugins.auth.service import get_auth
@@ -42,11 +42,11 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
         return None
     if not _shows_a_page(connection.scope, route):
         return JSONResponse({"ok": False, "error": _SIGNED_OUT}, 401)
-    login = _base_url(connection.scope) + service.settings.login_path
+    scope, login = connection.scope, _base_path() + service.settings.login_path
     # A page that answers in place of the login page would be redirected to itself.
-    if _is_agent(connection, route) or connection.scope["path"] == login:
+    if _is_agent(connection, route) or scope["path"] == root_of(scope) + login:
         raise LoaderError(_SIGNED_OUT, 401)
-    return Redirect(f"{login}?next={quote(_requested(connection.scope), safe='/')}")
+    return Redirect(f"{url_of_root(scope)}{login}?next={quote(_requested(scope), safe='/')}")
 
 
 def is_open(route: MatchedRoute, settings: AuthSettings) -> bool:
@@ -78,9 +78,9 @@ def _shows_a_page(scope: Scope, route: MatchedRoute | None) -> bool:
     return route is None or route.kind in ("page", "markdown", "not-found")
 
 
-def _base_url(scope: Scope) -> str:
+def _base_path() -> str:
     app = get_app()
-    return root_of(scope) + ("" if app is None else app.config.base_url)
+    return "" if app is None else app.config.base_url
 
 
 def _is_agent(connection: HTTPConnection, route: MatchedRoute | None) -> bool:

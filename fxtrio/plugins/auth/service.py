@@ -13,7 +13,7 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from fxtrio.asgi import root_of
+from fxtrio.asgi import url_of_root
 from fxtrio.errors import TaskQueueFull
 from fxtrio.plugins.auth.accounts import Accounts
 from fxtrio.plugins.auth.attempts import LimitedAttempts
@@ -193,7 +193,7 @@ class AuthService(Accounts):
         None for somebody who is signed in, and on the pages to sign in and to register.
         """
         app, settings = get_app(), self.settings
-        base = root_of(scope) + ("" if app is None else app.config.base_url)
+        base = url_of_root(scope) + ("" if app is None else app.config.base_url)
         ways_in = {base + settings.login_path, base + settings.register_path}
         signed_in = scope.get("state", {}).get("user") is not None
         if signed_in or url.partition("?")[0] in ways_in:

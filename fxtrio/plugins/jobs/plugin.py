@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import attrs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.asgi import root_of
+from fxtrio.asgi import SAFE_IN_PATHS, url_of_root
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_jobs
 from fxtrio.jobs.store import JobStore
@@ -159,7 +160,7 @@ class JobsPlugin(Plugin[JobsSettings]):
             user = request.state.user
             if user is None:
                 url = (
-                    request.scope["path"]
+                    quote(request.scope["path"], safe=SAFE_IN_PATHS)
                     if request.method in ("GET", "HEAD")
                     else self._url(request)
                 )
@@ -171,7 +172,7 @@ class JobsPlugin(Plugin[JobsSettings]):
         return require_one_of_them
 
     def _url(self, request: Request) -> str:
-        return root_of(request.scope) + self.config.base_url + self.settings.path
+        return url_of_root(request.scope) + self.config.base_url + self.settings.path
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the page, its script and its buttons."""

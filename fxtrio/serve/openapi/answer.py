@@ -15,6 +15,7 @@ import attrs
 import msgspec
 import trio
 
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.errors import ActionError, LoaderError
 from fxtrio.limiters import limiter_of
 from fxtrio.raised import application_error
@@ -24,7 +25,7 @@ from fxtrio.serve.pages.failure import log_failure
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.evaluations import Evaluation, Evaluations, ListingBusy
-from fxtrio.serve.request.event import SAFE_IN_PATHS, PagePath, RequestEvent
+from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.raised import unwrap
 from fxtrio.serve.request.refusal import Refused, busy, refusal_reply

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import quote
 
 import trio
 from starlette.requests import Request
@@ -50,7 +51,7 @@ async def answer_llms_txt(
                 request,
                 opened,
                 name=site.config.name,
-                base_url=site.base_url,
+                base_url=quote(site.base_url),
                 has_markdown=has_markdown,
                 hook=markdown.llms_txt,
             )

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import attrs
 from starlette.requests import HTTPConnection
 
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute, manifest_below
 from fxtrio.markdown import HtmlConverter
@@ -27,7 +28,7 @@ from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
-from fxtrio.serve.request.event import SAFE_IN_PATHS, RequestTerms
+from fxtrio.serve.request.event import RequestTerms
 from fxtrio.serve.request.hooks import Hooks
 from fxtrio.serve.request.proof import Proof
 from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers

@@ -11,6 +11,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.clients import public_network_of
 from fxtrio.errors import LoaderError
 from fxtrio.http1.fields import repeated
@@ -18,9 +19,6 @@ from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.reply import Entropy, ResponseDraft, StandardHeaders
 from fxtrio.serve.request.spool import Bodies, Body
-
-SAFE_IN_PATHS = "/!$&'()*+,;=:@"
-"""Characters that browsers do not encode in a path (RFC 3986, 3.3)."""
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
 """A path that is its own encoding."""
