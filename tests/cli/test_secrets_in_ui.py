@@ -42,16 +42,17 @@ export default function Snoop() {
 """
 
 
-@pytest.fixture
-def built(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose page looks around, built."""
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages" / "index.fxl").write_text(PAGE, encoding="utf-8")
-    (tmp_path / "fx.config.json").write_text('{"name": "Snoop"}', encoding="utf-8")
-    (tmp_path / ".env").write_text("DATABASE_URL=tr0ub4dor", encoding="utf-8")
-    result = fx("build", "--root", str(tmp_path))
+    root = tmp_path_factory.mktemp("snoop")
+    (root / "pages").mkdir()
+    (root / "pages" / "index.fxl").write_text(PAGE, encoding="utf-8")
+    (root / "fx.config.json").write_text('{"name": "Snoop"}', encoding="utf-8")
+    (root / ".env").write_text("DATABASE_URL=tr0ub4dor", encoding="utf-8")
+    result = fx("build", "--root", str(root))
     assert result.exit_code == 0, result.output
-    return tmp_path
+    return root
 
 
 @pytest.mark.node
