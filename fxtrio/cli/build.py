@@ -15,12 +15,14 @@ from rich.table import Table
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
 from fxtrio.cli.words import counted
-from fxtrio.config import load_config, load_env_files
+from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import Manifest
 
 if TYPE_CHECKING:
     from fxtrio.compile.build import Build
+    from fxtrio.compile.problems import Problem
+    from fxtrio.compile.project import CheckedProject
 
 
 @click.command
@@ -63,7 +65,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
         build = trio.run(
             _with_types,
-            partial(building, finish=finish),
+            partial(building, finish=finish, look=partial(_beside, root.resolve(), config)),
             partial(write_types, root.resolve(), config, report),
         )
     for warning in build.warnings:
@@ -78,6 +80,13 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
         console().print(_table(weights))
     built = counted(len(build.manifest.routes), "page")
     print_done(f"Built {built} into {shown_path(build.folder)}.")
+
+
+async def _beside(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
+    # Heavy: see `command`.
+    from fxtrio.cli.beside import beside_problems
+
+    return await beside_problems(root, config, project.tree.api, connects=False)
 
 
 async def _with_types(

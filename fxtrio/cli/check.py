@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,20 +12,23 @@ import attrs
 import click
 
 from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
-from fxtrio.cli.words import counted
+from fxtrio.cli.words import counted, counted_problems
 
 if TYPE_CHECKING:
     from fxtrio.compile.problems import Problem
 
 
 @click.command
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @root_option
 @app_option
 @click.option("--static", is_flag=True, help="Do not import the project's Python code.")
 @click.option("--types", is_flag=True, help="Check the types as well, like 'fx typecheck'.")
 @json_option
-def command(root: Path, app: str | None, static: bool, types: bool, as_json: bool) -> None:
-    """Find mistakes without building.
+def command(
+    paths: tuple[Path, ...], root: Path, app: str | None, static: bool, types: bool, as_json: bool
+) -> None:
+    """Find mistakes without building: in all files, or in PATHS alone.
 
     All problems of settings, routes and files are reported, as ``path:line:column:
     message. Remedy.`` The project's Python code is imported, as its server would, in a
@@ -48,14 +51,12 @@ def command(root: Path, app: str | None, static: bool, types: bool, as_json: boo
     write_client_types(root)
     named = find_app(root, app)
     looking = partial(check, root, app=named, imports=not static, types=types, report=report)
-    checked = trio.run(looking)
+    checked = within(paths, root, trio.run(looking))
     if as_json:
         click.echo(format_json(checked.problems), nl=False)
     elif checked.problems:
         click.echo(printable(format_text(checked.problems)), nl=False)
-        files = len({problem.path for problem in checked.problems})
-        where = f" in {counted(files, 'file')}" if files > 1 else ""
-        report(f"{counted(len(checked.problems), 'problem')}{where}.")
+        report(f"{counted_problems(checked.problems)}.")
     else:
         print_done(
             f"{counted(checked.files, 'file')} {'is' if checked.files == 1 else 'are'} fine."
@@ -74,6 +75,23 @@ class Checked:
     """By place; their paths are as messages name them."""
 
 
+def within(paths: Sequence[Path], root: Path, checked: Checked) -> Checked:
+    """Return what was found in files and folders of the project in ``root``; all without any.
+
+    Raises BadParameter for one that is not in the project.
+    """
+    from fxtrio.compile.problems import in_paths
+
+    if not paths:
+        return checked
+    for path in paths:
+        if not path.resolve().is_relative_to(root):
+            told = f"{path} is not in {root}. Name the project with --root."
+            raise click.BadParameter(told, param_hint="PATHS")
+    files = sum(path.is_file() or sum(one.is_file() for one in path.rglob("*")) for path in paths)
+    return Checked(files, tuple(in_paths(checked.problems, paths)))
+
+
 async def check(
     root: Path,
     *,
@@ -90,12 +108,11 @@ async def check(
     """
     import trio
 
-    from fxtrio.cli.trial.migrations import migration_problems
+    from fxtrio.cli.beside import beside_problems
     from fxtrio.cli.trial.process import order_of, try_application
-    from fxtrio.cli.unguarded import unguarded_problems
-    from fxtrio.compile.problems import config_problems, placed
+    from fxtrio.compile.kinds import FindingKind
+    from fxtrio.compile.problems import config_problems, of_kind, placed
     from fxtrio.compile.project import check_project, check_python
-    from fxtrio.compile.surroundings import surrounding_problems
     from fxtrio.compile.ui import check_ui
     from fxtrio.config import locate, read_config, read_env_files
     from fxtrio.config.problems import ConfigProblem
@@ -107,10 +124,9 @@ async def check(
     project = await trio.to_thread.run_sync(check_project, root, config)
     module = f"{app.partition(':')[0].replace('.', '/')}.py"
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
-    around = await trio.to_thread.run_sync(surrounding_problems, root, config)
-    migrations = await migration_problems(root, config, connects=imports)
-    problems = [*project.problems, *broken, *around, *migrations]
-    settings = [*unusable, *locate(unguarded_problems(config, project.tree.api), root)]
+    problems = [*project.problems, *broken]
+    settings = list(unusable)
+    beside = await beside_problems(root, config, project.tree.api, connects=imports)
 
     async def look_at_ui() -> None:
         problems.extend(await check_ui(root, project, report=report))
@@ -121,7 +137,7 @@ async def check(
             root, project, config, app="" if broken or unusable else app, has_app=bool(app)
         )
         found = await try_application(order)
-        problems.extend(found.problems)
+        problems.extend(of_kind(FindingKind.CODE, found.problems))
         late = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
         settings.extend(locate(late, root))
 
@@ -130,7 +146,7 @@ async def check(
         if imports:
             nursery.start_soon(look_at_code)
     files = len(project.pages) + len(project.tree.api) + len(project.tree.llms) + bool(app)
-    found = [*config_problems(settings), *placed(problems, root)]
+    found = [*config_problems(settings), *beside, *placed(problems, root)]
     if types and not unusable:
         found += await _types_beside(found, root, report)
     return Checked(files, tuple(sorted(found)))

@@ -103,7 +103,7 @@ def _develop(
         root=server.root,
         sockets=server.vite,
         report=terminal.line,
-        warn=terminal.warn,
+        found=terminal.found,
         ahead=ahead,
         variables=variables,
     )

@@ -11,7 +11,7 @@ import attrs
 import click
 
 from fxtrio.cli.output import json_option, print_done, root_option
-from fxtrio.cli.words import counted
+from fxtrio.cli.words import counted, counted_problems
 
 if TYPE_CHECKING:
     import subprocess
@@ -58,9 +58,7 @@ def command(root: Path, strict: bool, no_python: bool, as_json: bool) -> None:
         click.echo(format_json(problems), nl=False)
     elif problems:
         click.echo(format_text(problems), nl=False)
-        files = len({problem.path for problem in problems})
-        where = f" in {counted(files, 'file')}" if files > 1 else ""
-        report(f"{counted(len(problems), 'problem')}{where}.")
+        report(f"{counted_problems(problems)}.")
     else:
         print_done(f"The types of {counted(checked.files, 'file')} fit.")
     raise SystemExit(1 if problems else 0)

@@ -7,7 +7,7 @@ need is in the new one, too (`former`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import trio
 
 from fxtrio.compile.bundle import BundlePlan, BundleResult, bundle
 from fxtrio.compile.former import take_over
+from fxtrio.compile.kinds import Severity
 from fxtrio.compile.parts import (
     bundle_plan,
     checked_project,
@@ -36,6 +37,8 @@ from fxtrio.generated import require_no_link
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
 
 Report = Callable[[str], None]
+Look = Callable[[CheckedProject], Awaitable[list[Problem]]]
+"""Returns what is wrong beside the pages of a project, `placed`."""
 Finish = Callable[[Path, Manifest], None]
 
 
@@ -51,18 +54,29 @@ class Build:
 
 
 async def build_project(
-    root: Path, config: Config, *, mode: Mode, report: Report, finish: Finish | None = None
+    root: Path,
+    config: Config,
+    *,
+    mode: Mode,
+    report: Report,
+    finish: Finish | None = None,
+    look: Look | None = None,
 ) -> Build:
     """Build the project in ``root`` into its build folder.
 
     ``report`` gets a line for each step. ``finish`` is called in a thread with the folder,
-    before it is put in place, and its manifest. Raises CompileFailed with every problem of
+    before it is put in place, and its manifest; what ``look`` finds fails the build if it is
+    an error, and is a warning of it else. Raises CompileFailed with every problem of
     every file, BundleFailed, ToolchainFailed, NodeMissing and LinkInTheWay.
     """
     root = await trio.to_thread.run_sync(root.resolve)
     target = require_no_link(root, FOLDERS[mode])
     report("Checking the pages")
     project = await trio.to_thread.run_sync(checked_project, root, config)
+    beside = [] if look is None else await look(project)
+    errors = [one for one in beside if one.severity is Severity.ERROR]
+    if errors:
+        raise CompileFailed(errors)
     site = planned_site(project)
     toolchain = await ensure_toolchain(report)
     staging = await trio.to_thread.run_sync(make_staging, target)
@@ -84,7 +98,7 @@ async def build_project(
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
             await trio.to_thread.run_sync(remove, staging)
-    return Build(target, manifest, result, placed(warnings, root))
+    return Build(target, manifest, result, tuple(sorted([*beside, *placed(warnings, root)])))
 
 
 async def _bundle(

@@ -9,6 +9,7 @@ from textwrap import indent
 
 import attrs
 
+from fxtrio.compile.kinds import SEVERITIES, FindingKind, Severity
 from fxtrio.config.problems import ConfigProblem
 from fxtrio.errors import FxtrioError, shown_path
 
@@ -45,9 +46,16 @@ class Problem:
     frame: str = attrs.field(default="", order=False)
     """The lines around a mistake of syntax, with a mark; "" for other mistakes."""
 
+    kind: FindingKind = attrs.field(default=FindingKind.PAGES, order=False, eq=False)
+
     def __str__(self) -> str:
         """Return `head`, and the frame in lines of its own."""
         return f"{self.head}\n{indent(self.frame, '  ')}" if self.frame else self.head
+
+    @property
+    def severity(self) -> Severity:
+        """Return how much it weighs, whoever tells it."""
+        return SEVERITIES[self.kind]
 
     @property
     def head(self) -> str:
@@ -75,14 +83,21 @@ def frame_of(lines: Iterable[tuple[int, str]], line: int, column: int) -> str:
     return "\n".join(shown)
 
 
-def config_problems(problems: Iterable[ConfigProblem]) -> list[Problem]:
+def of_kind(kind: FindingKind, problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems as those of a kind."""
+    return [attrs.evolve(problem, kind=kind) for problem in problems]
+
+
+def config_problems(
+    problems: Iterable[ConfigProblem], kind: FindingKind = FindingKind.SETTINGS
+) -> list[Problem]:
     """Return problems of settings in the same shape; their paths are already `placed`."""
     found = []
     for problem in problems:
         cause, _, remedy = problem.cause.rstrip(".").partition(". ")
         message = f"{problem.key} {cause}" if problem.key else cause
         place = problem.place, problem.line, problem.column
-        found.append(Problem(*place, message, remedy or "Correct it"))
+        found.append(Problem(*place, message, remedy or "Correct it", kind=kind))
     return found
 
 
@@ -96,11 +111,37 @@ def placed(problems: Iterable[Problem], root: Path) -> tuple[Problem, ...]:
     )
 
 
+def in_paths(problems: Iterable[Problem], paths: Sequence[Path]) -> list[Problem]:
+    """Return those problems, which are `placed`, that lie in files and folders."""
+    wanted = [path.resolve() for path in paths]
+    return [
+        problem
+        for problem in problems
+        if any(Path(problem.path).resolve().is_relative_to(path) for path in wanted)
+    ]
+
+
 def format_text(problems: Iterable[Problem]) -> str:
     """Return a line for each problem, and its frame, by place; "" without any."""
     return "".join(f"{problem}\n" for problem in sorted(problems))
 
 
 def format_json(problems: Iterable[Problem]) -> str:
-    """Return ``{"problems": [{path, line, column, message, remedy, frame}]}`` for editors."""
-    return json.dumps({"problems": [attrs.asdict(problem) for problem in sorted(problems)]}) + "\n"
+    """Return ``{"problems": [{path, line, column, message, remedy, frame, kind, severity}]}``."""
+    found = [
+        {
+            **attrs.asdict(problem),
+            "kind": problem.kind.value,
+            "severity": problem.severity.value,
+        }
+        for problem in sorted(problems)
+    ]
+    return json.dumps({"problems": found}) + "\n"
+
+
+def read_json(text: bytes) -> list[Problem]:
+    """Return what `format_json` has written. Raises ValueError, KeyError and TypeError."""
+    found = json.loads(text)["problems"]
+    for one in found:
+        del one["severity"]
+    return [Problem(**{**one, "kind": FindingKind(one["kind"])}) for one in found]

@@ -1,5 +1,5 @@
 """What lies around the pages of a project and cannot work: its packages, and files that nothing
-reads. Called by `fx check`.
+reads. Called by `fx check`, `fx build` and `fx dev`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from fxtrio.compile.installation import JS
-from fxtrio.compile.problems import Problem
+from fxtrio.compile.kinds import FindingKind
+from fxtrio.compile.problems import Problem, of_kind
 from fxtrio.config import Config
 from fxtrio.config.places import key_places
 
@@ -38,20 +39,17 @@ def surrounding_problems(root: Path, config: Config) -> list[Problem]:
     """Return what is wrong around the pages of the project in ``root``."""
     read = _read_package(root)
     if isinstance(read, Problem):
-        return [read]
+        return of_kind(FindingKind.AROUND, [read])
     text, package = read
-    return [
-        *_package_problems(root, text, package),
-        *_unread(root, package),
-        *_of_next(root, config),
-        *_misnamed(root, config),
-    ]
-
-
-def package_problems(root: Path) -> list[Problem]:
-    """Return what is wrong with the packages of the project alone."""
-    read = _read_package(root)
-    return [read] if isinstance(read, Problem) else [*_package_problems(root, *read)]
+    return of_kind(
+        FindingKind.AROUND,
+        [
+            *_package_problems(root, text, package),
+            *_unread(root, package),
+            *_of_next(root, config),
+            *_misnamed(root, config),
+        ],
+    )
 
 
 def _read_package(root: Path) -> tuple[str, dict[str, Any]] | Problem:

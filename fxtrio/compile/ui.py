@@ -17,6 +17,7 @@ from fxtrio.compile.bindings import names_of
 from fxtrio.compile.bundler import BundlerCrashed
 from fxtrio.compile.facts import kind_of
 from fxtrio.compile.installation import JS
+from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.source import SourceText, read_bytes
@@ -126,7 +127,8 @@ def ui_problem(found: dict[str, Any], source: SourceText | None) -> Problem:
     place = found["line"], found["column"]
     told = _one_line(found["message"]), _one_line(found["remedy"])
     frame = source.frame(*place) if found["syntax"] and source is not None else ""
-    return Problem(found["path"], *place, *told, frame)
+    kind = FindingKind.UI if found["certain"] else FindingKind.LIKELY
+    return Problem(found["path"], *place, *told, frame, kind)
 
 
 def _one_line(text: str) -> str:

@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import attrs
 from lsprotocol import types
 
+from fxtrio.compile.kinds import Severity
 from fxtrio.compile.problems import Problem
 from fxtrio.lsp.places import Places, units
 
 # What is underlined: a name or a number, text in quotes, or else one character.
 _WORD = re.compile(r"@?[\w$]+|\"[^\"\n]*\"|'[^'\n]*'|.")
+
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+}
 
 
 def diagnostic_of(problem: Problem, places: Places) -> types.Diagnostic:
@@ -27,7 +35,7 @@ def diagnostic_of(problem: Problem, places: Places) -> types.Diagnostic:
     return types.Diagnostic(
         types.Range(_position(line, content, column), _position(line, content, end)),
         message_of(problem),
-        severity=types.DiagnosticSeverity.Error,
+        severity=_SEVERITIES[problem.severity],
         source="fx",
     )
 
@@ -52,9 +60,7 @@ def moved(problems: Iterable[Problem], before: Places, now: Places) -> list[Prob
                 kept.append(
                     problem
                     if line == problem.line
-                    else Problem(
-                        problem.path, max(line, 0), problem.column, problem.message, problem.remedy
-                    )
+                    else attrs.evolve(problem, line=max(line, 0), frame="")
                 )
                 break
     return kept

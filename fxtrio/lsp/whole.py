@@ -6,7 +6,6 @@ here.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import trio
 
-from fxtrio.compile.problems import Problem
+from fxtrio.compile.problems import Problem, read_json
 
 COMMAND = (sys.executable, "-P", "-m", "fxtrio", "check", "--json")
 """Without ``-P`` Python would look for the command's own imports in the folder that is open."""
@@ -44,12 +43,12 @@ async def check_whole(
     with trio.move_on_after(LIMIT):
         done = await run()
         try:
-            found = json.loads(done.stdout)["problems"]
+            found = read_json(done.stdout)
         except (ValueError, KeyError, TypeError):
             said = done.stderr.decode("utf-8", "replace").strip()
             report(f"{root}: 'fx check' has failed. {said[-2000:]}")
             return None
-        return [Problem(**one) for one in found]
+        return found
     report(f"{root}: 'fx check' has taken longer than {LIMIT:g} s.")
     return None
 

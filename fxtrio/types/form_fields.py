@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
+from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.types.folder import UiHalf
 from fxtrio.types.page_types import ActionTypes
@@ -77,4 +78,5 @@ def similar(name: str, known: Sequence[str]) -> str:
 
 
 def _problem(half: UiHalf, offset: int, message: str, remedy: str) -> Problem:
-    return Problem(half.source, *half.places.source.place_of(offset), message, remedy)
+    place = half.places.source.place_of(offset)
+    return Problem(half.source, *place, message, remedy, kind=FindingKind.TYPES)

@@ -21,6 +21,7 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.statements import parse_source
@@ -208,7 +209,8 @@ def _read(
             line_number -= 1
         message = found["message"].strip().rstrip(".")
         place = line_number, int(found["column"])
-        yield Problem(source, *place, message, f"See {checker.name}'s documentation")
+        remedy = f"See {checker.name}'s documentation"
+        yield Problem(source, *place, message, remedy, kind=FindingKind.PYTHON_TYPES)
 
 
 async def _kill(process: trio.Process) -> None:

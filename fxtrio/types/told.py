@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.types.compiler import Diagnostic
 from fxtrio.types.folder import UiHalf
@@ -33,6 +34,9 @@ _OWNERS = (
 )
 """What types of declarations are called in messages."""
 
+_KINDS = {2307: FindingKind.UI, 2304: FindingKind.LIKELY, 2552: FindingKind.LIKELY}
+"""What is no matter of types, by codes of the compiler: modules and names that are not there."""
+
 _LONGEST = 100
 """Characters of a type that a message shows."""
 
@@ -41,9 +45,11 @@ def problem_of(
     found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, types: ProjectTypes
 ) -> Problem:
     """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
-    known = _link(found, half, offset, types) or _action(found, half, offset)
+    action = _action(found, half, offset)
+    known = _link(found, half, offset, types) or action
     message, remedy = known or _told(found, half, types)
-    return Problem(half.source, *place, message, remedy)
+    kind = FindingKind.UI if action else _KINDS.get(found.code, FindingKind.TYPES)
+    return Problem(half.source, *place, message, remedy, kind=kind)
 
 
 def _told(found: Diagnostic, half: UiHalf, types: ProjectTypes) -> tuple[str, str]:

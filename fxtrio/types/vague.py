@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage
 from fxtrio.compile.source import read_text
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import Place, Shape, Vague, walk
 
+_KIND = FindingKind.UNKNOWN_TYPES
 _REMEDY = "Annotate what it comes from: a name ('rows: list[Row] = …'), or what a function returns"
 _CONNECTED = re.compile(r"\buseWebSocket\(\s*(?P<path>(?P<name>[A-Za-z_$][\w$.]*)\s*[,()]|`\$\{)")
 _MESSAGE = "what this WebSocket sends may be anything: its path is not known here"
@@ -55,7 +57,9 @@ def _of_shape(page: PageTypes, shape: Shape, what: str, place: Place | None) -> 
             remedy = (
                 inner.remedy if own or inner.place is None else ""
             )  # nobody annotates libraries
-            yield Problem(where.path, where.line, where.column, message, remedy or _REMEDY)
+            yield Problem(
+                where.path, where.line, where.column, message, remedy or _REMEDY, kind=_KIND
+            )
 
 
 def _of_paths(page: CheckedPage) -> Iterator[Problem]:
@@ -67,4 +71,4 @@ def _of_paths(page: CheckedPage) -> Iterator[Problem]:
             continue
         if name is None or re.search(_LITERAL % re.escape(name), text) is None:
             place = read_text(text, "").place_of(call.start("path"))
-            yield Problem(page.module.source, *place, _MESSAGE, _PATH_REMEDY)
+            yield Problem(page.module.source, *place, _MESSAGE, _PATH_REMEDY, kind=_KIND)

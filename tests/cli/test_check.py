@@ -352,7 +352,7 @@ def test_all_stages_are_reported_together_each_with_its_place(root: Path) -> Non
         "pages/b.fxl:1:5",
         "pages/c.fxl:1:11",
     ]
-    assert result.stderr.splitlines()[-1] == "6 problems in 5 files."
+    assert result.stderr.splitlines()[-1] == "6 problems in 5 files (6 errors)."
     assert len(json.loads(as_json.stdout)["problems"]) == 6
     assert len([line for line in static.stdout.splitlines() if line[0] != " "]) == 4
     assert (result.exit_code, as_json.exit_code, static.exit_code) == (1, 1, 1)

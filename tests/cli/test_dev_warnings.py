@@ -43,7 +43,7 @@ async def test_mistakes_of_pages_and_components_are_shown_once(
                 sockets=tmp_path / "sockets",
                 nursery=nursery,
                 report=lambda line: None,
-                warn=send.send_nowait,
+                found=lambda problem: send.send_nowait(str(problem)),
             )
             await workshop.prepare()
             shown = [await receive.receive() for _ in range(3)]

@@ -11,6 +11,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.cli.develop.likely import LikelyMistakes
+from fxtrio.cli.develop.shown import Shown
 from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
@@ -25,6 +26,7 @@ class Looked:
     """Stands in for Node: every page has a mistake."""
 
     times: int = 0
+    shown: list[list[Shown]] = attrs.field(factory=list)
 
     async def look(self, order: dict[str, Any]) -> dict[str, Any]:
         self.times += 1
@@ -32,6 +34,9 @@ class Looked:
         message = f"mistake in {len(order['files'])}"
         told = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
         return {"problems": [{**place, **told}]}
+
+    async def show(self, problems: list[Shown]) -> None:
+        self.shown.append(problems)
 
 
 @pytest.fixture
@@ -42,14 +47,15 @@ def looked() -> Looked:
 async def test_only_what_mistakes_can_come_from_is_looked_at_again(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    told: list[str] = []
+    told: list[Problem] = []
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(tmp_path, nursery, print, ToldOnce(told.append), looked.look)
+        once = ToldOnce(told.append)
+        mistakes = LikelyMistakes(tmp_path, nursery, print, once, looked.look, looked.show)
 
         async def look(text: str, *files: str) -> int:
             write_tree(tmp_path, {"pages/index.fxl": text})
             project = check_project(tmp_path, Config())
-            mistakes.look_later(project, tmp_path, files)
+            mistakes.look_later(project, tmp_path, Config(), files)
             await trio.sleep(60)
             return looked.times
 
@@ -60,16 +66,20 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
         assert await look(PAGE) == 4
 
     assert len(told) == 1  # each is told once
+    assert [len(one) for one in looked.shown] == [1]
 
 
 async def test_changes_in_a_row_are_looked_at_together(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(tmp_path, nursery, print, ToldOnce(print), looked.look)
+        mistakes = LikelyMistakes(
+            tmp_path, nursery, print, ToldOnce(print), looked.look, looked.show
+        )
         for number in range(5):
             write_tree(tmp_path, {"pages/index.fxl": f"// {number}\n{PAGE}"})
-            mistakes.look_later(check_project(tmp_path, Config()), tmp_path, ["card.jsx"])
+            project = check_project(tmp_path, Config())
+            mistakes.look_later(project, tmp_path, Config(), ["card.jsx"])
             await trio.sleep(0.5)
 
     assert looked.times == 1
@@ -80,13 +90,13 @@ def mistake(line: int, message: str) -> Problem:
 
 
 def test_two_checks_that_know_of_one_mistake_tell_it_once() -> None:
-    told: list[str] = []
+    told: list[Problem] = []
     once = ToldOnce(told.append)
 
     def look(check: str, *problems: Problem) -> list[str]:
         told.clear()
         once.tell(check, problems)
-        return [line.split(": ")[1].partition(".")[0] for line in told]
+        return [problem.message for problem in told]
 
     assert look("names", mistake(1, "unknown a"), mistake(2, "no b")) == ["unknown a", "no b"]
     assert look("types", mistake(1, "cannot find a"), mistake(3, "no c")) == ["no c"]

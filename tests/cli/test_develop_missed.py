@@ -46,7 +46,7 @@ async def test_node_learns_of_what_was_saved_with_it(
                 sockets=tmp_path / "sockets",
                 nursery=nursery,
                 report=lambda line: None,
-                warn=lambda line: None,
+                found=lambda problem: None,
             )
             await workshop.prepare()
             told: list[dict[str, Any]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from fxtrio.cli import main
-from tests.trees import write_tree
+from tests.trees import PAGE, write_tree
 
 
 def said(*arguments: str) -> str:
@@ -100,3 +101,31 @@ def test_the_language_server_tells_a_terminal_what_it_is() -> None:
         os.close(theirs)
     assert done.returncode == 2
     assert "an editor starts it" in done.stderr
+
+
+@pytest.mark.node
+def test_files_and_folders_may_be_checked_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = "@server\nasync def load(request:\n    return {}\n\n" + PAGE
+    write_tree(
+        tmp_path,
+        {
+            "pages/index.fxl": broken,
+            "pages/shop/cart.fxl": broken,
+            "pages/shop/fine.fxl": "export default () => <p>fine</p>;\n",
+        },
+    )
+    monkeypatch.chdir(tmp_path / "pages")
+
+    def found(*paths: str) -> set[str]:
+        result = CliRunner().invoke(main, ["check", "--root", "..", "--json", *paths])
+        problems = json.loads(result.stdout)["problems"]
+        assert result.exit_code == (1 if problems else 0)
+        return {one["path"] for one in problems}
+
+    assert found("index.fxl") == {"index.fxl"}
+    assert found("shop") == {"shop/cart.fxl"}
+    assert found("shop/fine.fxl") == set()
+    assert found() == {"index.fxl", "shop/cart.fxl"}
+    assert "is not in" in said("check", "--root", "..", str(Path(__file__)))

@@ -227,7 +227,9 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         shown.append(problems)
 
     async with trio.open_nursery() as nursery:
-        late = LateTypes(tmp_path, nursery, print, ToldOnce(told.append), show)
+        late = LateTypes(
+            tmp_path, nursery, print, ToldOnce(lambda one: told.append(str(one))), show
+        )
 
         def save(text: str, *files: str) -> None:
             write_tree(tmp_path, {"pages/index.fxl": text})

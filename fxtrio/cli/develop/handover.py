@@ -66,7 +66,8 @@ class Swapped:
     """Whether this only says that the order has come, and the code runs now."""
 
     sources: tuple[str, ...] = ()
-    """Page files and endpoints whose code is new: those of the order, and what uses them."""
+    """Page files and endpoints whose code is new, or would be had nothing failed: those of the
+    order, and what uses them."""
 
     modules: int = 0
     """How many modules have been run."""

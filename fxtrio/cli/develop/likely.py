@@ -9,12 +9,15 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.cli.beside import beside_problems
+from fxtrio.cli.develop.late_types import Show
+from fxtrio.cli.develop.shown import shown_finding
 from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.cli.develop.vite import OrderVoid
-from fxtrio.compile.problems import placed
+from fxtrio.compile.problems import Problem, placed
 from fxtrio.compile.project import CheckedProject
-from fxtrio.compile.surroundings import package_problems
 from fxtrio.compile.ui import ui_found, ui_order
+from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 
 _NAME = "likely mistakes"
@@ -33,7 +36,11 @@ class LikelyMistakes:
     ask: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
     """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed."""
 
+    show: Show
+    """Tells the browsers."""
+
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _shown: list[Problem] = attrs.field(factory=list)
     _looked_at: object = None
     """All of the page files that mattered the last time; None when other files have changed."""
 
@@ -41,6 +48,7 @@ class LikelyMistakes:
         self,
         project: CheckedProject,
         toolchain: Path,
+        config: Config,
         files: Iterable[str] = (),
         *,
         after: float = _LATER,
@@ -55,10 +63,15 @@ class LikelyMistakes:
             self._looked_at = None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
-        self.nursery.start_soon(self._look, self._checking, project, toolchain, after)
+        self.nursery.start_soon(self._look, self._checking, project, toolchain, config, after)
 
     async def _look(
-        self, scope: trio.CancelScope, project: CheckedProject, toolchain: Path, after: float
+        self,
+        scope: trio.CancelScope,
+        project: CheckedProject,
+        toolchain: Path,
+        config: Config,
+        after: float,
     ) -> None:
         with scope:
             await trio.sleep(after)
@@ -76,9 +89,13 @@ class LikelyMistakes:
             if scope.cancel_called:
                 return
             self._looked_at = looking_at
-            packages = await trio.to_thread.run_sync(package_problems, self.root)
-            all_found = (*packages, *found.certain, *found.likely)
-            self.told.tell(_NAME, placed(all_found, self.root))
+            beside = await beside_problems(self.root, config, project.tree.api, connects=False)
+            ui = placed([*found.certain, *found.likely], self.root)
+            problems = sorted([*ui, *beside])
+            self.told.tell(_NAME, problems)
+            shown, self._shown = self._shown, problems
+            if shown != problems:
+                await self.show([shown_finding(one, Path()) for one in problems])
 
     def stop(self) -> None:
         """Look at nothing until `look_later` is called: Node may be started anew."""

@@ -25,6 +25,7 @@ class PageFiles:
     root: Path
     _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
+    _known: list[Problem] = attrs.field(factory=list)
 
     async def read_all(self, config: Config, known: Mapping[str, CheckedPage]) -> CheckedProject:
         """Return the project with all page files; ``known`` are those of before, by source.
@@ -64,9 +65,14 @@ class PageFiles:
         """Let go of files that are gone."""
         self._texts.forget(sources)
 
-    def wrong(self) -> list[str]:
+    def wrong(self) -> list[Problem]:
         """Return what is wrong now, for the terminal."""
-        return [str(one) for found in self._broken.values() for one in placed(found, self.root)]
+        return [one for found in self._broken.values() for one in placed(found, self.root)]
+
+    def news(self) -> list[Problem]:
+        """Return what is wrong now and was not the last time that somebody asked."""
+        before, self._known = self._known, self.wrong()
+        return [problem for problem in self._known if problem not in before]
 
     def shown(self) -> list[Shown]:
         """Return what is wrong now, for browsers."""

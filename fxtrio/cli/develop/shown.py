@@ -49,8 +49,8 @@ class Shown(TypedDict):
     finding: NotRequired[bool]
     """Whether nothing has failed: a check has found it."""
 
-    unused: NotRequired[list[str]]
-    """Absolute paths of further files whose new code is not in use for it."""
+    pages: NotRequired[list[str]]
+    """Absolute paths of the page files that need it, where it is known which."""
 
 
 Place = tuple[str, int, int]
@@ -59,7 +59,7 @@ Place = tuple[str, int, int]
 
 def shown_problem(problem: Problem, root: Path) -> Shown:
     """Return a mistake that the compiler has found."""
-    path = root / problem.path
+    path = (root / problem.path).absolute()
     frame = problem.frame
     if not frame and problem.line:
         source = _read(path, problem.path)
@@ -77,7 +77,9 @@ def shown_problem(problem: Problem, root: Path) -> Shown:
 
 def shown_finding(problem: Problem, root: Path) -> Shown:
     """Return what a check says of code that runs."""
-    return {**shown_problem(problem, root), "finding": True}
+    shown = shown_problem(problem, root)
+    title = f"{problem.severity.value.capitalize()}: {shown['title']}"
+    return {**shown, "title": title, "finding": True}
 
 
 def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
@@ -95,7 +97,7 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
         line=line,
         column=1 if line else 0,
         frame=swapped.failed.rstrip(),
-        unused=sorted({*order.files, *(str(root / source) for source in order.sources)}),
+        pages=sorted(str(root / source) for source in {*order.sources, *swapped.sources}),
     )
 
 

@@ -97,7 +97,9 @@ class Swapper:
                 site = put_together(self.root, config, manifest, new, app.plugins)
         except (Exception, SystemExit) as error:  # application code
             text = "".join(traceback.format_exception(trimmed(error)))
-            return Swapped(failed=text, error=f"{type(error).__name__}: {error}")
+            affected = [one for one in sources if one in code.pages or one in code.endpoints]
+            told = f"{type(error).__name__}: {error}"
+            return Swapped(failed=text, error=told, sources=tuple(affected))
         reason = find_new_job(app, self.root)
         if reason:
             return Swapped(restart=reason)

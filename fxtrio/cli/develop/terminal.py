@@ -9,6 +9,8 @@ import click
 
 from fxtrio.cli.develop.serving import Failure
 from fxtrio.cli.develop.workshop import Applied
+from fxtrio.compile.kinds import Severity
+from fxtrio.compile.problems import Problem
 from fxtrio.log import printable_in_colours
 
 _FILES_NAMED = 3
@@ -54,6 +56,13 @@ class Terminal:
         self._say("✗", "red", failure.title)
         if failure.details:
             self.line(failure.details)
+
+    def found(self, problem: Problem) -> None:
+        """Show what a check has found, by its severity."""
+        if problem.severity is Severity.ERROR:
+            self._say("✗", "red", str(problem))
+        else:
+            self.warn(str(problem))
 
     def warn(self, text: str) -> None:
         """Show what may be a mistake, and does not keep the app from being served."""

@@ -6,8 +6,22 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
+
+from fxtrio.cli.develop.shown import Shown
 from fxtrio.cli.develop.sorting import Sorted
 from fxtrio.compile.project import CheckedPage
+
+
+@attrs.frozen
+class Told:
+    """What Node says to a change."""
+
+    wrong: list[Shown] = attrs.field(factory=list)
+    """What it cannot parse."""
+
+    used: bool = False
+    """Whether it concerns what is shown."""
 
 
 def change_order(

@@ -13,7 +13,9 @@ from fxtrio.compile.problems import Problem
 class ToldOnce:
     """What the checks have found last. Where two know of one place, the first of them tells."""
 
-    warn: Callable[[str], None]
+    warn: Callable[[Problem], None]
+    """Shows one in the terminal."""
+
     _found: dict[str, tuple[Problem, ...]] = attrs.field(factory=dict)
     """By check, in the order in which they came for the first time."""
 
@@ -30,7 +32,7 @@ class ToldOnce:
             places |= set(map(_place, new))
         for problem in shown:
             if problem not in self._told:
-                self.warn(str(problem))
+                self.warn(problem)
         self._told = frozenset(shown)
 
 

@@ -23,7 +23,7 @@ from fxtrio.cli.develop.likely import LikelyMistakes
 from fxtrio.cli.develop.page_files import PageFiles
 from fxtrio.cli.develop.shown import Shown, shown_failure
 from fxtrio.cli.develop.sorting import Sorted, sort_changes
-from fxtrio.cli.develop.told import change_order
+from fxtrio.cli.develop.told import Told, change_order
 from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.cli.develop.vite import OrderVoid
 from fxtrio.cli.develop.watch import Changes
@@ -37,12 +37,13 @@ from fxtrio.compile.parts import (
     remove_other_halves,
     write_halves,
 )
+from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.compile.views import PlannedSite
 from fxtrio.compile.whole_files import write_whole
 from fxtrio.config import Config, load_config, renew_env_files
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 
 _AT_START = 1.5  # seconds: the first page is shown meanwhile, and takes what the cores give
@@ -68,17 +69,6 @@ class Applied:
     """How many Python modules were run."""
 
 
-@attrs.frozen
-class _Told:
-    """What Node says to a change."""
-
-    wrong: list[Shown] = attrs.field(factory=list)
-    """What it cannot parse."""
-
-    used: bool = False
-    """Whether it concerns what is shown."""
-
-
 @attrs.define(eq=False)
 class Workshop:
     """One project. `prepare` comes first; whoever made it runs its tasks in ``nursery``."""
@@ -88,7 +78,8 @@ class Workshop:
     """Folder for the sockets of Node; nobody else may look into it."""
     nursery: trio.Nursery
     report: Callable[[str], None]
-    warn: Callable[[str], None]
+    found: Callable[[Problem], None]
+    """Shows in the terminal what checks find."""
 
     ahead: Ahead = attrs.field(factory=Ahead)
     variables: dict[str, str] = attrs.field(factory=dict)
@@ -113,18 +104,23 @@ class Workshop:
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
-    _untold: Callable[[], Awaitable[_Told]] | None = None
+    _untold: Callable[[], Awaitable[Told]] | None = None
     """Tells Node what was taken over already, when nothing of before is served any more."""
 
     _missed: set[str] = attrs.field(factory=set)
     """Files that have changed and of which Node has not been told: everything starts anew."""
     _told: ToldOnce = attrs.field(
-        default=attrs.Factory(lambda self: ToldOnce(self.warn), takes_self=True)
+        default=attrs.Factory(lambda self: ToldOnce(self.found), takes_self=True)
     )
     _mistakes: LikelyMistakes = attrs.field(
         default=attrs.Factory(
             lambda self: LikelyMistakes(
-                self.root, self.nursery, self.report, self._told, self._look
+                self.root,
+                self.nursery,
+                self.report,
+                self._told,
+                self._look,
+                partial(self._show, "mistakes"),
             ),
             takes_self=True,
         )
@@ -134,7 +130,7 @@ class Workshop:
     _types: LateTypes = attrs.field(
         default=attrs.Factory(
             lambda self: LateTypes(
-                self.root, self.nursery, self.report, self._told, self._show_types
+                self.root, self.nursery, self.report, self._told, partial(self._show, "types")
             ),
             takes_self=True,
         )
@@ -164,9 +160,11 @@ class Workshop:
         if before:
             await self._catch_up(before)
         await self._tell_problems()
+        for problem in self._files.news():
+            self.found(problem)
         warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
-        self._mistakes.look_later(project, self._toolchain, after=_AT_START)
+        self._mistakes.look_later(project, self._toolchain, self.config, after=_AT_START)
         self._types.look_later(project, self.config, after=_AT_START)
         self._described.look_later(self.root, self.config, self.nursery, self.report)
 
@@ -257,12 +255,13 @@ class Workshop:
         told = await self._tell(found, changed, known, gone, data)
         await self._tell_problems()
         if changed or gone or found.files:
-            self._mistakes.look_later(self._project, self._toolchain, found.files)
+            self._mistakes.look_later(self._project, self._toolchain, self.config, found.files)
         if changed or gone or found.files or found.modules:
             self._types.look_later(self._project, self.config, (*found.files, *found.modules))
-        wrong = self._files.wrong()
+        wrong = [str(problem) for problem in self._files.wrong()]
         wrong += [
-            f"{one['file']}:{one['line']}:{one['column']}: {one['message']}" for one in told.wrong
+            f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
+            for one in told.wrong
         ]
         beside = [file for file in found.files if self._is_inside(file)]
         used = told.used or bool(changed or found.modules or found.pages or structure or beside)
@@ -290,13 +289,13 @@ class Workshop:
         known: dict[str, CheckedPage],
         gone: Iterable[str],
         data: Any,
-    ) -> _Told:
+    ) -> Told:
         """Tell Node, and through it the browsers."""
         order = change_order(self.root, found, changed, known, gone, data)
         if order is None:
-            return _Told()
+            return Told()
         answer = await self._ask("change", **order)
-        return _Told(answer["problems"], answer["used"])
+        return Told(answer["problems"], answer["used"])
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
         """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
@@ -339,8 +338,8 @@ class Workshop:
         if self._vite.is_news(key, problems):
             await self._ask("problems", key=key, problems=problems)
 
-    async def _show_types(self, problems: list[Shown]) -> None:
-        await self._ask_later("problems", {"key": "types", "problems": problems})
+    async def _show(self, key: str, problems: list[Shown]) -> None:
+        await self._ask_later("problems", {"key": key, "problems": problems})
 
     async def _look(self, order: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = await self._ask("look", **order)

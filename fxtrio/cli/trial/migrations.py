@@ -6,6 +6,7 @@ from pathlib import Path
 
 import trio
 
+from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.config import Config
 from fxtrio.db import open_database
@@ -39,7 +40,14 @@ async def migration_problems(root: Path, config: Config, *, connects: bool) -> l
     except MigrationsInvalid as error:
         found = error.problems
     return [
-        Problem(f"{FOLDER}/{problem.file}", 1, 1, problem.cause, problem.remedy)
+        Problem(
+            f"{FOLDER}/{problem.file}",
+            1,
+            1,
+            problem.cause,
+            problem.remedy,
+            kind=FindingKind.MIGRATIONS,
+        )
         for problem in found
     ]
 

@@ -1,4 +1,4 @@
-"""What the settings name: middleware, hooks, plugins, the broker, and the app itself."""
+"""What the settings name: middleware, hooks, plugins, and the app itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.cli.trial.attempts import Attempts
 from fxtrio.cli.trial.order import SettingProblem
 from fxtrio.config import CONFIG_FILE, Config
-from fxtrio.config.brokers import broker_kind
 from fxtrio.config.problems import ConfigInvalid
-from fxtrio.db.urls import without_password
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.imports import resolve
 from fxtrio.plugins import load_plugins
@@ -32,7 +29,7 @@ def try_settings(root: Path, config: Config, attempts: Attempts) -> list[Setting
 
     What the imports raise is left with ``attempts``. No plugin is opened.
     """
-    problems = [*_broker_problems(config), *_task_problems(config)]
+    problems = [*_task_problems(config)]
     for index, name in enumerate(config.middleware):
         problems += _try_name(f"middleware.{index}", name, _wrong_middleware, attempts)
     for group, names in config.route_middleware.lists().items():
@@ -125,16 +122,6 @@ def _try_plugins(root: Path, config: Config, attempts: Attempts) -> list[Setting
     except PluginFailed as failed:
         attempts.add(failed.__cause__ or failed, CONFIG_FILE)
     return []
-
-
-def _broker_problems(config: Config) -> list[SettingProblem]:
-    kind = broker_kind(config.realtime.broker)
-    if kind is None or find_spec(kind.package) is not None:
-        return []
-    shown = without_password(config.realtime.broker)
-    remedy = f"Run \"pip install 'fxtrio[{kind.name}]'\""
-    cause = f"is {shown!r}, and {kind.package} is not installed. {remedy}"
-    return [SettingProblem("realtime.broker", cause)]
 
 
 def _task_problems(config: Config) -> list[SettingProblem]:

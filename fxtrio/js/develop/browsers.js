@@ -16,6 +16,11 @@ const MOST_KEPT = 500;
 /** @type {(value: unknown) => boolean} */
 const isObject = (value) => typeof value === 'object' && value !== null;
 
+/** @param {Shown} problem */
+function lineOf({ file, line }) {
+  return `${file}:${line}`;
+}
+
 /**
  * @param {string} line
  * @returns {{ type?: unknown, event?: unknown, data?: any }} without anything when it is no message
@@ -95,13 +100,31 @@ export class Browsers {
     for (const listener of this.#listeners.get(event) ?? []) void act(listener, data, client);
   }
 
-  /** @param {object} payload */
+  /**
+   * Returns the absolute paths of the page files that need a file.
+   *
+   * @type {(file: string) => string[]}
+   */
+  pagesOf = () => [];
+
+  /** @param {any} payload */
   send(payload) {
     this.#last += 1;
-    const numbered = { number: this.#last, ...payload };
+    const numbered = { number: this.#last, ...this.#withPages(payload) };
     this.#kept.push({ at: performance.now(), payload: numbered });
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
     for (const socket of this.#sockets) this.#tell(socket, numbered);
+  }
+
+  /**
+   * Add to a failure of Vite which pages need what has failed, if it names that.
+   *
+   * @param {any} payload
+   */
+  #withPages(payload) {
+    const file = payload.type === 'error' ? (payload.err.loc?.file ?? payload.err.id) : undefined;
+    if (file === undefined) return payload;
+    return { ...payload, err: { ...payload.err, pages: this.pagesOf(file) } };
   }
 
   /**
@@ -174,8 +197,15 @@ export class Browsers {
 
   close() {}
 
+  /** What is wrong now. Where two know of one line, the first of them tells. */
   #standing() {
-    return { type: 'custom', event: 'fx:problems', data: [...this.#problems.values()].flat() };
+    /** @type {Shown[]} */
+    const data = [];
+    for (const found of this.#problems.values()) {
+      const known = new Set(data.map(lineOf));
+      data.push(...found.filter((one) => !one.finding || !known.has(lineOf(one))));
+    }
+    return { type: 'custom', event: 'fx:problems', data };
   }
 
   /**

@@ -99,7 +99,10 @@ export class Changes {
       path.isAbsolute(file) ? file : this.#site.idOf(file);
     const done = new Set([...ui, ...files].map(({ file }) => idOf(file)));
     for (const file of unloaded) if (!done.has(file)) await this.#emit('change', file, few);
-    const problems = [...this.#broken.values()];
+    const problems = [...this.#broken].map(([file, problem]) => ({
+      ...problem,
+      pages: this.#browsers.pagesOf(idOf(file)),
+    }));
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});
     if (changes.reload) this.#browsers.send({ type: 'full-reload' });

@@ -24,6 +24,7 @@ import { Mistakes } from './mistakes.js';
 import { Places } from './places.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
+import { pagesThatNeed } from './users.js';
 import { Views } from './views.js';
 
 /** @typedef {import('./settings.js').Settings} Settings */
@@ -59,6 +60,7 @@ async function begin(settings) {
   const views = new Views(settings, site, made);
   void new Places(settings, site, server, browsers);
   const mistakes = new Mistakes();
+  browsers.pagesOf = (file) => pagesThatNeed(server, site, file);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const web = http.createServer(async (request, response) => {
     await site.planned;

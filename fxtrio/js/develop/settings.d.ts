@@ -31,6 +31,6 @@ export interface Shown {
   request?: string;
   /** Whether nothing has failed: a check has found it. */
   finding?: boolean;
-  /** Absolute paths of further files whose new code is not in use for it. */
-  unused?: string[];
+  /** Absolute paths of the page files that need it, where it is known which: it covers these. */
+  pages?: string[];
 }

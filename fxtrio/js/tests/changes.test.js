@@ -33,7 +33,10 @@ test('what a broken file lacks may have been away for a moment, and be known', a
   };
   const { server, browsers, vite } = /** @type {any} */ ({
     server: { environments: { client: { moduleGraph } }, watcher },
-    browsers: { isHeard: false, on() {}, announce() {}, setProblems() {}, send() {} },
+    browsers: {
+      ...{ isHeard: false, on() {}, announce() {}, setProblems() {}, send() {} },
+      pagesOf: () => [],
+    },
     vite: { parseSync, isCSSRequest: () => false },
   });
   const site = /** @type {any} */ ({ sourceOf: () => null });

@@ -85,3 +85,25 @@ test('the place of what was thrown before something else is not that of the othe
   at(Number(asked[1]), '/second.js');
   assert.match(text(), /second .*\/second\.js:3:1/s);
 });
+
+test('what cannot be loaded covers the pages that need it, and is counted elsewhere', () => {
+  const { overlay, text } = opened();
+  overlay.concerns = (file) => file === '/p/pages/a.fxl';
+  const error = { message: 'no such rule', id: '/p/word.css' };
+
+  overlay.notMade({ ...error, pages: ['/p/pages/b.fxl'] });
+  assert.equal(text().trim(), '1 problem');
+  overlay.notMade({ ...error, pages: ['/p/pages/a.fxl', '/p/pages/b.fxl'] });
+  assert.match(text(), /no such rule/);
+  overlay.clear();
+  assert.equal(text(), '');
+
+  const standing = { title: 'x', message: 'y', file: '/p/b.jsx', line: 1, column: 1, frame: '' };
+  overlay.setStanding([{ ...standing, pages: [] }]);
+  overlay.notMade({ message: 'the same', id: '/p/b.jsx', pages: [] });
+  assert.equal(text().trim(), '1 problem');
+  overlay.setStanding([]);
+  overlay.notMade({ ...error, pages: [] });
+  overlay.clearElsewhere();
+  assert.equal(text(), '');
+});

@@ -83,7 +83,7 @@ function pageOf(document) {
 }
 
 /**
- * Whether a file is one that a page is made of; modules may be of any page.
+ * Whether a file is one that a page is made of; of modules it is not known.
  *
  * @param {string} file
  * @param {import('../../client/types.js').PageInfo | undefined} page
@@ -113,6 +113,7 @@ function showMistakes(overlay, hot) {
   overlay.setStanding(standing.problems);
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
   hot.on('vite:beforeUpdate', () => overlay.clearThrown());
+  hot.on('fx:settled', () => overlay.clearElsewhere());
   hot.on(
     'vite:afterUpdate',
     (/** @type {{ updates: { acceptedPath: string }[] }} */ { updates }) => {

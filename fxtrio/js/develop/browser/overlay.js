@@ -14,6 +14,8 @@ export class Overlay {
   #standing = [];
   /** @type {Thrown | null} what has gone wrong on this page */
   #passing = null;
+  /** @type {Shown | null} what could not be loaded, and is no part of this page */
+  #elsewhere = null;
   /** @type {Map<string, Thrown>} what modules have thrown that are not loaded since, by URL */
   #unloaded = new Map();
   #isUnsure = false;
@@ -77,6 +79,14 @@ export class Overlay {
   /** Everything has changed that may have put right what went wrong on the page. */
   clear() {
     this.#passing = null;
+    this.#elsewhere = null;
+    this.draw();
+  }
+
+  /** What is no part of this page may be right: whoever asks for it is told if it is not. */
+  clearElsewhere() {
+    if (this.#elsewhere === null) return;
+    this.#elsewhere = null;
     this.draw();
   }
 
@@ -97,12 +107,21 @@ export class Overlay {
   /**
    * A module could not be made, says Vite.
    *
-   * @param {{ message: string, frame?: string, id?: string, loc?: { file?: string, line: number, column: number } }} error
+   * @param {{
+   *   message: string, frame?: string, id?: string,
+   *   loc?: { file?: string, line: number, column: number }, pages?: string[],
+   * }} error `pages` need the module, as in `Shown`
    */
-  notMade({ message, frame = '', id = '', loc }) {
+  notMade({ message, frame = '', id = '', loc, pages }) {
     const file = (loc?.file ?? id).replace(/\.tsx$/, '').replace(/\?.*$/, '');
     const { line = 0, column = 0 } = loc ?? {};
-    this.failed({ title: 'A module cannot be loaded', message, file, line, column, frame });
+    const title = 'A module cannot be loaded';
+    const problem = { title, message, file, line, column, frame, pages };
+    if (this.#isHere(problem)) this.failed(problem);
+    else if (!this.#standing.some((known) => known.file === file)) {
+      this.#elsewhere = problem;
+      this.draw();
+    }
   }
 
   /**
@@ -221,7 +240,8 @@ export class Overlay {
     for (const old of this.#document.querySelectorAll(`${NAME}, ${BADGE}`)) old.remove();
     const failed = this.#failed();
     const covering = this.#covers && JSON.stringify(failed) !== this.#closed ? failed : [];
-    const all = [...this.#standing, ...this.#thrown()];
+    const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
+    const all = [...this.#standing, ...elsewhere, ...this.#thrown()];
     if (covering.length > 0) this.#show(covering);
     else if (this.#listed && all.length > 0) this.#show(all);
     else if (all.length > 0) this.#count(all.length);
@@ -233,10 +253,16 @@ export class Overlay {
 
   /** What has failed on this page. */
   #failed() {
-    const standing = this.#standing.filter(
-      ({ finding, file, unused = [] }) => !finding && [file, ...unused].some(this.concerns),
-    );
-    return [...standing, ...this.#thrown()];
+    return [...this.#standing.filter((problem) => this.#isHere(problem)), ...this.#thrown()];
+  }
+
+  /**
+   * Whether something has failed on this page.
+   *
+   * @param {Shown} problem
+   */
+  #isHere({ finding, file, pages = [file] }) {
+    return !finding && pages.some(this.concerns);
   }
 
   /** @param {Shown[]} problems */
