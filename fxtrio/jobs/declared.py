@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import inf
-from typing import Any, Generic, ParamSpec
+from typing import Any, Generic, ParamSpec, overload
 
 import attrs
 
@@ -175,6 +175,11 @@ def _can_be_kept(text: str) -> bool:
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
+@overload
+def job(function: Callable[P, Any], /) -> Job[P]: ...
+
+
+@overload
 def job(
     *,
     retries: int = 3,
@@ -184,8 +189,22 @@ def job(
     atomic: bool = False,
     queue: str = "default",
     priority: int = 0,
-) -> Callable[[Callable[P, Any]], Job[P]]:
-    """Make a function of a module a durable job, run at least once.
+) -> Callable[[Callable[P, Any]], Job[P]]: ...
+
+
+def job(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    retries: int = 3,
+    timeout: float = inf,
+    backoff: float = 1.0,
+    unique: Unique = False,
+    atomic: bool = False,
+    queue: str = "default",
+    priority: int = 0,
+) -> Any:
+    """Make a function of a module a durable job, run at least once: ``@job``, or ``@job(…)``.
 
     It is tried ``1 + retries`` times, ``timeout`` seconds at most each, with pauses of
     ``backoff``, twice ``backoff`` and so on, 30 days at most. ``unique`` keeps only one run
@@ -196,7 +215,7 @@ def job(
     """
     checked_priority(priority)
 
-    def declare(function: Callable[P, Any]) -> Job[P]:
+    def declare(function: Callable[..., Any]) -> Job[Any]:
         if atomic and not inspect.iscoroutinefunction(function):
             raise TypeError(f"@job: {name_of(function)} is atomic. Write it with 'async def'.")
         return Job(
@@ -211,7 +230,7 @@ def job(
             priority=priority,
         )
 
-    return declare
+    return declare if function is None else declare(function)
 
 
 def every(times: str, *, tz: str = "UTC", **options: Any) -> Callable[[Callable[[], Any]], Job[[]]]:

@@ -172,6 +172,11 @@ UI_CASES = {
         page_of("return useSlots();", "useSlots"),
         "1:10: 'fx/client' has no export 'useSlots'. Write <Slot name=\"…\"> in the layout.",
     ),
+    "a URL that is imported": (
+        f'import logo from "/assets/logo.svg";\n{page_of("return <img src={logo} />;", "")}',
+        "1:18: '/assets/logo.svg' is a URL, and no module. Write it where it is used, such as "
+        "src=\"/assets/logo.svg\"; '@/…' imports a file of the project.",
+    ),
     "pyxle-client": (
         'import { Link } from "pyxle/client";\nexport default () => <Link href="/">x</Link>;\n',
         "1:22: 'pyxle/client' cannot be found. Write 'fx/client'.",

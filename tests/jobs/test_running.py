@@ -244,6 +244,22 @@ async def test_news_reach_other_processes(
                     await seen.wait(1)
 
 
+async def test_a_job_without_options_needs_no_brackets(database: Database) -> None:
+    ran: list[str] = []
+    done = trio.Event()
+
+    @job
+    async def send(text: str) -> None:
+        ran.append(text)
+        done.set()
+
+    async with running(database, send):
+        await send.enqueue("hello")
+        with trio.fail_after(30):
+            await done.wait()
+    assert ran == ["hello"]
+
+
 async def test_what_cannot_be_kept_is_refused(database: Database) -> None:
     @job()
     async def send(value: object) -> None: ...

@@ -56,6 +56,11 @@ export function importMistakes(program, plain, { root, source, exported }) {
       const message = `'${specifier}' works in Next.js alone`;
       const certain = !resolves(specifier, root, folder);
       found.push({ offset: node.source.start, message, remedy: foreign, certain });
+    } else if (needed.has(specifier) && isUrl(specifier, root)) {
+      const message = `'${specifier}' is a URL, and no module`;
+      const plain = specifier.replace(/[?#].*$/, '');
+      const remedy = `Write it where it is used, such as src="${plain}"; '@/…' imports a file of the project`;
+      found.push({ offset: node.source.start, message, remedy, certain: true });
     } else if (needed.has(specifier) && !resolves(specifier, root, folder)) {
       const message = `'${specifier}' cannot be found`;
       const remedy = remedyFor(specifier, root, source);
@@ -102,6 +107,17 @@ function resolves(specifier, root, folder) {
     if (fs.existsSync(path.join(here, 'node_modules', name))) return true;
     if (here === path.dirname(here)) return false;
   }
+}
+
+/**
+ * Whether an import names what browsers ask for, such as a file of the public folder.
+ *
+ * @param {string} specifier
+ * @param {string} root
+ */
+function isUrl(specifier, root) {
+  const plain = specifier.replace(/[?#].*$/, '');
+  return /^\/[^/@]/.test(plain) && ![plain, path.join(root, plain)].some(fs.existsSync);
 }
 
 /**
