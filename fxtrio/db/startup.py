@@ -1,4 +1,4 @@
-"""A start that fails for the database is told in one line, and not as a traceback."""
+"""A start that fails for the database or for want of a package is told in one line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from starlette.types import Message, Send
 
 from fxtrio.db.faults import DatabaseError
+from fxtrio.errors import ExtraMissing
 
 
 def telling_shortly(send: Send) -> Send:
@@ -15,12 +16,18 @@ def telling_shortly(send: Send) -> Send:
 
     async def send_on(message: Message) -> None:
         if message["type"] == "lifespan.startup.failed":
-            told = list(_leaves(sys.exc_info()[1]))  # Starlette sends while it handles it
-            if told and all(isinstance(error, DatabaseError) for error in told):
+            # Starlette sends while it handles it.
+            told = [_told(error) for error in _leaves(sys.exc_info()[1])]
+            if told and all(isinstance(error, DatabaseError | ExtraMissing) for error in told):
                 message = {**message, "message": "\n".join(map(str, told))}
         await send(message)
 
     return send_on
+
+
+def _told(error: BaseException) -> BaseException:
+    """Return what is behind the failure of a plugin, if that says it all."""
+    return error.__cause__ if isinstance(error.__cause__, ExtraMissing) else error
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from fxtrio.config import Config, RealtimeConfig
 from fxtrio.config.brokers import broker_kind
+from fxtrio.errors import ExtraMissing
 from fxtrio.realtime.broker import Broker
 from fxtrio.realtime.memory import MemoryBroker
 
@@ -23,10 +24,13 @@ async def open_broker(settings: RealtimeConfig, *, name: str = "") -> AsyncItera
     if kind is None:
         yield MemoryBroker()
         return
-    if kind.name == "postgres":
-        from fxtrio.realtime.postgres import open_postgres_broker as open_shared
-    else:
-        from fxtrio.realtime.redis import open_redis_broker as open_shared
+    try:
+        if kind.name == "postgres":
+            from fxtrio.realtime.postgres import open_postgres_broker as open_shared
+        else:
+            from fxtrio.realtime.redis import open_redis_broker as open_shared
+    except ImportError as error:
+        raise ExtraMissing("realtime.broker", kind.name, kind.package) from error
     async with open_shared(settings, name=name) as broker:
         yield broker
 

@@ -197,6 +197,7 @@ def test_fx_dev_says_the_same(kind: FindingKind, root: Path) -> None:
     ready = 500 if kind is FindingKind.EXTRAS else 200  # it cannot start without
     with serving(command, root, port, ready=ready) as server:
         wait_for(server, f"{place}:")
+        assert "Traceback" not in server.output()
         assert in_lines(server.output(), "✗ ", "! ") - STOPPED == {(place, severity)}
 
 
