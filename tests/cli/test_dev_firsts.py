@@ -88,5 +88,11 @@ def test_a_project_may_begin_with_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
     with serving(command, tmp_path, port, ready=500) as server:
         assert "fx init NAME" in server.output()
+        give_up, saves = time.monotonic() + 60, 0
+        while "~ notes.css" not in server.output():  # files are watched a moment later
+            assert time.monotonic() < give_up, server.output()
+            saves += 1
+            write_tree(tmp_path, {"notes.css": f"/* {saves} */\n"})
+            httpx.get(server.url, timeout=60)
         write_tree(tmp_path, {"pages/index.fxl": HOME})
         wait_for_text(server, "Bare")
