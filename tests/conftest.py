@@ -42,8 +42,8 @@ settings.load_profile("of the run")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two files more than there are cores: tests wait a lot, for processes and clocks."""
-    return count_cores() + 2
+    """Run three files more than there are cores: tests wait a lot, for processes and clocks."""
+    return count_cores() + 3
 
 
 @pytest.hookimpl(wrapper=True)

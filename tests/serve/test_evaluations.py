@@ -35,7 +35,7 @@ HOOK = """
         CALLS.append((who, connection.url.path))
         RUNNING.add(trio.lowlevel.current_task())
         MOST[0] = max(MOST[0], len(RUNNING))
-        for _ in range(3):
+        for _ in range(20):
             await trio.lowlevel.checkpoint()
         RUNNING.discard(trio.lowlevel.current_task())
         if "sets" in who:
