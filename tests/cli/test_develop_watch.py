@@ -6,10 +6,11 @@ import shutil
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
-from watchfiles import Change
+from watchfiles import Change, awatch
 
 from fxtrio.cli.develop import watch
 from fxtrio.cli.develop.seen_files import SeenFiles
@@ -51,6 +52,31 @@ async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
             nursery.cancel_scope.cancel()
 
     assert seen == {"pages/index.fxl"}
+
+
+async def test_what_is_saved_before_the_watcher_runs_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old.fxl").write_text("x")
+    (tmp_path / "gone.fxl").write_text("x")
+    (tmp_path / "same.fxl").write_text("x")
+
+    def awatch_later(*args: Any, **options: Any) -> Any:
+        (tmp_path / "pages").mkdir()
+        (tmp_path / "pages/index.fxl").write_text("x")
+        (tmp_path / "old.fxl").write_text("new")
+        (tmp_path / "gone.fxl").unlink()
+        return awatch(*args, **options)
+
+    monkeypatch.setattr(watch, "awatch", awatch_later)
+    pending = PendingChanges()
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run_watch, tmp_path, pending)
+            changes = await pending.take()
+            nursery.cancel_scope.cancel()
+
+    assert changes == Changes(("gone.fxl", "old.fxl", "pages/index.fxl"))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -74,6 +75,12 @@ async def run_watch(
         if passing:
             pending.add(Changes.of(root, passing))
 
+    def look(changed: set[tuple[Change, str]], *, first: bool) -> list[tuple[Change, str]]:
+        # What was saved after the files were listed, and before they were watched.
+        missed = seen.looked_at_again() if first else []
+        return [*missed, *seen.told(_lasting(changed))]
+
+    first = True
     try:
         async for changed in awatch(
             root,
@@ -81,8 +88,11 @@ async def run_watch(
             debounce=200,
             step=_QUIET_MS,
             rust_timeout=_CANCEL_MS,
+            yield_on_timeout=True,
         ):
-            add(await trio.to_thread.run_sync(seen.told, _lasting(changed)))
+            if changed or first:
+                add(await trio.to_thread.run_sync(partial(look, changed, first=first)))
+            first = False
     except* (OSError, RuntimeError) as group:  # watchfiles': too few watches, no rights
         warn(_reason(leaves(group)[0], root))
     while True:
