@@ -135,16 +135,23 @@ def _actions(actions: Iterable[ActionTypes], printer: Printer, tier: Tier) -> li
         if action.optional:
             optional.append(json.dumps(action.name))
     result = "LooseResult" if tier == "loose" else "Result"
-    answer = f"Promise<shared.{result}<$Actions[N]>>"
-    call = f"(payload: shared.Payload<$Actions[N]>) => {answer}"
-    loose_call = f"(payload?: shared.Payload<$Actions[N]>) => {answer}"
+    answer = f"Throws extends true ? shared.Success<$Actions[N]> : shared.{result}<$Actions[N]>"
+    payload = "shared.Payload<$Actions[N]>"
+    call = f"(payload: {payload}) => Promise<$Answer<N, Throws>>"
+    loose_call = f"(payload?: {payload}) => Promise<$Answer<N, Throws>>"
     state = "shared.State<$Actions[N]>"
+    names = "<N extends keyof $Actions, Throws>"
     return [
         f"export type $Actions = {{ {'; '.join(known)} }};",
         f"type $Optional = {' | '.join(optional) or 'never'};",
-        f"type $Call<N extends keyof $Actions> = N extends $Optional ? {loose_call} : {call};",
-        "export function useAction<const N extends keyof $Actions>(name: N, "
-        f"options?: {{ page?: undefined }}): $Call<N> & {state};",
-        "export function useAction(name: string, options: { page: string }): base.Action;",
+        f"type $Answer{names} = {answer};",
+        f"type $Call{names} = N extends $Optional ? {loose_call} : {call};",
+        "export function useAction<const N extends keyof $Actions, "
+        "const Throws extends boolean = false>(name: N, "
+        f"options?: {{ page?: undefined; throws?: Throws }}): $Call<N, Throws> & {state};",
+        "export function useAction(name: string, "
+        "options: { page: string; throws?: false }): base.Action;",
+        "export function useAction(name: string, "
+        "options: { page: string; throws: true }): base.ThrowingAction;",
         "export const Form: shared.Form<$Actions>;",
     ]

@@ -34,6 +34,7 @@ _TAKEN = frozenset(
         *("refresh", "invalidate", "usePathname", "useParams", "useSearchParams", "useAuth"),
         *("useNavigation", "useAction", "useWebSocket", "useNonce", "base", "shared"),
         *(
+            "ActionFailure",
             "NoInfer",
             "ReturnType",
             "UseWebSocket",

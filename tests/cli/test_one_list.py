@@ -16,6 +16,7 @@ from tests.cli.in_browser import wait_for
 from tests.e2e.support import serving
 from tests.lsp.editor import open_editor
 from tests.ports import free_port
+from tests.short import amount
 from tests.trees import page, write_tree
 
 pytestmark = pytest.mark.node
@@ -116,7 +117,10 @@ CORPUS = {
 }
 
 
-@pytest.fixture(params=list(FindingKind), ids=lambda kind: kind.value)
+KINDS = [*FindingKind][:: amount(3, long=1)]  # all of them take half a minute of each processor
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.value)
 def kind(request: pytest.FixtureRequest) -> FindingKind:
     kind: FindingKind = request.param
     return kind

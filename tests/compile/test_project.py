@@ -244,7 +244,9 @@ def test_problems_read_place_message_remedy() -> None:
 def test_problems_for_editors_are_json() -> None:
     assert json.loads(format_json(PROBLEMS)) == {
         "problems": [
-            place | {"message": message, "remedy": remedy, "frame": ""}
+            place
+            | {"message": message, "remedy": remedy, "frame": ""}
+            | {"kind": "pages", "severity": "error"}
             for place, message, remedy in (
                 ({"path": "a.fxl", "line": 10, "column": 1}, 'é"', "Do"),
                 ({"path": "b.fxl", "line": 1, "column": 2}, "odd", "Fix it"),

@@ -70,6 +70,11 @@ def test_bodies_use_action_has_the_map_as_fields_of_its_result(visitor: Visitor)
     assert (invalid["error"], set(invalid["fields"])) == ("Validation failed", {"email", "age"})
 
 
+def test_an_action_throws_a_failure_where_that_is_asked_for(visitor: Visitor) -> None:
+    assert press(visitor, "Sign up or throw") == [True, "Look again", FIELDS, None]
+    expect(visitor.page.locator("#thrown")).to_have_text("Look again")  # the state is the same
+
+
 @rule("bodies.form")
 def test_bodies_form_passes_the_map_as_second_argument_of_on_error(visitor: Visitor) -> None:
     assert press(visitor, "Send form")[:2] == ["Look again", FIELDS]

@@ -83,6 +83,7 @@ APART: dict[str, tuple[str, ...]] = {
         "supervise.options:ServeOptions.from_json",
         "supervise.prefix:StrippedPrefix.__init__",
         "supervise.tcp:bind_tcp",
+        "supervise.tcp:wrong_address",
         "supervise.worker:main",
     ),
     "headers and bodies of responses, which the application writes": (

@@ -245,18 +245,42 @@ export type Action<Payload = any, Result = any> = ((
 ) => Promise<ActionResult<Result>>) &
   ActionState<Result>;
 
+/** An action that throws an `ActionFailure` where another one resolves with `ok: false`. */
+export type ThrowingAction<Payload = any, Result = any> = ((
+  payload?: Payload | FormData | URLSearchParams,
+) => Promise<Extract<ActionResult<Result>, { ok: true }>>) &
+  ActionState<Result>;
+
+/** An action has failed: its `error` is the message. */
+export class ActionFailure extends Error {
+  fields: Fields;
+  /** That of the `ActionError`. */
+  data: any;
+}
+
 type PayloadOf<Known> = Known extends { payload: infer Payload } ? Payload : any;
 type ResultOf<Known> = Known extends { result: infer Result } ? Result : any;
 
-/** Return an action; `page` is the path of another page that defines it. */
+/**
+ * Return an action; `page` is the path of another page that defines it. With `throws` a failure
+ * is thrown as an `ActionFailure`, for libraries that expect that.
+ */
 export function useAction<Name extends keyof Actions>(
   name: Name,
-  options?: { page?: string },
+  options?: { page?: string; throws?: false },
 ): Action<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
+export function useAction<Name extends keyof Actions>(
+  name: Name,
+  options: { page?: string; throws: true },
+): ThrowingAction<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
 export function useAction<Payload = any, Result = any>(
   name: string,
-  options?: { page?: string },
+  options?: { page?: string; throws?: false },
 ): Action<Payload, Result>;
+export function useAction<Payload = any, Result = any>(
+  name: string,
+  options: { page?: string; throws: true },
+): ThrowingAction<Payload, Result>;
 
 // ---------------------------------------------------------------------------------------------
 // Connections and people

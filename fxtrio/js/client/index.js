@@ -8,7 +8,7 @@ export { Link } from './link.js';
 export { Script } from './script.js';
 export { Slot } from './slot.js';
 export { invalidate, navigate, prefetch, refresh } from './navigate.js';
-export { useAction } from './use-action.js';
+export { ActionFailure, useAction } from './use-action.js';
 export { useAuth } from './auth.js';
 export { useNavigation, useNonce, useParams, usePathname, useSearchParams } from './hooks.js';
 export { useWebSocket } from './web-socket.js';

@@ -28,14 +28,28 @@ export const UNCALLED = Object.freeze({
   fields: Object.freeze({}),
 });
 
+/** An action has failed, thrown for who asks for it. */
+export class ActionFailure extends Error {
+  name = 'ActionFailure';
+
+  /** @param {ActionResult} result */
+  constructor({ error = '', fields, data }) {
+    super(error);
+    this.fields = fields;
+    this.data = data;
+  }
+}
+
 /**
  * Return an action of the page as a function; `pending`, `data`, `error` and `fields` on it
- * are those of its last call. It resolves with the result and never throws.
+ * are those of its last call. It resolves with the result, and never throws unless that is
+ * asked for.
  *
  * @param {string} name
- * @param {{ page?: string }} [options] `page` is the path of another page that defines it
+ * @param {{ page?: string, throws?: boolean }} [options] `page` is the path of another page that
+ *   defines it; with `throws` a failure is an ActionFailure
  */
-export function useAction(name, { page } = {}) {
+export function useAction(name, { page, throws = false } = {}) {
   const [state, setState] = useState(UNCALLED);
   const call = useActionCall(name, page);
   const latest = useRef(0);
@@ -47,9 +61,10 @@ export function useAction(name, { page } = {}) {
       setState((before) => ({ ...before, pending: true }));
       const result = await call(payload);
       if (number === latest.current) setState(stateOf(result));
+      if (throws && !result.ok) throw new ActionFailure(result);
       return result;
     },
-    [call],
+    [call, throws],
   );
   return useMemo(() => {
     /** @param {unknown} [payload] */

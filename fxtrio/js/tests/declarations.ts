@@ -28,6 +28,7 @@ export const written = {
   navigate: navigation.navigate,
   prefetch: navigation.prefetch,
   refresh: navigation.refresh,
+  ActionFailure: actions.ActionFailure as unknown as (typeof Declared)['ActionFailure'],
   useAction: actions.useAction as unknown as (typeof Declared)['useAction'],
   useAuth: auth.useAuth as unknown as (typeof Declared)['useAuth'],
   useNavigation: hooks.useNavigation,
@@ -53,6 +54,9 @@ export async function usage({ useAction, useAuth }: typeof Declared): Promise<vo
   like.fields.id?.join();
   // @ts-expect-error the payload has the type of the action's model
   await like({ id: 'five' });
+  const throwing = useAction('like', { throws: true });
+  (await throwing({ id: 5 })).likes satisfies number;
+  (await useAction('other', { throws: true })()).anything;
   const other = useAction('other');
   (await other({ anything: 1 })).ok satisfies boolean;
   const { login } = useAuth();

@@ -26,8 +26,7 @@ export interface State<Of extends Known> {
 
 /** What an action answered, for code that looks at `ok` first. */
 export type Result<Of extends Known> =
-  | ({ ok: true; fields: Fields<Of['fields']>; redirect?: string } & Of['result'])
-  | { ok: false; error: string; fields: Fields<Of['fields']>; data?: any };
+  Success<Of> | { ok: false; error: string; fields: Fields<Of['fields']>; data?: any };
 
 /** The same for code that writes no types. */
 export type LooseResult<Of extends Known> = {
@@ -36,6 +35,13 @@ export type LooseResult<Of extends Known> = {
   fields: Fields<Of['fields']>;
   redirect?: string;
   data?: any;
+} & Of['result'];
+
+/** What an action answered that throws when it fails. */
+export type Success<Of extends Known> = {
+  ok: true;
+  fields: Fields<Of['fields']>;
+  redirect?: string;
 } & Of['result'];
 
 export type Payload<Of extends Known> = Of['payload'] | FormData | URLSearchParams;
