@@ -21,7 +21,10 @@ test('properties, options and results are read from the declarations', () => {
   const form = signatures.get('Form')?.takes[0];
   assert.equal(form?.element, 'form');
   for (const name of ['page', 'onError', 'method', 'scroll']) assert.ok(form?.names.includes(name));
-  assert.deepEqual(signatures.get('useAction')?.takes, [null, { names: ['page', 'throws'], element: null }]);
+  assert.deepEqual(signatures.get('useAction')?.takes, [
+    null,
+    { names: ['page', 'throws'], element: null },
+  ]);
   const gives = ['pending', 'data', 'error', 'fields'];
   assert.deepEqual(signatures.get('useAction')?.gives, { names: gives, element: null });
 });
