@@ -65,10 +65,9 @@ from fxtrio.serve.request.reply import (
     not_read,
     redirected,
 )
-from fxtrio.serve.request.send import completing, send_answer, send_or_fail
+from fxtrio.serve.request.send import completing, log_defect, send_answer, send_failure
 from fxtrio.serve.respond import respond
 from fxtrio.serve.sockets import serve_socket
-from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
@@ -127,13 +126,13 @@ class Dispatcher:
                 return None
             answer = await self._answer(running, event)
         except BaseException as raised:  # a defect of ours, or of an application's route
-            error = application_error(raised)
-            named = event.scope["method"], event.scope["path"]
-            log.error("%s %r failed", *named, exc_info=trimmed(error))
+            log_defect(event, application_error(raised))
             answer = self._told(event, DEFECT)
         answer = event.audience.take(answer, event.draft)
         try:
-            await send_or_fail(event, answer, partial(self._told, event, DEFECT))
+            await send_answer(event, answer)
+        except BaseException as raised:
+            await send_failure(event, answer, raised, partial(self._told, event, DEFECT))
         finally:  # what was promised to follow is done, also when the client is gone
             if event.background_tasks:
                 await running.background.run(event.take_background_tasks())
@@ -154,9 +153,9 @@ class Dispatcher:
                 return await own(running, event)
         if path.startswith("/_fx/"):
             return await self._assets.answer(event, path[4:]) or _no_such_file()
-        probe = path if path in _PROBES else scope["path"].removeprefix(site.root)
-        if probe in _PROBES:  # with the base URL and without it
-            return await self._answer_probe(probe)
+        probe = scope["path"].removeprefix(site.root) if site.root else path
+        if probe in _PROBES or path in _PROBES:  # with the base URL and without it
+            return await self._answer_probe(probe if probe in _PROBES else path)
         if self._openapi is not None and path == OPENAPI:
             refusal = await enter_listing(event, site.policies, OPENAPI, running.count)
             return refusal or await answer_openapi(site, self._openapi, event, self._evaluations)

@@ -59,22 +59,26 @@ class Folder:
         self._cache = _IMMUTABLE if immutable else _REVALIDATE
         self._names: frozenset[str] | None = None
         if listed:
-            self._names = frozenset(
+            names = (
                 "/" + found.relative_to(path).as_posix()
                 for found in path.rglob("*")
-                if found.is_file() and not (immutable and found.suffix == ".map")
+                if found.is_file()
             )
+            self._names = frozenset(name for name in names if self._is_open(name))
+
+    def _is_open(self, name: str) -> bool:
+        return not (name.endswith(".map") if self._immutable else _HIDDEN.search(name))
 
     def may_have(self, name: str) -> bool:
         """Whether a file of that name, with its leading slash, may exist."""
-        if not self._immutable and _HIDDEN.search(name):
-            return False
         if self._names is not None:
             if name in self._names:
                 return True
-            if not self._immutable or name.endswith(".map"):
+            if not self._immutable or not self._is_open(name):
                 return False
             # Of a build: one of the next build, which another process may serve already.
+        elif not self._immutable and not self._is_open(name):
+            return False
         return name != "/" and os.path.isfile(f"{self._path}{name}")  # noqa: PTH113  # never raises
 
     async def answer(self, event: RequestEvent, name: str) -> Response | None:

@@ -26,9 +26,9 @@ class Mounts:
     # Without a frame of its own: nearly all requests come to the root.
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Answer one request or WebSocket."""
-        root = scope.get(ROOT)
-        app = self._at(root) if root else self._plain
-        return app(scope, receive, send)
+        if scope.get(ROOT):
+            return self._at(scope[ROOT])(scope, receive, send)
+        return self._plain(scope, receive, send)
 
     def _at(self, root: str) -> ASGIApp:
         """Return the dispatcher of the site below ``root``; the oldest goes for a new one."""

@@ -116,7 +116,7 @@ APART: dict[str, tuple[str, ...]] = {
         "http1.ws_stream:WsStream._take",
         "serve.cache.response_cache:ResponseCache.obtain",
         "serve.files:Folder.answer",
-        "serve.files:Folder.may_have",
+        "serve.files:Folder._is_open",
         "serve.pages.as_markdown:match_page",
         "serve.request.starlette_bodies:_again",
     ),

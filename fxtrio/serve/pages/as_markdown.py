@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
@@ -59,31 +60,35 @@ class MarkdownForm(msgspec.Struct, frozen=True):
         site, plan = page.site, page.target.plan
         status = 200  # the page's own, as soon as its loader has run
         values: Values = {}
-        one_run = trio.Lock()  # the loader alone and all of them: each loader runs once
+        running = False  # the loader alone, or all of them: each loader runs once
+        waiting: list[trio.Event] = []
 
-        async def run(loaders: list[Any]) -> Values:
-            nonlocal status
-            if one_run.locked():
-                await one_run.acquire()
-            else:  # nearly always, and then without a turn of the scheduler
-                one_run.acquire_nowait()
+        async def run(loaders: Sequence[Any]) -> Values:
+            nonlocal status, running
+            while running:  # a hook asks for both at once
+                waiting.append(trio.Event())
+                await waiting[-1].wait()
+            missing = [one for one in loaders if one.source not in values] if values else loaders
+            if not missing:
+                return values
+            running = True
             try:
-                missing = [loader for loader in loaders if loader.source not in values]
-                if missing:
-                    loaded = await _loaded(page, missing)
-                    values.update(loaded.values)
-                    if plan.inner.loader in missing:
-                        status = loaded.status
+                loaded = await _loaded(page, missing)
+                values.update(loaded.values)
+                if plan.inner.loader in missing:
+                    status = loaded.status
             finally:
-                one_run.release()
+                running = False
+                while waiting:
+                    waiting.pop().set()
             return values
 
         async def run_loader() -> Any:
             loader = plan.inner.loader
-            return {} if loader is None else (await run([loader]))[loader.source]
+            return {} if loader is None else (await run((loader,)))[loader.source]
 
         async def render_html() -> str:
-            values = await run(list(plan.loaders))
+            values = await run(plan.loaders)
             requested = encode_requested(site.base_url + self.path.path)
             location = Location(page.target.route, requested, encode_params(page.target.params))
             # Without a nonce: no script runs in Markdown, and the placeholder is a secret.
@@ -112,7 +117,7 @@ class MarkdownForm(msgspec.Struct, frozen=True):
         return failed(page.site, error, page.place)
 
 
-async def _loaded(page: PageEvent, loaders: list[Any]) -> Loaded:
+async def _loaded(page: PageEvent, loaders: Sequence[Any]) -> Loaded:
     """Run loaders for a hook; what they end in otherwise is raised in it."""
     outcome = await load(loaders, page.request, page=page.place)
     if isinstance(outcome, Redirect):

@@ -102,20 +102,24 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
         await send_response(event, answer)
 
 
-async def send_or_fail(event: RequestEvent, answer: Answer, fail: Callable[[], Answer]) -> None:
-    """Send ``answer``, or what ``fail`` gives for a response that fails before it has begun.
+async def send_failure(
+    event: RequestEvent, answer: Answer, raised: BaseException, fail: Callable[[], Answer]
+) -> None:
+    """Send what ``fail`` gives for a response that failed with ``raised`` before it has begun.
 
     Raises an Exception for one that has.
     """
-    try:
-        await send_answer(event, answer)
-    except BaseException as raised:
-        error = application_error(raised)
-        if event.begun or not isinstance(answer, Response):
-            leave_to_server(error)
-        named = event.scope["method"], event.scope["path"]
-        log.error("%s %r failed", *named, exc_info=trimmed(error))
-        await send_answer(event, fail())
+    error = application_error(raised)
+    if event.begun or not isinstance(answer, Response):
+        leave_to_server(error)
+    log_defect(event, error)
+    await send_answer(event, fail())
+
+
+def log_defect(event: RequestEvent, error: BaseException) -> None:
+    """Log an error of ours, or of an application's route, with its traceback."""
+    named = event.scope["method"], event.scope["path"]
+    log.error("%s %r failed", *named, exc_info=trimmed(error))
 
 
 async def send_response(event: RequestEvent, response: Response) -> None:
