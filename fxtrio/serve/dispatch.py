@@ -153,9 +153,9 @@ class Dispatcher:
                 return await own(running, event)
         if path.startswith("/_fx/"):
             return await self._assets.answer(event, path[4:]) or _no_such_file()
-        probe = scope["path"].removeprefix(site.root) if site.root else path
-        if probe in _PROBES or path in _PROBES:  # with the base URL and without it
-            return await self._answer_probe(probe if probe in _PROBES else path)
+        whole = scope["path"].removeprefix(site.root) if site.root else scope["path"]
+        if path in _PROBES or whole in _PROBES:  # with the base URL and without it
+            return await self._answer_probe(path if path in _PROBES else whole)
         if self._openapi is not None and path == OPENAPI:
             refusal = await enter_listing(event, site.policies, OPENAPI, running.count)
             return refusal or await answer_openapi(site, self._openapi, event, self._evaluations)

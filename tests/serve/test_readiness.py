@@ -134,3 +134,12 @@ async def test_all_who_ask_share_one_look(autojump_clock: MockClock) -> None:
         await trio.sleep(1)
         await readiness.look()
         assert looks == 2
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
+async def test_probes_need_no_base_url_and_may_have_it(tmp_path: Path, path: str) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": PAGE})
+    async with open_app(tmp_path, base_url="/shop") as client:
+        for url in (path, f"/shop{path}"):
+            assert (await client.get(url)).status == 200, url
+        assert (await client.get(f"/other{path}")).status == 404
