@@ -9,11 +9,11 @@ from fxtrio.unsent.budget import (
     PATIENCE,
     PLACES,
     WAIT,
-    Holder,
     Unsent,
     UnsentFull,
     process_unsent,
 )
+from fxtrio.unsent.holder import Holder
 from fxtrio.unsent.turns import LIGHT
 from fxtrio.unsent.unread import Unread
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from math import inf
-from typing import Final, Protocol
+from typing import Final
 
 import attrs
 import trio
@@ -22,6 +22,7 @@ import trio
 from fxtrio.errors import Busy
 from fxtrio.heap import process_heap
 from fxtrio.repeats import Repeats, lines_of_clients, more_like_it
+from fxtrio.unsent.holder import Holder
 from fxtrio.unsent.turns import PROBES, LargePaths, Turns, give_up_place
 
 CAPACITY: Final = 32 * 1024 * 1024
@@ -67,28 +68,6 @@ class UnsentFull(Busy):
             f"{place}: it was not rendered, because clients leave too much unread. "
             "Try again in a moment, or raise limits.unsent."
         )
-
-
-class Holder(Protocol):
-    """A client for which bytes wait. Hashable by identity."""
-
-    @property
-    def address(self) -> str:
-        """The network of its public address; "" when that may stand for many clients."""
-        ...
-
-    @property
-    def unsent(self) -> int:
-        """How many bytes wait for it."""
-        ...
-
-    def time_left(self, now: float) -> float:
-        """Return how long it will need for them at its pace; 0 while that is not known yet."""
-        ...
-
-    def cut_off(self) -> None:
-        """Give up on it, and release what waits. Never waits."""
-        ...
 
 
 @attrs.define(eq=False)

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 import attrs
 import trio
+
+from fxtrio.unsent.holder import Holder
 
 PROBES: Final = frozenset({b"/healthz", b"/livez", b"/readyz"})
 """Paths that need no turn: who watches over the process must not take a crowd for its end."""
@@ -35,33 +37,11 @@ _MOST_OF_ONE = 0.5
 """What the clients of one public address may have of the places."""
 
 
-class Passing(Protocol):
-    """A client to whom a response passes."""
-
-    @property
-    def address(self) -> str:
-        """The network of its public address; "" when that may stand for many clients."""
-        ...
-
-    @property
-    def unsent(self) -> int:
-        """How many bytes wait for it."""
-        ...
-
-    def time_left(self, now: float) -> float:
-        """Return how long it will need for them; 0 while that is not known yet."""
-        ...
-
-    def cut_off(self) -> None:
-        """Give up on it, and release what waits. Never waits."""
-        ...
-
-
 @attrs.define(eq=False)
 class Turn:
     """One response that passes, or waits to."""
 
-    holder: Passing
+    holder: Holder
     since: float
     address: str = ""
     """Of its holder, while it has a place."""
@@ -111,7 +91,7 @@ class Turns:
         """Places by address."""
 
     @contextmanager
-    def place(self, holder: Passing, now: float) -> Iterator[Turn]:
+    def place(self, holder: Holder, now: float) -> Iterator[Turn]:
         """Have a client among those that take a place, or wait for one, within the block."""
         place = Turn(holder, now)
         token = _mine.set((self, place))
@@ -147,7 +127,7 @@ class Turns:
         """Let as many as there are places ask again, the newest first."""
         self._wake(self._places)
 
-    def hogs(self, now: float) -> list[Passing]:
+    def hogs(self, now: float) -> list[Holder]:
         """Return who has a place, is large and slow, while others wait; most bytes first."""
         found = [
             place.holder
