@@ -10,6 +10,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.unsent import GRACE, LIGHT, PATIENCE, PLACES, WAIT, Unread, Unsent
+from fxtrio.unsent.loop_clock import TICK
 from fxtrio.unsent.turns import SOON, LargePaths
 
 MEGABYTE = 1_000_000
@@ -58,7 +59,7 @@ async def test_while_there_is_room_nobody_is_cut_off(autojump_clock: MockClock) 
     found = clients()
     for number in range(3):
         found.new(str(number))
-    await trio.sleep(3600)
+    await trio.sleep(300)
     found.budget.make_room()
 
     assert found.cut == []
@@ -76,6 +77,50 @@ async def test_a_full_budget_cuts_off_who_takes_nothing_and_never_who_reads(
 
     assert found.cut == ["stuck"]
     assert found.budget.used == 7 * MEGABYTE
+
+
+async def test_a_loop_that_stands_still_is_not_held_against_clients(
+    mock_clock: MockClock,
+) -> None:
+    found = clients()
+    found.new("reader", 2 * MEGABYTE)
+    mock_clock.jump(60)  # in which no task runs
+    found.new("next", 2 * MEGABYTE)
+    found.budget.make_room()
+    assert found.cut == []
+
+    await wait_all_tasks_blocked()
+    mock_clock.jump(60)
+    found.budget.make_room()
+    assert found.cut == []
+
+
+async def test_a_loop_that_is_always_late_ends_the_grace_as_well(mock_clock: MockClock) -> None:
+    found = clients()
+    found.new("stuck", 4 * MEGABYTE)
+    rounds = 0
+    while not found.cut and rounds < 100:
+        mock_clock.jump(1)
+        await wait_all_tasks_blocked()
+        found.budget.make_room()
+        rounds += 1
+
+    assert GRACE / (2 * TICK) <= rounds <= GRACE / (2 * TICK) + 1
+
+
+async def test_the_clock_of_a_budget_needs_a_task_only_while_bytes_wait(
+    autojump_clock: MockClock,
+) -> None:
+    idle = trio.lowlevel.current_statistics().tasks_living
+    found = clients()
+    unread = found.new("reader")
+    await wait_all_tasks_blocked()
+    assert trio.lowlevel.current_statistics().tasks_living == idle + 1
+    await trio.sleep(10)
+    assert trio.lowlevel.current_statistics().tasks_living == idle + 1
+    unread.clear()
+    await trio.sleep(2)
+    assert trio.lowlevel.current_statistics().tasks_living == idle
 
 
 async def test_who_would_keep_its_bytes_longest_goes_first(autojump_clock: MockClock) -> None:

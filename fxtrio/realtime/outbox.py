@@ -96,6 +96,10 @@ class Outbox:
     """The writer, while it waits for messages."""
     _taken_at: float = attrs.field(init=False, factory=trio.current_time)
     """When the writer last took messages."""
+    _served_at: float = attrs.field(init=False, default=-inf)
+    """The same, by the clock of the budget."""
+    _woken: bool = attrs.field(init=False, default=False)
+    """Whether the writer has messages, and no turn of the loop yet to take them."""
     _stalled: bool = attrs.field(init=False, default=False)
     """Whether the writer has taken nothing since the last overflow."""
     _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
@@ -185,9 +189,9 @@ class Outbox:
 
     def time_left(self, now: float) -> float:
         """Return how long the client will need: for ever once it has taken nothing for a while."""
-        if not self._frames or now - max(self._taken_at, self._frames[0].published_at) < GRACE:
+        if not self._frames or self._woken or now - self._frames[0].published_at < GRACE:
             return 0.0
-        return inf
+        return inf if process_unsent.clock.at(now) - self._served_at >= GRACE else 0.0
 
     def cut_off(self) -> None:
         """Give up on a client that does not read, because the process has no room left."""
@@ -229,8 +233,9 @@ class Outbox:
         return done is not None
 
     def _take(self, batch: int) -> list[Frame]:
-        self._stalled = False
-        self._taken_at = trio.current_time()
+        self._stalled = self._woken = False
+        self._taken_at = now = trio.current_time()
+        self._served_at = process_unsent.clock.at(now)
         if self._room:
             self._room.unpark_all()
         frames, size = self._frames, 0
@@ -309,6 +314,7 @@ class Outbox:
     def _wake(self) -> None:
         if self._writer is not None:
             writer, self._writer = self._writer, None
+            self._woken = True
             trio.lowlevel.reschedule(writer)
 
     async def _park(self) -> None:

@@ -23,6 +23,7 @@ from fxtrio.errors import Busy
 from fxtrio.heap import process_heap
 from fxtrio.repeats import Repeats, lines_of_clients, more_like_it
 from fxtrio.unsent.holder import Holder
+from fxtrio.unsent.loop_clock import LoopClock
 from fxtrio.unsent.turns import PROBES, LargePaths, Turns, give_up_place
 
 CAPACITY: Final = 32 * 1024 * 1024
@@ -83,6 +84,9 @@ class Unsent:
     cut: int = attrs.field(init=False, default=0)
     """Clients that were cut off so far (count)."""
 
+    clock: LoopClock = attrs.field(init=False, factory=LoopClock)
+    """By which clients are judged."""
+
     _reserved: Counter[str] = attrs.field(init=False, factory=Counter)
     """Bytes of responses that are being made, by the address of their clients."""
 
@@ -127,6 +131,7 @@ class Unsent:
     def add(self, size: int) -> None:
         """Count ``size`` bytes more, and make room if they are too many."""
         self.used += size
+        self.clock.watch(self._in_use)
         if self.used > self.capacity:
             self.make_room()
 
@@ -254,6 +259,9 @@ class Unsent:
                 self.make_room()
                 now = trio.current_time()
             yield admitted
+
+    def _in_use(self) -> bool:
+        return self.used > 0
 
     def _wake(self) -> None:
         for _ in range(min(_AT_ONCE, len(self._waiting))):

@@ -22,7 +22,7 @@ class Unread:
     budget: Unsent = attrs.field(default=process_unsent, kw_only=True)
     unsent: int = attrs.field(init=False, default=0)
     since: float = attrs.field(init=False, default=0.0)
-    """When bytes began to wait."""
+    """When bytes began to wait, by the clock of the budget."""
 
     taken: int = attrs.field(init=False, default=0)
     """Bytes that the client has taken since then."""
@@ -68,7 +68,7 @@ class Unread:
 
     def time_left(self, now: float) -> float:
         """Return how long the client will need at its pace; 0 within the `GRACE`."""
-        waited = now - self.since
+        waited = self.budget.clock.at(now) - self.since
         if waited < GRACE:
             return 0.0
         return self.unsent * waited / self.taken if self.taken else inf
@@ -80,11 +80,12 @@ class Unread:
 
     def is_too_slow(self, now: float, grace: float, rate: float) -> bool:
         """Return whether it has taken less than ``rate`` bytes a second, and ``grace`` seconds."""
-        return self.unsent > 0 and now - self.since > grace + self.taken / rate
+        waited = self.budget.clock.at(now) - self.since
+        return self.unsent > 0 and waited > grace + self.taken / rate
 
     def _begin(self) -> None:
         if not self.unsent:
-            self.since, self.taken = trio.current_time(), 0
+            self.since, self.taken = self.budget.clock.at(trio.current_time()), 0
             self.budget.enter(self)
 
     def _end(self) -> None:
