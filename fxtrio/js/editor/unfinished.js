@@ -23,8 +23,11 @@ import { usesOf } from './uses.js';
 /** Stands for the name that is still to be written. */
 const BLANK = 'fx__blank';
 
+// Only up to 2,000 characters are looked at.
+/* eslint-disable regexp/no-super-linear-move */
 const CHAIN = /([\w$]+)((?:\s*\??\.\s*[\w$]+|\[[^\]]*\])*)\s*\??\.\s*([\w$]*)$/;
 const ACTION = /(?:\buseAction\(\s*|<Form\b[^>]*?\saction=\{?\s*)["']([\w$]*)$/;
+// eslint-disable-next-line regexp/no-super-linear-backtracking
 const LINK = /(?:\bhref=\{?|\b(?:navigate|prefetch)\(|\bpage[=:]\s*\{?)\s*(["'`])([^"'`{}\s]*)$/;
 const ROOTS = new Set(['data', 'layoutData', 'params']);
 

@@ -117,7 +117,10 @@ async function answer(prettier, order, { path: file, text }) {
 function mistake(error) {
   const start = error.loc?.start;
   if (start !== undefined) {
-    const message = error.message.split('\n', 1)[0].replace(/\s*\(\d+:\d+\)$/, '');
+    const message = error.message
+      .split('\n', 1)[0]
+      .replace(/\(\d+:\d+\)$/, '')
+      .trimEnd();
     return { line: start.line, column: start.column, message };
   }
   if (error instanceof RangeError) {

@@ -1,7 +1,7 @@
 /** What the parser's messages about UI code mean, and what to do about them. Pure. */
 
 /** A closing tag where code may begin. */
-const CLOSING = /^<\/\s*([\w$.:-]*)\s*>/;
+const CLOSING = /^<\/\s*([\w$.:-]+\s*)?>/;
 const DID_YOU_MEAN = /\.\s+(?=Did you )/;
 
 /**
@@ -16,7 +16,10 @@ const DID_YOU_MEAN = /\.\s+(?=Did you )/;
 export function explain(text, offset, message, help) {
   const closing = text.slice(offset).match(CLOSING);
   if (closing !== null && /^Adjacent JSX/.test(message)) {
-    return { message: `broken UI code: '</${closing[1]}>' closes nothing`, remedy: 'Remove it' };
+    return {
+      message: `broken UI code: '</${(closing[1] ?? '').trimEnd()}>' closes nothing`,
+      remedy: 'Remove it',
+    };
   }
   const [cause, meant] = message.split(DID_YOU_MEAN);
   const remedy = hintFor(text, offset) ?? meant ?? help ?? 'Correct the UI code here';

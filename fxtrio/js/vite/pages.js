@@ -64,7 +64,7 @@ export function pagesPlugin(plan, client) {
  * @returns {false | undefined} undefined leaves it to its size
  */
 export function mayInline(file) {
-  return SERVER_CODE.test(file.replace(/[?#].*$/, '')) ? false : undefined;
+  return SERVER_CODE.test(file.split(/[?#]/, 1)[0]) ? false : undefined;
 }
 
 /**
@@ -76,7 +76,7 @@ export function mayInline(file) {
  */
 function refusal(plan, modules, id) {
   const source = sourceOf(plan, id);
-  if (!id.endsWith('.fxl')) return serverCode(source.replace(/\?.*$/, ''));
+  if (!id.endsWith('.fxl')) return serverCode(source.split('?', 1)[0]);
   if (modules.has(source)) return '';
   return `${source} is no page file of this app. Import components from .jsx or .tsx files.`;
 }

@@ -13,7 +13,7 @@ import { packageRemedy } from './specifiers.js';
 
 // eslint-disable-next-line no-control-regex -- colours
 const COLOURS = /\x1b\[[0-9;]*m/g;
-const CODE = /^\[[A-Za-z_]+[^\]]*\]:?\s*/;
+const CODE = /^\[[A-Za-z_][^\]]*\]:?\s*/;
 
 /** Lines of a message that draw the place, which `frame` does better. */
 const DRAWING = /^\s*(\d+\s*)?[│╭╰─·┬|]|^\s*at .*:\d+:\d+/;
@@ -135,7 +135,7 @@ function placeOf(error, raw, plan) {
  * @param {Plan} plan
  */
 function relativePath(file, plan) {
-  const absolute = path.resolve(plan.root, file.replace(/[?#].*$/, ''));
+  const absolute = path.resolve(plan.root, file.split(/[?#]/, 1)[0]);
   return path.relative(plan.root, absolute).split(path.sep).join('/');
 }
 

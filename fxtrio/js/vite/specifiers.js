@@ -58,7 +58,7 @@ export function importMistakes(program, plain, { root, source, exported }) {
       found.push({ offset: node.source.start, message, remedy: foreign, certain });
     } else if (needed.has(specifier) && isUrl(specifier, root)) {
       const message = `'${specifier}' is a URL, and no module`;
-      const plain = specifier.replace(/[?#].*$/, '');
+      const plain = specifier.split(/[?#]/, 1)[0];
       const remedy = `Write it where it is used, such as src="${plain}"; '@/…' imports a file of the project`;
       found.push({ offset: node.source.start, message, remedy, certain: true });
     } else if (needed.has(specifier) && !resolves(specifier, root, folder)) {
@@ -98,7 +98,7 @@ function unknownNames(node, exported) {
  * @param {string} folder of the importing file
  */
 function resolves(specifier, root, folder) {
-  const plain = specifier.replace(/[?#].*$/, '');
+  const plain = specifier.split(/[?#]/, 1)[0];
   if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
   if (/^(\/|\w[\w+.-]*:|virtual:|#)/.test(plain) || isBuiltin(plain)) return true; // told by a build
   const name = packageOf(plain);
@@ -116,7 +116,7 @@ function resolves(specifier, root, folder) {
  * @param {string} root
  */
 function isUrl(specifier, root) {
-  const plain = specifier.replace(/[?#].*$/, '');
+  const plain = specifier.split(/[?#]/, 1)[0];
   return /^\/[^/@]/.test(plain) && ![plain, path.join(root, plain)].some(fs.existsSync);
 }
 
@@ -128,7 +128,7 @@ function isUrl(specifier, root) {
  * @param {string} folder of the importing file
  */
 export function moduleFile(specifier, root, folder) {
-  const plain = specifier.replace(/[?#].*$/, '');
+  const plain = specifier.split(/[?#]/, 1)[0];
   if (!/^(\.|@\/)/.test(plain)) return undefined;
   const file = plain.startsWith('.')
     ? path.resolve(folder, plain)

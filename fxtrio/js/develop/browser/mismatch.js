@@ -38,7 +38,7 @@ export function mismatchOf(message) {
  */
 function drawingIn(message) {
   const lines = message.split('\n');
-  const start = lines.findIndex((line) => /^\s+(\.\.\.|<\S+.*)$/.test(line));
+  const start = lines.findIndex((line) => /^\s+(\.\.\.$|<\S)/.test(line));
   if (start === -1) return [];
   const rest = lines.slice(start);
   const end = rest.findIndex((line) => line.trim() === '');

@@ -113,7 +113,7 @@ export class Overlay {
    * }} error `pages` need the module, as in `Shown`
    */
   notMade({ message, frame = '', id = '', loc, pages }) {
-    const file = (loc?.file ?? id).replace(/\.tsx$/, '').replace(/\?.*$/, '');
+    const file = (loc?.file ?? id).replace(/\.tsx$/, '').split('?', 1)[0];
     const { line = 0, column = 0 } = loc ?? {};
     const title = 'A module cannot be loaded';
     const problem = { title, message, file, line, column, frame, pages };
