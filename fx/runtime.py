@@ -4,6 +4,7 @@ from fxtrio.routes.matched import MatchedRoute, route_of
 from fxtrio.runtime import (
     ActionError,
     LoaderError,
+    NotFound,
     Upload,
     UploadFile,
     ValidationActionError,
@@ -17,6 +18,7 @@ __all__ = [
     "ActionError",
     "LoaderError",
     "MatchedRoute",
+    "NotFound",
     "Upload",
     "UploadFile",
     "ValidationActionError",

@@ -66,6 +66,19 @@ class LoaderError(_Copied):
         self.data: dict[str, Any] = {} if data is None else data
 
 
+class NotFound(LoaderError):
+    """Raised in a loader for what is not there: the nearest `not-found.fxl` shows ``message``.
+
+    A `LoaderError` with status 404 shows the nearest `error.fxl`, and so does this one where no
+    `not-found.fxl` stands up to the root.
+    """
+
+    def __init__(
+        self, message: str = "This page could not be found.", data: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message, 404, data)
+
+
 class ActionError(_Copied):
     """Raised in an action: the client gets ``{ok: false, error: message}``.
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from fxtrio.errors import ActionError, LoaderError, Redirect, ValidationActionError
+from fxtrio.errors import ActionError, LoaderError, NotFound, Redirect, ValidationActionError
 from fxtrio.isolation import LEVELS, Isolation
 from fxtrio.sizes import to_bytes
 from fxtrio.uploads import Upload, UploadFile
@@ -20,6 +20,7 @@ from fxtrio.uploads import Upload, UploadFile
 __all__ = [
     "ActionError",
     "LoaderError",
+    "NotFound",
     "Redirect",
     "Upload",
     "UploadFile",

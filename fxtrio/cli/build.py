@@ -86,7 +86,7 @@ async def _beside(root: Path, config: Config, project: CheckedProject) -> list[P
     # Heavy: see `command`.
     from fxtrio.cli.beside import beside_problems
 
-    return await beside_problems(root, config, project.tree.api, connects=False)
+    return await beside_problems(root, config, project, connects=False)
 
 
 async def _with_types(

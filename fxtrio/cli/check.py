@@ -126,7 +126,7 @@ async def check(
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
     problems = [*project.problems, *broken]
     settings = list(unusable)
-    beside = await beside_problems(root, config, project.tree.api, connects=imports)
+    beside = await beside_problems(root, config, project, connects=imports)
 
     async def look_at_ui() -> None:
         problems.extend(await check_ui(root, project, report=report))

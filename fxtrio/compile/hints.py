@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from fxtrio.compile import pyxle
 from fxtrio.compile.inject import WITH_ACTION, WITH_LOADER
 
-RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect")
+RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect", "NotFound")
 
 _WORDS = {
     "true": "True",

@@ -50,7 +50,7 @@ class FindingKind(Enum):
     """What mypy, pyright or pyrefly says of the Python halves."""
 
     AROUND = "around"
-    """Packages that are not installed, and files that nothing reads."""
+    """Packages that are not installed, and files that nothing reads or shows."""
 
     EXTRAS = "extras"
     """Parts of fxtrio that the settings use, and that are not installed here."""

@@ -264,6 +264,39 @@ async def test_a_404_of_a_loader_shows_the_nearest_error_page_and_without_one_no
     assert unmatched.payload["type"] == "NotFound"
 
 
+async def test_what_is_not_found_shows_the_nearest_not_found_page_and_without_one_an_error_page(
+    tmp_path: Path,
+) -> None:
+    missing = """
+        from fx.runtime import NotFound
+
+        @server
+        async def load(request):
+            raise NotFound("no such thing", {"id": 5})
+        """
+    write_tree(
+        tmp_path,
+        {
+            "pages/shop/error.fxl": page(""),
+            "pages/shop/b.fxl": page(missing),
+            "pages/shop/deep/not-found.fxl": page(""),
+            "pages/shop/deep/error.fxl": page(""),
+            "pages/shop/deep/c.fxl": page(missing),
+            "pages/shop/deep/further/error.fxl": page(""),
+            "pages/shop/deep/further/d.fxl": page(missing),
+        },
+    )
+    nearest = "pages/shop/deep/not-found.fxl"
+    expected = {"/shop/b": "pages/shop/error.fxl", "/shop/deep/c": nearest}
+    expected["/shop/deep/further/d"] = nearest
+    async with open_app(tmp_path) as client:
+        for path, boundary in expected.items():
+            shown = await client.load_page(path)
+            assert (shown.status, shown.payload["boundary"]) == (404, boundary)
+            assert shown.payload["error"] == "no such thing"
+            assert (shown.payload["type"], shown.payload["data"]) == ("NotFound", {"id": 5})
+
+
 async def test_an_error_page_that_fails_gives_way_to_the_next_and_the_built_in_one(
     tmp_path: Path,
 ) -> None:

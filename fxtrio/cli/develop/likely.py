@@ -89,7 +89,7 @@ class LikelyMistakes:
             if scope.cancel_called:
                 return
             self._looked_at = looking_at
-            beside = await beside_problems(self.root, config, project.tree.api, connects=False)
+            beside = await beside_problems(self.root, config, project, connects=False)
             ui = placed([*found.certain, *found.likely], self.root)
             problems = sorted([*ui, *beside])
             self.told.tell(_NAME, problems)

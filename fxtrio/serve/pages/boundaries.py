@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fxtrio.errors import Busy, Redirect
 from fxtrio.raised import application_error
-from fxtrio.serve.pages.failure import log_failure, plain_problem, problem_of
+from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, PageProblem
@@ -33,7 +33,7 @@ async def stand_in(
     page: PageEvent, source: str, problem: PageProblem, values: Values, *, admitted: bool
 ) -> Answer:
     """Show ``problem`` as `show_failure` does, without a word in the log."""
-    for boundary in boundaries(page, problem.status):
+    for boundary in boundaries(page, problem):
         if source in boundary.view.layouts or not (admitted or boundary.public):
             continue
         shown = await show_boundary(page, boundary, values, problem)
@@ -61,19 +61,20 @@ async def show_boundary(
         return None
 
 
-def boundaries(page: PageEvent, status: int) -> Iterator[ViewPlan]:
+def boundaries(page: PageEvent, problem: PageProblem) -> Iterator[ViewPlan]:
     """Yield the views that may stand in for a page, nearest folder first.
 
-    Not-found views stand in for a page's 404 only where no error view does. For a URL that
-    nothing answers they come before the error views of the same folder.
+    Not-found views come first for a `NotFound` error, and stand in for another 404 of a page only
+    where no error view does. For a URL that nothing answers they come before the error views of
+    the same folder.
     """
     plans = page.site.plans
     view = page.target.plan.view
     ids = list(view.boundaries)
     if view.kind == "not-found":
         ids = sorted({*ids, *view.not_found}, key=lambda id: _nearness(plans[id]))
-    elif status == 404:
-        ids += view.not_found
+    elif problem.status == 404:
+        ids = [*view.not_found, *ids] if problem.type == NOT_FOUND.type else [*ids, *view.not_found]
     return (plans[id] for id in ids if id != view.id)
 
 

@@ -6,7 +6,7 @@ import logging
 import traceback
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import Busy, LoaderError, ValueRefused
+from fxtrio.errors import Busy, LoaderError, NotFound, ValueRefused
 from fxtrio.serve.pages.document import error_document
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
@@ -21,6 +21,7 @@ log = logging.getLogger("fx.serve")
 
 DEFECT = PageProblem(UNEXPECTED, 500, "ServerError")
 NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
+"""A URL that nothing answers; with a message of its own, a `NotFound` error."""
 
 
 def repeated_header(name: bytes) -> PageProblem:
@@ -43,7 +44,8 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
         except NotSerializable as defect:
             log.error("%s", defect)
             return problem_of(defect, development=development)
-        return PageProblem(error.message, error.status_code, "LoaderError", error.data)
+        kind = NOT_FOUND.type if isinstance(error, NotFound) else "LoaderError"
+        return PageProblem(error.message, error.status_code, kind, error.data)
     if isinstance(error, (DeadlinePassed, RenderTimeout)):
         shown = str(error) if development else "The page took too long to load."
         return PageProblem(shown, 504, "Timeout")

@@ -206,7 +206,7 @@ class _PageStream:
         problem = problem_of(outcome.error, development=page.site.development)
         log_failure(outcome.error, outcome.source)
         values: dict[str, Any] = self._early.values
-        for boundary in boundaries(page, problem.status):
+        for boundary in boundaries(page, problem):
             if all(loader.source in values for loader in boundary.loaders):
                 return await failure_ending(
                     page, boundary, Content(values, problem.status, problem)
