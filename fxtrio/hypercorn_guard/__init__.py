@@ -113,6 +113,12 @@ PATCHES = {
         websockets.close_code_is_lost,
         websockets.keep_close_code,
     ),
+    "early frames": Patch(
+        "frames that come before a WebSocket is accepted are answered beside the application's "
+        "own answer: a traceback for each such client, and a handler that waits for ever",
+        websockets.early_frames_are_answered,
+        websockets.refuse_early_frames,
+    ),
     "send loop": Patch(
         "a handler that only sends freezes the worker once its client has left: "
         "sends after the end return at once, without an error",

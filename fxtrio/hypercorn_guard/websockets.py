@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -46,6 +47,7 @@ def keep_close_code() -> None:
         finally:
             connection.events = events
 
+    @wraps(handle)  # whose source others examine
     async def telling(self: Any, event: Any) -> None:
         close = closes.get(self)
         if close is None or self.closed or not isinstance(event, StreamClosed):
@@ -58,6 +60,35 @@ def keep_close_code() -> None:
 
     WSStream._handle_events = noting  # type: ignore[method-assign]
     WSStream.handle = telling  # type: ignore[method-assign]
+
+
+def early_frames_are_answered() -> bool:
+    """Return whether a frame before the handshake's end is answered beside the application."""
+    from hypercorn.protocol.ws_stream import WSStream
+
+    early = source_of(WSStream.handle).partition("not self.handshake.accepted")[2]
+    return early.find("_send_error_response(400)") < early.find("self.closed = True")
+
+
+def refuse_early_frames() -> None:
+    """Answer once, tell the application that its client is gone, and end the connection."""
+    from hypercorn.protocol.events import Body, Data, StreamClosed
+    from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
+
+    handle = WSStream.handle
+
+    async def refusing(self: Any, event: Any) -> None:
+        if self.closed or not isinstance(event, Body | Data) or self.handshake.accepted:
+            return await handle(self, event)
+        if self.state is not ASGIWebsocketState.HANDSHAKE:
+            return None  # the application has refused it
+        self.closed = True  # so that what the application sends goes nowhere
+        await self._send_error_response(400)
+        await self.app_put({"type": "websocket.disconnect", "code": 1006})
+        await self.send(StreamClosed(stream_id=self.stream_id))
+        return None
+
+    WSStream.handle = refusing  # type: ignore[method-assign]
 
 
 def sends_go_nowhere() -> bool:

@@ -64,6 +64,19 @@ async def wait(websocket: WebSocket) -> None:
     told["closed"] = f"{message['code']} {message.get('reason') or ''}"
 
 
+async def refuse(websocket: WebSocket) -> None:
+    await websocket.send_denial_response(PlainTextResponse("no", 403))
+
+
+async def late(websocket: WebSocket) -> None:
+    """Accept what the client may have spoiled by then."""
+    for _ in range(20):
+        await trio.lowlevel.checkpoint()
+    await websocket.accept()
+    async for _ in websocket.iter_text():
+        pass
+
+
 async def loop(websocket: WebSocket) -> None:
     await websocket.accept()
     try:
@@ -88,6 +101,8 @@ app = Starlette(
         Route("/closed", closed),
         Route("/connections", connections),
         WebSocketRoute("/wait", wait),
+        WebSocketRoute("/refuse", refuse),
+        WebSocketRoute("/late", late),
         WebSocketRoute("/loop", loop),
         WebSocketRoute("/echo", echo),
     ]

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -194,6 +194,31 @@ async def test_a_client_that_leaves_further_requests_behind_leaves_no_connection
         with trio.fail_after(30):
             while await server.get("/connections") != b"1":  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("guarded", "path"), [(False, b"/refuse"), (True, b"/refuse"), (True, b"/late")]
+)
+async def test_frames_before_the_handshake_is_answered_end_one_connection_in_order(
+    guarded: bool, path: bytes
+) -> None:
+    async with stock(guarded=guarded) as server:
+        async with await server.connect() as client:
+            await client.send(upgrade(path) + frame(1, b"early"))
+            if guarded:
+                assert re.match(rb"HTTP/1.1 40[03] ", await client.read_all())
+        async with await server.connect() as client:
+            await client.send(upgrade(path))
+            await client.send(frame(1, b"early"))
+            if guarded:  # a reset may overtake the response
+                with suppress(trio.BrokenResourceError):
+                    await client.read_all()
+        with trio.fail_after(30):
+            while guarded and await server.get("/connections") != b"1":  # noqa: ASYNC110
+                await trio.sleep(0.05)
+            while not guarded and "LocalProtocolError" not in server.log:  # noqa: ASYNC110
+                await trio.sleep(0.05)
+        assert ("LocalProtocolError" in server.log) is not guarded
 
 
 @pytest.mark.parametrize("guarded", [False, True])
