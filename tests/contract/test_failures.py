@@ -105,6 +105,24 @@ async def test_errors_loader_3_a_404_shows_the_nearest_error_page_and_an_unknown
     assert shown.payload["boundary"] == f"pages/{boundary}.fxl"
 
 
+@rule("errors.loader_5")
+@pytest.mark.parametrize(
+    ("path", "boundary"), [("/shop/a", "shop/error"), ("/shop/deep/a", "shop/deep/not-found")]
+)
+async def test_errors_loader_5_not_found_shows_the_nearest_not_found_page(
+    tmp_path: Path, path: str, boundary: str
+) -> None:
+    text = "    from fx.runtime import NotFound\n" + RAISES.format(
+        error='NotFound("no", {"id": 5})'
+    )
+    others = dict.fromkeys(("error", "shop/error", "shop/deep/not-found"), "")
+    pages = {**dict.fromkeys(("shop/a", "shop/deep/a"), text), **others}
+    async with open_pages(tmp_path, pages) as client:
+        shown = await client.load_page(path)
+    found = shown.payload["boundary"], shown.payload["type"], shown.payload["data"]
+    assert (shown.status, *found) == (404, f"pages/{boundary}.fxl", "NotFound", {"id": 5})
+
+
 @pytest.mark.node
 @rule("errors.loader_3")
 def test_errors_loader_3_an_unknown_url_is_rendered_by_it(shown: Shown) -> None:
