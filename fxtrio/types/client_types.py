@@ -7,7 +7,7 @@ page's text can name it without a shift of columns.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from fxtrio.types.page_types import ActionTypes, PageTypes
@@ -24,8 +24,11 @@ def module_name(number: int) -> str:
     return f"fx/c{number:05d}"
 
 
-def app_module(paths: Iterable[str], tier: Tier) -> str:
-    """Return the declarations that all pages share: links to ``paths``, see `path_types`."""
+def app_module(paths: Iterable[str], tier: Tier, data: Mapping[str, str] | None = None) -> str:
+    """Return the declarations that all pages share: links to ``paths``, see `path_types`.
+
+    ``data`` has the module of each page file whose data is known, see `module_name`.
+    """
     known = sorted(set(paths))
     path = " | ".join(known) if known and tier != "blank" else "string"
     socket = "typeof base.useWebSocket" if tier == "blank" else "UseWebSocket<any>"
@@ -42,6 +45,18 @@ type $Options = {{ replace?: boolean; scroll?: boolean }};
 export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
 export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
 export const useWebSocket: {socket};
+{_data_of(data or {})}"""
+
+
+def _data_of(modules: Mapping[str, str]) -> str:
+    known = "".join(
+        f'  {json.dumps(source)}: import("{module}").$Data;\n' for source, module in modules.items()
+    )
+    if not known:
+        return ""
+    return f"""interface $Files {{
+{known}}}
+export type DataOf<Source extends string> = Source extends keyof $Files ? $Files[Source] : any;
 """
 
 
@@ -65,6 +80,8 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
         f"export type $LayoutData = {printer.type(page.layout_data)};",
         f"export type $Params = {params};",
         f"export function useParams(): {params};",
+        "export function useData(): $Data;",
+        "export function useLayoutData(): $LayoutData;",
         *_props(page),
         f"export type $Slots = {_slots(slots)};",
     ]
@@ -77,6 +94,8 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
 def _blank(page: PageTypes) -> str:
     return """export * from "fx/client";
 export function useParams(): any;
+export function useData(): any;
+export function useLayoutData(): any;
 export const useAction: any;
 export const Form: any;
 export const Link: any;

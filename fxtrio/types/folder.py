@@ -127,12 +127,13 @@ class TypesFolder:
         """
         pages = {page.pattern for page in types.pages if page.pattern}
         beside = _types_of({*types.routes, *others} - pages)
+        listed = list(halves)
+        data = {half.source: half.module for half in listed if tier != "blank"}
         texts = {
-            "client.d.ts": app_module([*_types_of(pages), *beside], tier),
+            "client.d.ts": app_module([*_types_of(pages), *beside], tier, data),
             "sockets.d.ts": sockets_module(types.pages, beside),
         }
         virtual: dict[str, VirtualUi] = {}
-        listed = list(halves)
         looked_at = (*around, *(half.page for half in listed))
         slots = slot_names({page.module.source: page.ui for page in looked_at})
         for half in listed:

@@ -2,11 +2,14 @@
 
 import { Component, createElement, Suspense, use } from 'react';
 
-import { LevelContext, useRoute } from './contexts.js';
+import { DataContext, LevelContext, useRoute } from './contexts.js';
 
 /** @typedef {import('./types.js').StandIn} StandIn */
 /** @typedef {import('./types.js').State} State */
 /** @typedef {import('react').ReactNode} ReactNode */
+
+/** @type {import('./types.js').Json} */
+const NOTHING = Object.freeze({});
 
 /**
  * Shows its children; in their place an error page when one of them throws. Another page, or
@@ -63,13 +66,15 @@ function ErrorPage({ boundary, state, error, reset }) {
   const { runtime } = useRoute('error page');
   if (runtime === null) throw error; // on the server another view is rendered in its place
   const module = use(runtime.modules.standIn(boundary));
-  return createElement(module.default, {
-    data: {},
-    layoutData: state.props.layoutData,
+  const { layoutData } = state.props;
+  const page = createElement(module.default, {
+    data: NOTHING,
+    layoutData,
     params: state.params,
     error: describe(error),
     reset,
   });
+  return createElement(DataContext, { value: { data: NOTHING, layoutData } }, page);
 }
 
 /**

@@ -19,6 +19,14 @@ export const RouteContext = createContext(/** @type {Route | null} */ (null));
 export const LevelContext = createContext(0);
 
 /**
+ * What the page around a component gets of loaders, where that is not what the state says by
+ * itself: it came later, the component stands in a layout, or another page stands in.
+ */
+export const DataContext = createContext(
+  /** @type {{ data: any, layoutData: any } | null} */ (null),
+);
+
+/**
  * Return the page that is shown.
  *
  * @param {string} caller the name of the component or hook that asks

@@ -210,6 +210,18 @@ export function invalidate(href?: string): void;
 /** The path of the page as the address bar has it, without the base URL. */
 export function usePathname(): string;
 
+/** What the loader of the page or layout around the component returned: its `data`. */
+export function useData<Data = any>(): Data;
+
+/** What the page or layout around the component has as `layoutData`. */
+export function useLayoutData<LayoutData = any>(): LayoutData;
+
+/**
+ * The data of a page or layout by its file, such as `DataOf<'pages/books/index.fxl'>`: known to
+ * `fx typecheck` and editors with `fx lsp`, anything for other compilers.
+ */
+export type DataOf<Source extends string> = Source extends string ? any : never;
+
 /** The values of the dynamic parts of the path. */
 export function useParams<Params extends Record<string, string> = Record<string, string>>(): Params;
 

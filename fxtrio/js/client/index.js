@@ -1,6 +1,7 @@
 /** The module `fx/client`: what page files import. Types are in `index.d.ts`. */
 
 export { ClientOnly } from './client-only.js';
+export { useData, useLayoutData } from './data.js';
 export { Form } from './form.js';
 export { Head } from './head-component.js';
 export { Image } from './image.js';

@@ -2,7 +2,7 @@
 
 import { createElement } from 'react';
 
-import { useRoute } from './contexts.js';
+import { DataContext, useRoute } from './contexts.js';
 import { pageProps } from './tree.js';
 
 /**
@@ -16,6 +16,9 @@ export function Slot({ name, children = null, ...rest }) {
   const { state, parts } = useRoute('Slot');
   const filled = parts.page.slots?.[name];
   if (filled === undefined || filled === null) return children;
-  if (typeof filled === 'function') return createElement(filled, { ...pageProps(state), ...rest });
-  return /** @type {import('react').ReactNode} */ (filled);
+  const node =
+    typeof filled === 'function'
+      ? createElement(filled, { ...pageProps(state), ...rest })
+      : /** @type {import('react').ReactNode} */ (filled);
+  return createElement(DataContext, { value: state.props }, node);
 }

@@ -2,7 +2,7 @@
 
 import { createElement, Suspense, use } from 'react';
 
-import { LevelContext } from './contexts.js';
+import { DataContext, LevelContext } from './contexts.js';
 import { PageBoundary } from './boundary.js';
 import { pathOf } from './urls.js';
 
@@ -12,6 +12,9 @@ import { pathOf } from './urls.js';
 
 /** @type {Json} */
 const NOTHING = Object.freeze({});
+
+/** @type {WeakMap<State, { data: Json, layoutData: Json }[]>} */
+const PROPS = new WeakMap();
 
 /**
  * Return the page of `state` inside its layouts, its loading fallback and its error boundaries.
@@ -73,7 +76,12 @@ function innermost(state, parts, key, deferred) {
  * }} of
  */
 function Deferred({ component, props, data }) {
-  return createElement(component, { ...props, data: use(data) });
+  const loaded = use(data);
+  return createElement(
+    DataContext,
+    { value: { data: loaded, layoutData: props.layoutData } },
+    createElement(component, { ...props, data: loaded }),
+  );
 }
 
 /**
@@ -140,12 +148,15 @@ export function errorOf(state) {
 
 /**
  * Return the props of each layout: its own value as `data`, and as `layoutData` that of those
- * around it merged with its own, which is the nearest.
+ * around it merged with its own, which is the nearest. The same for the same state.
  *
  * @param {State} state
  * @returns {{ data: Json, layoutData: Json }[]}
  */
-function layoutProps({ layouts, page, props }) {
+export function layoutProps(state) {
+  const known = PROPS.get(state);
+  if (known !== undefined) return known;
+  const { layouts, page, props } = state;
   const all = [];
   let merged = NOTHING;
   for (let index = 0; index < page.layouts.length; index += 1) {
@@ -154,5 +165,6 @@ function layoutProps({ layouts, page, props }) {
     if (data !== null) merged = merged === NOTHING ? data : { ...merged, ...data };
     all.push({ data: data ?? NOTHING, layoutData: merged });
   }
+  PROPS.set(state, all);
   return all;
 }

@@ -137,6 +137,8 @@ export class Origins {
     if (callee.type !== 'Identifier') return null;
     const hook = this.imported.get(callee.name);
     if (hook === 'useParams') return ['params'];
+    if (hook === 'useData') return ['data'];
+    if (hook === 'useLayoutData') return ['layoutData'];
     if (hook === 'useAction') return given.length === 1 ? actionOf(given[0]) : null;
     if (callee.name === 'use' || callee.name === 'useDeferredValue') return this.of(given[0]);
     const called = this.of(callee);

@@ -6,6 +6,7 @@ import type * as Declared from '../client/index.js';
 import * as actions from '../client/use-action.js';
 import * as auth from '../client/auth.js';
 import * as clientOnly from '../client/client-only.js';
+import * as data from '../client/data.js';
 import * as form from '../client/form.js';
 import * as head from '../client/head-component.js';
 import * as hooks from '../client/hooks.js';
@@ -31,6 +32,8 @@ export const written = {
   ActionFailure: actions.ActionFailure as unknown as (typeof Declared)['ActionFailure'],
   useAction: actions.useAction as unknown as (typeof Declared)['useAction'],
   useAuth: auth.useAuth as unknown as (typeof Declared)['useAuth'],
+  useData: data.useData,
+  useLayoutData: data.useLayoutData,
   useNavigation: hooks.useNavigation,
   useNonce: hooks.useNonce,
   useParams: hooks.useParams as (typeof Declared)['useParams'],

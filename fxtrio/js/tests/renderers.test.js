@@ -15,6 +15,8 @@ import {
   Slot,
   useAction,
   useAuth,
+  useData,
+  useLayoutData,
   useNavigation,
   useNonce,
   useParams,
@@ -94,6 +96,51 @@ test('hooks know the page on the server', () => {
   const state = { requestedPath: '/app/blog/5?x=1', params: { id: '5' }, nonce: 'n0' };
   const { html } = render(Page, state, { base: '/app' });
   assert.equal(html, '<p>/blog/5 5 1 n0 idle loading connecting</p>');
+});
+
+/** Writes what it knows of data. */
+const Knows = () => h('i', null, `${JSON.stringify(useData())} ${JSON.stringify(useLayoutData())}`);
+
+/** @param {string} html */
+const known = (html) =>
+  [...html.replaceAll('&quot;', '"').matchAll(/<i>(.*?)<\/i>/g)].map(([, text]) => text);
+
+test('a component deep in a page or layout knows the data of what it stands in', () => {
+  const Layout = (/** @type {any} */ { children }) => [h(Knows, { key: 1 }), children];
+  const { html } = render(
+    () => h('p', null, h(Knows)),
+    {
+      props: { data: { p: 1 }, layoutData: { a: 1, b: 2 } },
+      layouts: [{ a: 1, b: 1 }, { b: 2 }],
+    },
+    { layouts: [Layout, Layout] },
+  );
+  assert.deepEqual(known(html), [
+    '{"a":1,"b":1} {"a":1,"b":1}',
+    '{"b":2} {"a":1,"b":2}',
+    '{"p":1} {"a":1,"b":2}',
+  ]);
+});
+
+test('what a page puts into a layout knows the data of the page', () => {
+  const Layout = () => h(Slot, { name: 'aside' });
+  const state = {
+    props: { data: { p: 1 }, layoutData: { a: 1 } },
+    layouts: [/** @type {true} */ (true)],
+  };
+  for (const aside of [Knows, h(Knows)]) {
+    const { html } = render(() => null, state, { layouts: [Layout], slots: { aside } });
+    assert.deepEqual(known(html), ['{"p":1} {"a":1}']);
+  }
+});
+
+test('data that comes later is known to the components of its page', async () => {
+  const state = { ...makeState(), deferred: true };
+  const app = renderers(() => h(Knows), { loading: () => h('b', null, 'waits') });
+  const { html } = await collect(app, state, {
+    deferred: () => Promise.resolve({ late: true }),
+  });
+  assert.deepEqual(known(html), ['{"late":true} {}']);
 });
 
 test('the signed-in user of the state is known at once', () => {
