@@ -316,6 +316,7 @@ class Code:
     pages: Mapping[str, PageCode]
     endpoints: Mapping[str, Mapping[str, Any]]
     llms: Mapping[str, Mapping[str, Any]]
+    actions: Mapping[str, Mapping[str, Any]]
 
 
 def import_code(imports: Imports, config: Config, manifest: Manifest) -> Code:
@@ -323,7 +324,9 @@ def import_code(imports: Imports, config: Config, manifest: Manifest) -> Code:
     pages = imports.pages(manifest, config)
     endpoints = {route.source: imports.file(route.source) for route in manifest.api}
     named = manifest.llms.values() if config.llms.enabled else ()
-    return Code(pages, endpoints, {source: imports.file(source) for source in named})
+    llms = {source: imports.file(source) for source in named}
+    actions = {module.source: imports.file(module.source) for module in manifest.actions}
+    return Code(pages, endpoints, llms, actions)
 
 
 def put_together(
@@ -338,5 +341,6 @@ def put_together(
         hooks_of(config, resolve),
         root=root,
         llms=code.llms,
+        actions=code.actions,
         session_of=csrf_binding_of(plugins),
     )

@@ -133,6 +133,20 @@ class ApiRoute:
 
 
 @attrs.frozen(kw_only=True)
+class ActionModule:
+    """A Python file of the project's `actions` folder that has actions."""
+
+    source: str
+    """For example ``actions/billing/invoices.py``."""
+
+    name: str
+    """What the names of its actions begin with: ``billing.invoices``."""
+
+    actions: tuple[str, ...]
+    """Names of the `@action` functions, in file order."""
+
+
+@attrs.frozen(kw_only=True)
 class Assets:
     """The client bundle and the SSR bundle."""
 
@@ -171,6 +185,9 @@ class Manifest:
     """In order of specificity: the first match answers."""
 
     api: tuple[ApiRoute, ...] = ()
+    actions: tuple[ActionModule, ...] = ()
+    """By source."""
+
     not_found: dict[str, int] = attrs.field(factory=dict)
     """Folder pattern (``/`` or ``/blog``) to the not-found view for unmatched URLs below it."""
 

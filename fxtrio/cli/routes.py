@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_errors, root_option
 from fxtrio.compile.problems import CompileFailed, placed
-from fxtrio.compile.project import tree_problems
+from fxtrio.compile.project import check_actions, tree_problems
 from fxtrio.config import load_config, load_env_files
 from fxtrio.routes import PageTree, scan
 
@@ -27,7 +27,7 @@ def command(root: Path, as_json: bool) -> None:
     load_env_files(root)
     config = load_config(root)
     tree = scan(root, config)
-    rows = _rows(tree, config.base_url)
+    rows = [*_rows(tree, config.base_url), *_actions(root, config.base_url)]
     problems = placed(tree_problems(tree, config), root)
     if as_json:
         shown = [str(problem) for problem in problems]
@@ -55,6 +55,19 @@ def _rows(tree: PageTree, base_url: str) -> list[dict[str, Any]]:
         {"kind": "api", "pattern": base_url + api.pattern, "source": api.source} for api in tree.api
     ]
     return pages + apis
+
+
+def _actions(root: Path, base_url: str) -> list[dict[str, Any]]:
+    """Return the actions of modules; those of pages are at their pages."""
+    return [
+        {
+            "kind": "action",
+            "pattern": f"{base_url}/api/__actions/{module.name}.{action}",
+            "source": module.source,
+        }
+        for module in check_actions(root)[0]
+        for action in module.actions
+    ]
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -110,6 +110,7 @@ async def check_types(
     if syntax:
         whole = {page.module.source for page in project.pages if page.whole}
         sides = {*(one.source for one in project.tree.api), *project.tree.llms.values()}
+        sides |= {one.source for one in project.actions}
         problems += [one for one in project.problems if one.path not in whole | sides]
 
     async def look_at_ui() -> None:

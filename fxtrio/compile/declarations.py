@@ -11,7 +11,7 @@ import attrs
 from fxtrio.compile import constants
 from fxtrio.manifest import HeadNode
 
-Kind = Literal["page", "layout", "template", "error", "not-found", "loading"]
+Kind = Literal["page", "layout", "template", "error", "not-found", "loading", "actions"]
 
 
 @attrs.frozen

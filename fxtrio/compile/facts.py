@@ -26,7 +26,7 @@ _HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdow
 _DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
 # Where a declaration has an effect; what is not here has one in every file.
 _AT_HOME: dict[str, tuple[Kind, ...]] = {
-    "@action": ("page",),
+    "@action": ("page", "actions"),
     "websocket": ("page",),
     "to_markdown": ("page",),
     "@server": ("page", "layout", "template", "error", "not-found"),
@@ -57,10 +57,18 @@ def read_facts(source: SourceText, module: ast.Module) -> tuple[Facts, list[Prob
     return facts, reader.problems
 
 
+def read_actions(source: SourceText, module: ast.Module) -> tuple[tuple[str, ...], list[Problem]]:
+    """Return the actions of a module of actions, and every mistake in them."""
+    reader = _Reader(source, kind="actions")
+    reader.read_block(module.body, nested=False)
+    return tuple(reader.actions), reader.problems
+
+
 class _Reader:
     """Follows a module from top to bottom, as Python does when it runs it."""
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, kind: Kind | None = None) -> None:
+        """``kind`` is that of a page file by its name, unless it is given."""
         self.loaders: list[tuple[str, int]] = []
         """Names of the `@server` functions and their lines."""
 
@@ -71,7 +79,9 @@ class _Reader:
 
         self.problems: list[Problem] = []
         self._source = source
-        self._kind = kind_of(source.path)
+        self._kind = kind_of(source.path) if kind is None else kind
+        self._reserved = frozenset() if kind == "actions" else RESERVED
+        self._hooks = {} if kind == "actions" else _HOOKS
         self._marks = Marks()
         self._declared: dict[str, tuple[int, str]] = {}
         """Name to the line and the kind of what the compiler found under it."""
@@ -100,10 +110,10 @@ class _Reader:
             remedy = f"Write 'async def {name}(request)'"
             self._report(node, f"@{marks[0]} {name!r} is a class", remedy)
             self._note_marked(node, marks[0])
-        elif name in _HOOKS:
-            call = _HOOKS[name]
+        elif name in self._hooks:
+            call = self._hooks[name]
             self._report(node, f"{name!r} is a class", f"Write '{call}'")
-        elif name in RESERVED:
+        elif name in self._reserved:
             self._report(node, f"{name} is a class", f"Give {name} a literal value")
 
     def _read_function(self, function: Definition, *, nested: bool) -> None:
@@ -117,13 +127,13 @@ class _Reader:
             self._report(function, message, "Write two functions")
         elif marks:
             self._read_marked(function, marks[0], nested=nested)
-        elif (name in RESERVED or name in _HOOKS) and nested:
+        elif (name in self._reserved or name in self._hooks) and nested:
             self._refuse_nested(function, f"{name!r}")
-        elif name == "HEAD":
+        elif name == "HEAD" and self._reserved:
             self._read_head_function(function)
-        elif name in _HOOKS:
+        elif name in self._hooks:
             self._read_hook(function)
-        elif name in RESERVED:
+        elif name in self._reserved:
             self._report(function, f"{name} is a function", f"Give {name} a literal value")
 
     def _read_marked(self, function: Definition, mark: Mark, *, nested: bool) -> None:
@@ -196,13 +206,13 @@ class _Reader:
         for target in targets:
             if not isinstance(target, ast.Name):
                 self._bind_all(target)
-            elif isinstance(node, ast.AugAssign) and target.id in RESERVED:
+            elif isinstance(node, ast.AugAssign) and target.id in self._reserved:
                 self._report(node, f"{target.id} is changed", "Give it its whole value at once")
             else:
                 self._bind(target.id, node, value)
-                if target.id in RESERVED and nested:
+                if target.id in self._reserved and nested:
                     self._refuse_nested(node, target.id)
-                elif target.id in RESERVED:
+                elif target.id in self._reserved:
                     self._read_value(target.id, value)
 
     def _read_value(self, name: str, value: ast.expr) -> None:

@@ -110,6 +110,7 @@ def make_manifest(
         views=tuple(_view(view, suspending, result) for view in site.views),
         routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
         api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
+        actions=project.actions,
         not_found=site.not_found,
         llms=project.tree.llms,
         markdown=project.tree.markdown,

@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 
 from fxtrio.compile.declarations import Facts
-from fxtrio.compile.facts import kind_of, read_facts
+from fxtrio.compile.facts import kind_of, read_actions, read_facts
 from fxtrio.compile.functions import unmarked_loader
 from fxtrio.compile.hints import broken_remedy
 from fxtrio.compile.inject import injected_names
@@ -24,8 +24,9 @@ from fxtrio.compile.source import SourceText, read_bytes, read_text
 from fxtrio.compile.statements import Broken, compile_error, parse, parse_module
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
-from fxtrio.manifest import PageModule
+from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes import PageTree, scan
+from fxtrio.routes.action_files import ActionFile, find_action_files
 from fxtrio.routes.mistakes import (
     NO_PAGES_FOLDER,
     PagesFolderMissing,
@@ -67,11 +68,19 @@ class CheckedProject:
     pages_dir: str = "pages"
     """The pages folder, relative to the project folder."""
 
+    actions: tuple[ActionModule, ...] = ()
+    """By source."""
+
     @property
     def python(self) -> tuple[object, ...]:
         """What stays the same while only UI halves change."""
         # The lines of the UI half are blank ones in the other.
-        return tuple((page.module, page.python.rstrip()) for page in self.pages)
+        return self.actions, *((page.module, page.python.rstrip()) for page in self.pages)
+
+    @property
+    def shared_actions(self) -> tuple[str, ...]:
+        """The whole names of the actions of modules."""
+        return tuple(f"{one.name}.{action}" for one in self.actions for action in one.actions)
 
 
 def check_project(root: Path, config: Config, memory: CheckedTexts | None = None) -> CheckedProject:
@@ -93,7 +102,40 @@ def check_project(root: Path, config: Config, memory: CheckedTexts | None = None
         problems += found
     for source in (*(api.source for api in tree.api), *tree.llms.values()):
         problems += check_python(root, source)
-    return CheckedProject(tree, tuple(pages), tuple(sorted(problems)), config.pages_dir)
+    actions, found = check_actions(root)
+    problems += found
+    return CheckedProject(tree, tuple(pages), tuple(sorted(problems)), config.pages_dir, actions)
+
+
+def check_actions(root: Path) -> tuple[tuple[ActionModule, ...], list[Problem]]:
+    """Return the modules of actions of the project in ``root``, and what is wrong with them.
+
+    Files of the folder without an action are no business of the framework.
+    """
+    modules: list[ActionModule] = []
+    problems: list[Problem] = []
+    for file in find_action_files(root):
+        text = _read(root, file.source)
+        if isinstance(text, SourceText) and "action" in text.text:
+            module, found = _check_actions(file, text, root)
+            modules += [module] if module.actions else []
+            problems += found
+    return tuple(modules), problems
+
+
+def _check_actions(
+    file: ActionFile, source: SourceText, root: Path
+) -> tuple[ActionModule, list[Problem]]:
+    """Return a module of actions; without one, what is wrong with the file is not told."""
+    parsed = parse_module(source.text)
+    if isinstance(parsed, Broken):
+        return ActionModule(source=file.source, name=file.name, actions=()), (
+            _check_code(source, source.text, (), root)
+        )
+    names, problems = read_actions(source, parsed)
+    if names:
+        problems += _check_code(source, source.text, (), root)
+    return ActionModule(source=file.source, name=file.name, actions=names), problems
 
 
 @attrs.frozen(eq=False)

@@ -71,6 +71,7 @@ def ui_order(root: Path, project: CheckedProject, toolchain: Path) -> dict[str, 
         "root": root.as_posix(),
         "pages": project.pages_dir,
         "files": files_to_check(project),
+        "shared": project.shared_actions,
     }
 
 

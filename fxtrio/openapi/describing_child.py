@@ -84,7 +84,10 @@ def describe_imported(root: Path, config: Config) -> Description:
 
 
 def _import_all(root: Path, project: CheckedProject) -> tuple[Namespaces, Functions]:
-    """Return the names of all pages, and the functions of all endpoints, by their sources."""
+    """Return what all files have, by their sources.
+
+    That is the names of pages and modules of actions, and the functions of endpoints.
+    """
     imports = Imports(root, root)
     source = ""
     try:
@@ -93,6 +96,9 @@ def _import_all(root: Path, project: CheckedProject) -> tuple[Namespaces, Functi
             source = page.module.source
             if page.module.code is not None:
                 pages[source] = imports.page(page.module, page.python.encode())
+        for module in project.actions:
+            source = module.source
+            pages[source] = imports.file(source)
         endpoints: dict[str, Mapping[str, Any]] = {}
         for route in project.tree.api:
             source = route.source

@@ -9,7 +9,12 @@ import msgspec
 
 from fxtrio.config import Config, CsrfConfig
 from fxtrio.openapi.answers import RESPONSES, SCHEMAS
-from fxtrio.openapi.operations import Operation, action_operations, endpoint_operations
+from fxtrio.openapi.operations import (
+    Operation,
+    action_operations,
+    endpoint_operations,
+    shared_operations,
+)
 from fxtrio.openapi.schemas import Schema, Schemas
 from fxtrio.openapi.signed_in import Guard
 from fxtrio.serve.openapi.visible import TOKEN_HEADER, TOKEN_PATH, visible
@@ -49,6 +54,8 @@ def make_document(
     found: list[Operation] = []
     for page in sorted(types.pages, key=lambda page: page.pattern):
         found += action_operations(page, schemas) if page.pattern else ()
+    for module in types.shared:
+        found += shared_operations(module, schemas)
     for endpoint in sorted(types.endpoints, key=lambda endpoint: endpoint.pattern):
         found += endpoint_operations(endpoint, schemas)
     kept, left_out = _distinct(found, types.routes)
@@ -59,7 +66,7 @@ def make_document(
     _name_apart(paths)
     if config.csrf.enabled:
         paths[TOKEN_PATH] = {"get": _TOKEN_OPERATION}
-    named = [one for page in types.pages for one in page.definitions]
+    named = [one for page in (*types.pages, *types.shared) for one in page.definitions]
     named += [one for endpoint in types.endpoints for one in endpoint.definitions]
     document: dict[str, Any] = {
         "openapi": VERSION,

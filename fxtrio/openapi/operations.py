@@ -10,6 +10,7 @@ import msgspec
 
 from fxtrio.openapi.answers import answers
 from fxtrio.openapi.schemas import Schema, Schemas, has_file, is_flat
+from fxtrio.routes.action_files import PREFIX
 from fxtrio.types.page_types import (
     ActionTypes,
     EndpointTypes,
@@ -69,6 +70,20 @@ def action_operations(page: PageTypes, schemas: Schemas) -> Iterator[Operation]:
                 "responses": {"200": _success(action, page, schemas), **_refusals(action)},
             }
             yield Operation(path, "post", "action", page.pattern, page.source, action.name, text)
+
+
+def shared_operations(module: PageTypes, schemas: Schemas) -> Iterator[Operation]:
+    """Yield the operations of a module of actions."""
+    for action in module.actions:
+        text = {
+            **_about(action.text, action.name.rpartition(".")[0]),
+            "operationId": _identifier(action.name),
+            **_body(action, module, schemas),
+            "responses": {"200": _success(action, module, schemas), **_refusals(action)},
+        }
+        pattern = PREFIX + action.name
+        path = f"{_ACTIONS}/{action.name}"
+        yield Operation(path, "post", "action", pattern, module.source, action.name, text)
 
 
 def endpoint_operations(endpoint: EndpointTypes, schemas: Schemas) -> Iterator[Operation]:

@@ -20,8 +20,9 @@ SCOPE_KEY = "fx.route"
 
 RouteKind = Literal["page", "markdown", "action", "websocket", "api", "not-found"]
 
-FileKind = Literal["page", "endpoint"]
-"""What the file of a route is: a page file, or a Python file of an `api` folder."""
+FileKind = Literal["page", "endpoint", "actions"]
+"""What the file of a route is: a page file, a Python file of an `api` folder, or a module of
+actions."""
 
 HookList = Literal["pages", "actions", "apis", "websockets"]
 """A list of hooks in ``routeMiddleware``."""
@@ -33,6 +34,7 @@ GUARDS: Mapping[tuple[FileKind, RouteKind], tuple[HookList, ...]] = MappingProxy
         ("page", "action"): ("pages", "actions"),
         ("page", "websocket"): ("pages", "websockets"),
         ("page", "not-found"): ("pages",),
+        ("actions", "action"): ("pages", "actions"),
         ("endpoint", "api"): ("apis",),
         ("endpoint", "websocket"): ("apis", "websockets"),
     }
@@ -53,13 +55,15 @@ class MatchedRoute:
 
     pattern: str | None
     """As its file stands in the pages folder, without groups and base URL: ``/login``,
-    ``/blog/[id]``. None for ``not-found``."""
+    ``/blog/[id]``. None for ``not-found``; ``/@actions/shared.delete`` for an action of a
+    module, which is no path of a page."""
 
     source: str
     """The file whose code runs, relative to the project folder: ``pages/login.fxl``."""
 
     action: str = ""
-    """The name of the action; "" for all but ``action``."""
+    """The name of the action, such as ``save`` or, of a module, ``shared.delete``; "" for all but
+    ``action``."""
 
     params: Mapping[str, str] = attrs.field(factory=dict)
     """The values of the pattern's parameters, decoded."""

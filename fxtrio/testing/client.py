@@ -268,12 +268,13 @@ class Client:
     ) -> ActionResult:
         """Call the action ``name`` of the page at the path ``page`` with a JSON body.
 
+        One of a module, such as ``shared.delete``, is the same for every page.
         A response that the action made itself is ok when its status is 2xx, as for `useAction`.
         Raises AnswerUnreadable when a response of another kind comes back.
         """
-        path = page.strip("/") or "index"
+        path = name if "." in name else f"{page.strip('/') or 'index'}/{name}"
         response = await self.post(
-            f"{self.base_url}{ACTIONS}{path}/{name}", json=body or {}, headers=headers
+            f"{self.base_url}{ACTIONS}{path}", json=body or {}, headers=headers
         )
         payload = _answered(response)
         if payload is None:

@@ -7,7 +7,7 @@ page's text can name it without a shift of columns.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from fxtrio.types.page_types import ActionTypes, PageTypes
@@ -24,10 +24,16 @@ def module_name(number: int) -> str:
     return f"fx/c{number:05d}"
 
 
-def app_module(paths: Iterable[str], tier: Tier, data: Mapping[str, str] | None = None) -> str:
+def app_module(
+    paths: Iterable[str],
+    tier: Tier,
+    data: Mapping[str, str] | None = None,
+    shared: Sequence[str] = (),
+) -> str:
     """Return the declarations that all pages share: links to ``paths``, see `path_types`.
 
-    ``data`` has the module of each page file whose data is known, see `module_name`.
+    ``data`` has the module of each page file whose data is known, see `module_name`; ``shared``
+    are those of modules of actions.
     """
     known = sorted(set(paths))
     path = " | ".join(known) if known and tier != "blank" else "string"
@@ -45,7 +51,7 @@ type $Options = {{ replace?: boolean; scroll?: boolean }};
 export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
 export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
 export const useWebSocket: {socket};
-{_data_of(data or {})}"""
+{_data_of(data or {})}{_shared_actions(shared, tier)}"""
 
 
 def _data_of(modules: Mapping[str, str]) -> str:
@@ -86,7 +92,17 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
         f"export type $Slots = {_slots(slots)};",
     ]
     if page.kind == "page":
-        lines += _actions(page.actions, printer, tier)
+        lines += _known_actions(page.actions, printer)
+        lines += [
+            'import type { $Shared, $SharedOptional } from "fx/client";',
+            "export type $All = $Actions & $Shared;",
+            *_calls("$All", "($Optional | $SharedOptional)", tier),
+            "export function useAction(name: string, "
+            "options: { page: string; throws?: false }): base.Action;",
+            "export function useAction(name: string, "
+            "options: { page: string; throws: true }): base.ThrowingAction;",
+            "export const Form: shared.Form<$All>;",
+        ]
         lines += _messages(page, printer)
     return "\n".join(line for line in lines if line) + "\n"
 
@@ -142,7 +158,42 @@ def _slots(slots: Iterable[str] | None) -> str:
     return "{ " + "; ".join(f"{json.dumps(one)}?: {component}" for one in slots) + " }"
 
 
-def _actions(actions: Iterable[ActionTypes], printer: Printer, tier: Tier) -> list[str]:
+def shared_name(number: int) -> str:
+    """Return what the declarations of the module of actions with this number are imported as."""
+    return f"fx/m{number:05d}"
+
+
+def shared_module(module: PageTypes, tier: Tier) -> str:
+    """Return the declarations of a module of actions."""
+    printer = Printer.of(module.definitions, loose=tier == "loose")
+    lines = [
+        printer.definitions(module.definitions, prefix="export ").rstrip("\n"),
+        *_known_actions(module.actions, printer),
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _shared_actions(modules: Iterable[str], tier: Tier) -> str:
+    """Return `useAction` for the actions of ``modules``, whichever page is shown."""
+    known = " & ".join(f'import("{one}").$Actions' for one in modules)
+    if not known or tier == "blank":
+        return "export type $Shared = {};\nexport type $SharedOptional = never;\n"
+    optional = " | ".join(f'import("{one}").$Optional' for one in modules)
+    lines = [
+        'import type * as shared from "fx/shared";',
+        f"export type $Shared = {known};",
+        f"export type $SharedOptional = {optional};",
+        *_calls("$Shared", "$SharedOptional", tier),
+        "export function useAction(name: string, "
+        "options?: { page?: string; throws?: false }): base.Action;",
+        "export function useAction(name: string, "
+        "options: { page?: string; throws: true }): base.ThrowingAction;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _known_actions(actions: Iterable[ActionTypes], printer: Printer) -> list[str]:
+    """Return what actions take and give, by name."""
     known = []
     optional = []
     for action in actions:
@@ -150,27 +201,28 @@ def _actions(actions: Iterable[ActionTypes], printer: Printer, tier: Tier) -> li
         fields = " | ".join(map(json.dumps, action.fields)) or "never"
         fields = fields if action.closed else "string"
         shown = f"payload: {payload}; result: {printer.type(action.result)}; fields: {fields}"
-        known.append(f"{action.name}: {{ {shown} }}")
+        known.append(f"{json.dumps(action.name)}: {{ {shown} }}")
         if action.optional:
             optional.append(json.dumps(action.name))
-    result = "LooseResult" if tier == "loose" else "Result"
-    answer = f"Throws extends true ? shared.Success<$Actions[N]> : shared.{result}<$Actions[N]>"
-    payload = "shared.Payload<$Actions[N]>"
-    call = f"(payload: {payload}) => Promise<$Answer<N, Throws>>"
-    loose_call = f"(payload?: {payload}) => Promise<$Answer<N, Throws>>"
-    state = "shared.State<$Actions[N]>"
-    names = "<N extends keyof $Actions, Throws>"
     return [
         f"export type $Actions = {{ {'; '.join(known)} }};",
-        f"type $Optional = {' | '.join(optional) or 'never'};",
+        f"export type $Optional = {' | '.join(optional) or 'never'};",
+    ]
+
+
+def _calls(actions: str, optional: str, tier: Tier) -> list[str]:
+    """Return `useAction` for actions that are known, and of which some need no body."""
+    result = "LooseResult" if tier == "loose" else "Result"
+    answer = f"Throws extends true ? shared.Success<{actions}[N]> : shared.{result}<{actions}[N]>"
+    payload = f"shared.Payload<{actions}[N]>"
+    call = f"(payload: {payload}) => Promise<$Answer<N, Throws>>"
+    loose_call = f"(payload?: {payload}) => Promise<$Answer<N, Throws>>"
+    state = f"shared.State<{actions}[N]>"
+    names = f"<N extends keyof {actions}, Throws>"
+    return [
         f"type $Answer{names} = {answer};",
-        f"type $Call{names} = N extends $Optional ? {loose_call} : {call};",
-        "export function useAction<const N extends keyof $Actions, "
+        f"type $Call{names} = N extends {optional} ? {loose_call} : {call};",
+        f"export function useAction<const N extends keyof {actions}, "
         "const Throws extends boolean = false>(name: N, "
         f"options?: {{ page?: undefined; throws?: Throws }}): $Call<N, Throws> & {state};",
-        "export function useAction(name: string, "
-        "options: { page: string; throws?: false }): base.Action;",
-        "export function useAction(name: string, "
-        "options: { page: string; throws: true }): base.ThrowingAction;",
-        "export const Form: shared.Form<$Actions>;",
     ]

@@ -18,7 +18,14 @@ from fxtrio.compile.installation import JS
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.whole_files import write_whole
 from fxtrio.generated import require_no_link
-from fxtrio.types.client_types import Tier, app_module, module_name, page_module
+from fxtrio.types.client_types import (
+    Tier,
+    app_module,
+    module_name,
+    page_module,
+    shared_module,
+    shared_name,
+)
 from fxtrio.types.page_types import PageTypes, ProjectTypes, dump_types
 from fxtrio.types.paths import path_types
 from fxtrio.types.socket_types import sockets_module
@@ -129,10 +136,13 @@ class TypesFolder:
         beside = _types_of({*types.routes, *others} - pages)
         listed = list(halves)
         data = {half.source: half.module for half in listed if tier != "blank"}
+        shared = [shared_name(number) for number in range(len(types.shared))]
         texts = {
-            "client.d.ts": app_module([*_types_of(pages), *beside], tier, data),
+            "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
             "sockets.d.ts": sockets_module(types.pages, beside),
         }
+        for name, module in zip(shared, types.shared, strict=True):
+            texts[f"{name.removeprefix('fx/')}.d.ts"] = shared_module(module, tier)
         virtual: dict[str, VirtualUi] = {}
         looked_at = (*around, *(half.page for half in listed))
         slots = slot_names({page.module.source: page.ui for page in looked_at})
@@ -188,6 +198,7 @@ class TypesFolder:
                         "fx/client": ["./client.d.ts"],
                         "fx/sockets": ["./sockets.d.ts"],
                         "fx/c*": ["./c*.d.ts"],
+                        "fx/m*": ["./m*.d.ts"],
                         "@/*": [self.root.as_posix() + "/*"],
                         "react": [(react / "react").as_posix()],
                         "react/*": [(react / "react").as_posix() + "/*"],

@@ -31,6 +31,8 @@ def form_problems(half: UiHalf) -> Iterator[Problem]:
             continue
         if named is None or named.value is None:
             continue
+        if "." in named.value:
+            continue  # of a module, which is looked for elsewhere
         action = half.types.action(named.value)
         if action is not None:
             actions[offset] = action

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import msgspec
 from fxtrio.compile.facts import kind_of
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.views import plan_site
+from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.types.annotations import Shaper
 from fxtrio.types.classes import hints_of
@@ -66,6 +67,7 @@ def gather(
             gatherer.endpoint(source, patterns[source], functions)
             for source, functions in sorted((endpoints or {}).items())
         ),
+        tuple(map(gatherer.shared, project.actions)),
     )
 
 
@@ -95,10 +97,8 @@ class _Gatherer:
             layers.append(data)
         resolve = self._definitions.resolve
         layout_data = layered(layers, resolve)
-        actions = tuple(self._actions(page))
-        shapes = [data, layout_data]
-        for action in actions:
-            shapes += [action.result, *([action.argument] if action.argument else [])]
+        actions = tuple(self._actions(page.module))
+        shapes = [data, layout_data, *_shapes_of(actions)]
         messages, socket = self._messages(page)
         shapes += [messages] if messages else []
         pattern = self._patterns.get(source, "")
@@ -116,6 +116,15 @@ class _Gatherer:
             definitions=self._definitions.reachable(shapes),
             layouts=self._around.get(source, ()),
         )
+
+    def shared(self, module: ActionModule) -> PageTypes:
+        """Return what a module of actions gives."""
+        actions = tuple(
+            msgspec.structs.replace(action, name=f"{module.name}.{action.name}")
+            for action in self._actions(module)
+        )
+        named = self._definitions.reachable(_shapes_of(actions))
+        return PageTypes(module.source, "actions", actions=actions, definitions=named)
 
     def endpoint(self, source: str, pattern: str, functions: Mapping[str, Any]) -> EndpointTypes:
         """Return what one endpoint answers."""
@@ -147,9 +156,9 @@ class _Gatherer:
         place = self._sources.place_of_function(function)
         return self._returned.by_loader(function), place
 
-    def _actions(self, page: CheckedPage) -> Iterator[ActionTypes]:
-        space = self._spaces.get(page.module.source, {})
-        for name in page.module.actions:
+    def _actions(self, module: PageModule | ActionModule) -> Iterator[ActionTypes]:
+        space = self._spaces.get(module.source, {})
+        for name in module.actions:
             function = space.get(name)
             if function is None:
                 unknown = Vague("the Python half cannot be imported")
@@ -205,6 +214,13 @@ class _Gatherer:
             self._of_modules = joined(map(raised_fields, modules))
         module = self._sources.of_file(function.__code__.co_filename)
         return joined(iter((self._of_modules, raised_fields(module))))
+
+
+def _shapes_of(actions: Iterable[ActionTypes]) -> Iterator[Shape]:
+    for action in actions:
+        yield action.result
+        if action.argument is not None:
+            yield action.argument
 
 
 def _redirects(function: Any) -> bool:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -39,17 +42,21 @@ def answer_order() -> None:
 
 
 def import_pages(root: Path, project: CheckedProject) -> Namespaces:
-    """Return the names of all page files that can be imported.
+    """Return the names of all page files and modules of actions that can be imported.
 
     What the others raise is for `fx check` to report.
     """
     imports = Imports(root, root)
     found = {}
-    for page in project.pages:
-        if page.module.code is None or not page.whole:
-            continue
+    loads: dict[str, Callable[[], Mapping[str, Any]]] = {
+        page.module.source: partial(imports.page, page.module, page.python.encode())
+        for page in project.pages
+        if page.module.code is not None and page.whole
+    }
+    loads |= {one.source: partial(imports.file, one.source) for one in project.actions}
+    for source, load in loads.items():
         try:
-            found[page.module.source] = imports.page(page.module, page.python.encode())
+            found[source] = load()
         except (Exception, SystemExit) as error:  # application code
-            print(f"{page.module.source}: {error}", file=sys.stderr)
+            print(f"{source}: {error}", file=sys.stderr)
     return found

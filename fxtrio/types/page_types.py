@@ -9,7 +9,7 @@ import msgspec
 
 from fxtrio.types.shapes import NOTHING, Definition, Named, Place, Shape, Vague
 
-FileKind = Literal["page", "layout", "template", "error", "not-found", "loading", "api"]
+FileKind = Literal["page", "layout", "template", "error", "not-found", "loading", "api", "actions"]
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -132,6 +132,9 @@ class ProjectTypes(msgspec.Struct, frozen=True):
 
     endpoints: tuple[EndpointTypes, ...] = ()
     """By pattern; those that have been imported."""
+
+    shared: tuple[PageTypes, ...] = ()
+    """By source: modules of actions, whose actions have their whole names."""
 
     def page(self, source: str) -> PageTypes | None:
         """Return what is known of a `.fxl` file."""

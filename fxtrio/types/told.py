@@ -45,7 +45,7 @@ def problem_of(
     found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, types: ProjectTypes
 ) -> Problem:
     """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
-    action = _action(found, half, offset)
+    action = _action(found, half, offset, types)
     known = _link(found, half, offset, types) or action
     message, remedy = known or _told(found, half, types)
     kind = FindingKind.UI if action else _KINDS.get(found.code, FindingKind.TYPES)
@@ -119,11 +119,17 @@ def _remedy(suggested: re.Match[str] | None) -> str:
     return f"Did you mean '{suggested[1]}'?" if suggested is not None else ""
 
 
-def _action(found: Diagnostic, half: UiHalf, offset: int) -> tuple[str, str] | None:
+def _action(
+    found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes
+) -> tuple[str, str] | None:
     """Return that an action is not there; None when the complaint is about something else."""
     named = _UNKNOWN_ACTION.match(found.message)
     if named is None or not half.page.ui[:offset].rstrip().endswith("useAction("):
         return None
+    if "." in named[1]:
+        known = [action.name for module in types.shared for action in module.actions]
+        remedy = similar(named[1], known) or "Define it there with @action"
+        return f"there is no action '{named[1]}' in the folder 'actions'", remedy
     known = [one.name for one in half.types.actions]
     listed = f"It has {', '.join(known)}" if known else "Define it with @action"
     return f"this page has no action '{named[1]}'", similar(named[1], known) or listed

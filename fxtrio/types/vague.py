@@ -26,7 +26,7 @@ def vague_problems(types: ProjectTypes, pages: Iterable[CheckedPage] = ()) -> li
     ``pages`` are looked at for WebSockets of paths that are only known when they run.
     """
     found: dict[tuple[str, int, int], Problem] = {}
-    for page in types.pages:
+    for page in (*types.pages, *types.shared):
         for problem in _of_page(page):
             found.setdefault((problem.path, problem.line, problem.column), problem)
     for checked in pages:

@@ -229,6 +229,32 @@ async def test_pages_come_and_go(root: Path) -> None:
         assert (await client.get("/fresh", headers={"x-fx-navigation": "1"})).status_code == 404
 
 
+async def test_actions_of_modules_come_change_and_go(root: Path) -> None:
+    file = "actions/stock.py"
+    text = (
+        "from fx.runtime import action\nfrom shop_swap.stock import count\n\n\n"
+        "@action\nasync def read(request):\n    return {'rows': count(), 'title': 'one'}\n"
+    )
+
+    async def read(client: Any) -> Any:
+        answer = await client.post("/api/__actions/stock.read", json={})
+        return answer.json() if answer.status_code == 200 else answer.status_code
+
+    async with developed(root) as (project, client):
+        assert await read(client) == 404
+        write_tree(root, {file: text})
+        assert file in project.swapper.swap(project.saved(file)).sources
+        assert await read(client) == {"ok": True, "rows": 3, "title": "one"}
+        project.swapper.swap(project.edit(file, "'one'", "'two'"))
+        assert (await read(client))["title"] == "two"
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "1", "10"))
+        assert file in done.sources
+        assert (await read(client))["rows"] == 30
+        (root / file).unlink()
+        project.swapper.swap(project.saved(file))
+        assert await read(client) == 404
+
+
 async def test_the_module_of_the_app_needs_a_new_process(root: Path) -> None:
     async with developed(root) as (project, _):
         project.swapper.app_module = "shop_swap.stock"

@@ -63,6 +63,7 @@ APART: dict[str, tuple[str, ...]] = {
         "cli.develop.terminal:Terminal.changed",
         "cli.develop.told:change_order",
         "cli.develop.workshop:Workshop._swap",
+        "routes.action_files:is_action_file",
     ),
     "the title of an error, cut at its first line, and a host cut at 100 characters": (
         "cli.develop.hosts:_refuse",
@@ -115,6 +116,7 @@ APART: dict[str, tuple[str, ...]] = {
         "cli.develop.terminal:Terminal.line",
         "http1.ws_stream:WsStream._take",
         "serve.cache.response_cache:ResponseCache.obtain",
+        "serve.actions.plain_forms:_visited",
         "serve.files:Folder.answer",
         "serve.files:Folder._is_open",
         "serve.pages.as_markdown:match_page",

@@ -151,6 +151,23 @@ class Things(HTTPEndpoint):
 """
 
 
+SHARED = '''
+import attrs
+from fx.runtime import action
+
+
+@attrs.frozen
+class Cancellation:
+    order: int = attrs.field(validator=attrs.validators.ge(1))
+
+
+@action
+async def cancel(request, body: Cancellation):
+    """Cancel an order."""
+    return {"cancelled": body.order}
+'''
+
+
 def odd_project(root: Path, config: str = "{}") -> Path:
     files = {
         "pages/index.fxl": page(FREE),
@@ -162,6 +179,7 @@ def odd_project(root: Path, config: str = "{}") -> Path:
         "pages/api/notes.py": NOTES,
         "pages/api/things/[id].py": CLASS,
         "pages/api/any.py": "async def endpoint(request):\n    return {'method': request.method}\n",
+        "actions/shop/orders.py": SHARED,
         "fx.config.json": config,
         "pyproject.toml": '[project]\nname = "odd"\nversion = "1.2"\n',
     }

@@ -71,6 +71,7 @@ async def test_every_action_and_endpoint_has_its_paths(odd: dict[str, Any]) -> N
         ("/api/__actions/docs/{path}/anything", "post"),
         ("/api/__actions/shop/{rest}/anything", "post"),
         ("/api/__actions/{team}/anything", "post"),
+        ("/api/__actions/shop.orders.cancel", "post"),
         ("/api/__csrf", "get"),
         *((f"/api/__actions/shop/{{id}}/{one}", "post") for one in ACTIONS),
         *(("/api/any", method) for method in ("get", "post", "put", "patch", "delete")),
@@ -80,6 +81,16 @@ async def test_every_action_and_endpoint_has_its_paths(odd: dict[str, Any]) -> N
     names = [one["operationId"] for item in odd["paths"].values() for one in item.values()]
     assert len(names) == len(set(names)), "each operation has a name of its own"
     assert odd["info"] == {"title": odd["info"]["title"], "version": "1.2"}
+
+
+async def test_an_action_of_a_module_is_described_like_one_of_a_page(odd: dict[str, Any]) -> None:
+    operation = odd["paths"]["/api/__actions/shop.orders.cancel"]["post"]
+    assert operation["operationId"] == "shop_orders_cancel"
+    assert (operation["summary"], operation["tags"]) == ("Cancel an order.", ["shop.orders"])
+    assert odd["components"]["schemas"]["CancellationInput"]["properties"] == {
+        "order": {"type": "integer", "minimum": 1}
+    }
+    assert {"200", "403", "422"} <= operation["responses"].keys()
 
 
 ACTIONS = ("place", "invite", "show", "leave", "adopt", "fail")

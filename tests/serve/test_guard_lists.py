@@ -58,6 +58,15 @@ HOOKS = """
     pages, actions, apis, websockets = map(hook, ("pages", "actions", "apis", "websockets"))
     """
 
+ACTIONS = """
+    from fx.runtime import action
+
+    @action
+    async def act(request):
+        request.app.state.ran.append("actions")
+        return {}
+    """
+
 Ask = Callable[[Client], Awaitable[int]]
 
 
@@ -93,6 +102,11 @@ ASK: dict[tuple[FileKind, RouteKind], list[Ask]] = {
     ("page", "action"): [_request("POST", "/api/__actions/index/act")],
     ("page", "websocket"): [_handshake("/")],
     ("page", "not-found"): [_request("GET", "/members/nowhere")],
+    ("actions", "action"): [
+        _request("POST", "/api/__actions/shared.act"),
+        _request("POST", "/api/__actions/deep.er.act"),
+        _request("POST", "/api/__actions/shared.act?x=1", referer="http://testserver/members"),
+    ],
     ("endpoint", "api"): [_request(method.upper(), "/api/feed") for method in METHODS],
     ("endpoint", "websocket"): [_handshake("/api/feed")],
 }
@@ -111,6 +125,8 @@ def project(tmp_path: Path) -> tuple[Path, str]:
         "pages/members/layout.fxl": layout,
         "pages/members/not-found.fxl": page(""),
         "pages/api/feed.py": ENDPOINT,
+        "actions/shared.py": ACTIONS,
+        "actions/deep/er.py": ACTIONS,
     }
     return write_tree(tmp_path, files), module
 
@@ -183,6 +199,7 @@ async def test_a_site_knows_the_forms_of_its_files_as_they_are_guarded(tmp_path:
             ("endpoint" if route.source.endswith(".py") else "page", route.kind)
             for route in (*site.matched.values(), *site.matched_actions.values())
         }
+        matched |= {("actions", one.matched.kind) for one in site.shared_actions.values()}
     assert matched == set(GUARDS) - {("page", "not-found")}
 
 

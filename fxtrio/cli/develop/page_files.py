@@ -14,6 +14,7 @@ from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.config import Config
+from fxtrio.routes.action_files import is_action_file
 
 _HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
 
@@ -36,12 +37,14 @@ class PageFiles:
         pages = {page.module.source: page for page in project.pages}
         broken: dict[str, list[Problem]] = {}
         for problem in project.problems:
-            if problem.path in project.tree.sources:
+            if problem.path in project.tree.sources or is_action_file(problem.path):
                 broken.setdefault(problem.path, []).append(problem)
         others = [problem for problem in project.problems if problem.path not in broken]
         if others:
             raise CompileFailed(placed(others, self.root))
         for source, problems in broken.items():
+            if is_action_file(source):
+                continue
             pages[source] = known.get(source) or broken_page(source, placed(problems, self.root))
         self._broken = broken
         return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))

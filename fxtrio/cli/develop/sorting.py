@@ -12,6 +12,7 @@ from fxtrio.cli.develop.ignored import BUILT, INSTALLED
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import CONFIG_FILE, Config
 from fxtrio.db.migrations import FOLDER as MIGRATIONS
+from fxtrio.routes.action_files import is_action_file
 
 _POSTCSS = ("js", "cjs", "mjs", "ts", "cts", "mts")
 _PACKAGES = frozenset(
@@ -71,6 +72,7 @@ def sort_changes(
     tree = project.tree
     known = {*tree.sources, *(api.source for api in tree.api), *tree.llms.values()}
     known |= set(tree.markdown.values())
+    acting = [PurePosixPath(module.source) for module in project.actions]
     groups: dict[str, list[str]] = {}
     for file in files:
         path = PurePosixPath(file)
@@ -85,6 +87,10 @@ def sort_changes(
             group = "packages"
         elif inside and routed and exists != (file in known):
             group = "structure"
+        elif any(path == one or path in one.parents for one in acting) or (
+            exists and is_action_file(file)
+        ):
+            group = "structure"  # its actions may be others
         elif file in tree.sources:
             group = "pages"
         elif path.is_relative_to(config.public_dir):

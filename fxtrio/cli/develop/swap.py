@@ -97,14 +97,14 @@ class Swapper:
                 site = put_together(self.root, config, manifest, new, app.plugins)
         except (Exception, SystemExit) as error:  # application code
             text = "".join(traceback.format_exception(trimmed(error)))
-            affected = [one for one in sources if one in code.pages or one in code.endpoints]
+            affected = [one for one in sources if _has(code, one)]
             told = f"{type(error).__name__}: {error}"
             return Swapped(failed=text, error=told, sources=tuple(affected))
         reason = find_new_job(app, self.root)
         if reason:
             return Swapped(restart=reason)
         self._code = new
-        affected = [one for one in sources if one in new.pages or one in new.endpoints]
+        affected = [one for one in sources if _has(new, one)]
         app.replace_site(site, _sources_with_other_sockets(code, new))
         modules = len(names) + len(affected)
         if _modules_of_hooks(config) & set(names):
@@ -119,6 +119,10 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
         timeout=max(config.timeouts.render, _LONGEST_RENDER),
         max_pending=config.ssr.max_pending,
     )
+
+
+def _has(code: Code, source: str) -> bool:
+    return source in code.pages or source in code.endpoints or source in code.actions
 
 
 def _modules_of_hooks(config: Config) -> set[str]:
@@ -177,4 +181,5 @@ def _renewed(
         pages,
         files(code.endpoints, [route.source for route in manifest.api]),
         files(code.llms, llms),
+        files(code.actions, [module.source for module in manifest.actions]),
     )

@@ -18,6 +18,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
 from fxtrio.compile.statements import parse_source
 from fxtrio.imports import Imports
+from fxtrio.manifest import PageModule
 from fxtrio.serve.pages.code import PageCodeInvalid, page_code
 from fxtrio.serve.pages.endpoint_code import METHODS, endpoint_code
 
@@ -39,6 +40,12 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
         names = attempts.run(source, partial(imports.file, source))
         if names is not None:
             problems += _endpoint_problems(source, names)
+    for module in order.actions:
+        names = attempts.run(module.source, partial(imports.file, module.source))
+        if names is not None:
+            python = (Path(order.root) / module.source).read_text("utf-8")
+            entry = PageModule(source=module.source, actions=module.actions)
+            problems += _action_problems(Page(module=entry, python=python), names, largest_body)
     for source in order.hooks:
         attempts.run(source, partial(imports.file, source))
     return problems

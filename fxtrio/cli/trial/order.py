@@ -9,7 +9,7 @@ import cattrs
 import msgspec
 
 from fxtrio.compile.problems import Problem
-from fxtrio.manifest import PageModule
+from fxtrio.manifest import ActionModule, PageModule
 
 IMPORT_TIMEOUT = 20.0
 """How long the import of one file may take (seconds)."""
@@ -40,8 +40,11 @@ class Order:
     hooks: tuple[str, ...]
     """Sources of the `llms.py` files."""
 
+    actions: tuple[ActionModule, ...] = ()
+    """Modules of actions without mistakes of their own."""
+
     routes: tuple[str, ...] = ()
-    """Patterns of all pages and endpoints."""
+    """Patterns of all pages, endpoints and actions of modules."""
 
     has_app: bool = False
     """Whether the project has an app of its own, even if it is not to be imported."""

@@ -15,6 +15,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
+from fxtrio.routes.action_files import PREFIX
 
 _WHOLE = 6 * IMPORT_TIMEOUT  # then something cannot be interrupted, or many imports wait in vain
 _LAST_LINES = 3
@@ -57,7 +58,12 @@ def order_of(
         ),
         endpoints=tuple(source for source in endpoints if source not in broken),
         hooks=tuple(source for source in hooks if source not in broken),
-        routes=(*(page.pattern for page in project.tree.pages), *endpoint_patterns),
+        actions=tuple(module for module in project.actions if module.source not in broken),
+        routes=(
+            *(page.pattern for page in project.tree.pages),
+            *endpoint_patterns,
+            *(PREFIX + name for name in project.shared_actions),
+        ),
         has_app=has_app,
         timeout=timeout,
     )

@@ -21,7 +21,8 @@ const UNREACHABLE = 'The server could not be reached.';
 
 /**
  * Return the URL of an action. It has the query of its page, so that the page a form leads back
- * to is the same one, and the action sees it.
+ * to is the same one, and the action sees it. One of a module, such as `shared.delete`, has no
+ * page.
  *
  * @param {object} options
  * @param {string} options.base
@@ -29,6 +30,7 @@ const UNREACHABLE = 'The server could not be reached.';
  * @param {string} options.name
  */
 export function actionUrl({ base, page, name }) {
+  if (name.includes('.')) return `${base}/api/__actions/${encodeURIComponent(name)}`;
   const path = actionPage(withoutBase(pathOf(page), base));
   const query = queryOf(page);
   const url = `${base}/api/__actions/${path}/${encodeURIComponent(name)}`;

@@ -45,6 +45,11 @@ test('the URL names the concrete page without base, and has its query', () => {
   assert.equal(url('/app', '/app'), '/app/api/__actions/index/save');
 });
 
+test('the URL of an action of a module names no page', () => {
+  const url = actionUrl({ base: '/app', page: '/app/blog?x=1', name: 'billing.save' });
+  assert.equal(url, '/app/api/__actions/billing.save');
+});
+
 test('success has the keys of the returned dict, and no fields', async () => {
   const { result } = await json({ ok: true, id: 5 });
   assert.deepEqual(result, { ok: true, id: 5, fields: {} });

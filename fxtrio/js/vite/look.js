@@ -29,12 +29,17 @@ const TOO_DEEP = 'the UI code is nested too deeply';
 /**
  * @typedef {import('./names.js').Tools} Tools
  * @typedef {import('./tree.js').Node} Node
- * @typedef {{ path: string, text: string, python: string[], actions: string[] | null }} File
+ * @typedef {{
+ *   path: string, text: string, python: string[], actions: string[] | null,
+ *   shared?: string[] | null,
+ * }} File
  * @typedef {{
  *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
  *   syntax: boolean,
  * }} Problem
- * @typedef {{ toolchain: string, root: string, pages: string, files: File[] }} Order
+ * @typedef {{
+ *   toolchain: string, root: string, pages: string, files: File[], shared?: string[] | null,
+ * }} Order
  */
 
 /**
@@ -86,7 +91,7 @@ function lookInto(tools, root, declared, file) {
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
   const usage = [
-    ...usageMistakes(tree, file.actions),
+    ...usageMistakes(tree, file.actions, file.shared),
     ...propertyMistakes(tree, tools.signatures),
     ...nextMistakes(tree, source),
   ];
@@ -136,14 +141,14 @@ function namesAt(program, offsets) {
  * @param {Order} order
  * @returns {Problem[]}
  */
-export function problemsOf(tools, { root, pages, files }) {
+export function problemsOf(tools, { root, pages, files, shared = null }) {
   const declared = readDeclarations(tools, root);
   const waiting = [...files];
   const reached = new Set(files.map((file) => file.path));
   /** @type {Problem[]} */
   const problems = [];
   for (const file of waiting) {
-    const found = lookAt(tools, root, declared, file);
+    const found = lookAt(tools, root, declared, { ...file, shared });
     problems.push(...found.problems);
     for (const source of found.imported.filter((one) => !reached.has(one))) {
       reached.add(source);

@@ -12,9 +12,10 @@ import { walk } from './tree.js';
  *
  * @param {Node} program
  * @param {string[] | null} actions those of the page; null in files whose page is not known
+ * @param {string[] | null} shared those of modules; null when they are not known
  * @returns {Mistake[]}
  */
-export function usageMistakes(program, actions) {
+export function usageMistakes(program, actions, shared = null) {
   const locals = importedNames(program);
   /** @type {Mistake[]} */
   const found = [];
@@ -22,11 +23,12 @@ export function usageMistakes(program, actions) {
   walk(program, (node) => {
     if (node.type === 'JSXOpeningElement') {
       const name = locals.get(node.name.name);
-      if (name === 'Form') found.push(...unknownAction(formAction(node), actions));
+      if (name === 'Form') found.push(...unknownAction(formAction(node), actions, shared));
       if (name === 'Link') found.push(...linkMistakes(node));
     } else if (node.type === 'CallExpression' && locals.get(node.callee.name) === 'useAction') {
       const [action, ...others] = node.arguments;
-      if (others.length === 0) found.push(...unknownAction(action, actions));
+      const own = others.length === 0 || isShared(action);
+      if (own) found.push(...unknownAction(action, actions, shared));
     } else if (node.type === 'UnaryExpression' && node.operator === 'typeof') {
       guarded ||= ['process', 'window', 'document'].includes(node.argument.name);
     }
@@ -90,19 +92,47 @@ function formAction(element) {
 }
 
 /**
+ * Whether an action of a module is named: of no page, whichever is shown.
+ *
+ * @param {Node | undefined} node
+ */
+function isShared(node) {
+  return node?.type === 'Literal' && typeof node.value === 'string' && node.value.includes('.');
+}
+
+/**
  * @param {Node | undefined} node
  * @param {string[] | null} actions
+ * @param {string[] | null} shared
  * @returns {Mistake[]}
  */
-function unknownAction(node, actions) {
+function unknownAction(node, actions, shared) {
   const name = node?.type === 'Literal' ? node.value : undefined;
-  if (node === undefined || actions === null || typeof name !== 'string') return [];
+  if (node === undefined || typeof name !== 'string') return [];
+  if (isShared(node)) return unknownShared(node, name, shared);
+  if (actions === null) return [];
   if (actions.includes(name)) return [];
   const near = similar(name, actions);
   const message = `this page has no action '${name}'`;
   const listed = actions.length > 0 ? `It has ${actions.join(', ')}` : `Define it with @action`;
   const remedy = near === undefined ? listed : `Did you mean '${near}'?`;
   return [{ offset: node.start, message, remedy, certain: true }];
+}
+
+/**
+ * @param {Node} node
+ * @param {string} name
+ * @param {string[] | null} shared
+ * @returns {Mistake[]}
+ */
+function unknownShared({ start: offset }, name, shared) {
+  if (shared === null || shared.includes(name)) return [];
+  const near = similar(name, shared);
+  const file = `actions/${name.split('.').slice(0, -1).join('/')}.py`;
+  const message = `there is no action '${name}' in the folder 'actions'`;
+  const remedy =
+    near === undefined ? `Define it with @action in ${file}` : `Did you mean '${near}'?`;
+  return [{ offset, message, remedy, certain: true }];
 }
 
 /**

@@ -18,7 +18,7 @@ from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.runtime import INVALIDATE_HEADER, take_invalidated
 from fxtrio.serve.actions.find import ActionResultInvalid, NamedAction, find_action, say_missing
 from fxtrio.serve.actions.outcome import NotRun, Result, Succeeded
-from fxtrio.serve.actions.plain_forms import FormPage, asks_for_page, typed_values
+from fxtrio.serve.actions.plain_forms import asks_for_page, page_of, typed_values
 from fxtrio.serve.actions.refusals import refusal_in_json, with_login
 from fxtrio.serve.actions.transact import transact
 from fxtrio.serve.pages.code import ActionCode
@@ -57,7 +57,7 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         found = find_action(self.site, self.event)
         policies = self.site.policies
         if policies is not None and found is not None:
-            count, pattern = self.running.count, found.page.pattern
+            count, pattern = self.running.count, found.pattern
             answer = await enter(self.event, policies, pattern, called=True, count=count)
             if answer is not None:
                 return answer
@@ -99,7 +99,7 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         """Answer another method. A browser that reloads after a form goes back to its page."""
         asks = self.event.scope["method"], self.event.headers.get(b"accept", b"")
         if found is not None and asks[0] in ("GET", "HEAD") and b"text/html" in asks[1]:
-            page = self._page_of(found)
+            page = page_of(self.site, self.running, self.event, found)
             return page.leave(page.url)
         reply = refusal_reply(Refused("Actions are called with POST.", 405))
         reply.headers.append((b"allow", b"POST"))
@@ -164,18 +164,19 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
     async def _guard(
         self, found: NamedAction, request: ActionRequest
     ) -> Response | Redirect | Refused | None:
-        """Run the hooks of the page, then those of actions; None lets the request pass.
+        """Run the hooks of pages, then those of actions; None lets the request pass.
 
         Nothing of the body has been read, unless a hook reads it. What a hook raises is
         never shown on the page that it guards.
         """
         try:
-            refusal = await run_page_hooks(
-                self.site.hooks, request.scope, found.path, request.at, self.event.audience
-            )
-            refusal = refusal or await run_hooks(
-                self.site.hooks.actions, request, self.event.audience
-            )
+            hooks, audience = self.site.hooks, self.event.audience
+            if found.page is None:
+                refusal = await run_hooks(hooks.before("actions", "action"), request, audience)
+            else:
+                path = found.page.path
+                refusal = await run_page_hooks(hooks, request.scope, path, request.at, audience)
+                refusal = refusal or await run_hooks(hooks.actions, request, audience)
         except ClientDisconnect:  # a hook has read the body
             raise
         except BaseException as raised:
@@ -284,22 +285,18 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         require_runnable(background.tasks, action.place)
         return Succeeded(result, invalidated)
 
-    def _page_of(self, found: NamedAction) -> FormPage:
-        return FormPage.of_action(
-            self.site, self.running, self.event, found.page, found.params, found.path
-        )
-
     async def _refuse(self, found: NamedAction, not_run: NotRun) -> Answer:
         """Say that the action was not run: in JSON, or to a plain form as a page."""
         refusal = self._with_login(not_run.refusal, found)
         if not asks_for_page(self.event):
             return refusal_reply(refusal)
-        return await self._page_of(found).refuse(refusal, admitted=not_run.admitted)
+        page = page_of(self.site, self.running, self.event, found)
+        return await page.refuse(refusal, admitted=not_run.admitted)
 
     def _with_login(self, refusal: Refused, found: NamedAction) -> Refused:
         if refusal.status != 401:
             return refusal
-        page = self._page_of(found)
+        page = page_of(self.site, self.running, self.event, found)
         return with_login(refusal, self.running.app, self.event.scope, page.url)
 
     async def _present(self, result: Result, found: NamedAction, request: ActionRequest) -> Answer:
@@ -326,7 +323,7 @@ class ActionEvent(msgspec.Struct, frozen=True, eq=False):
         found: NamedAction,
         request: ActionRequest,
     ) -> Answer:
-        page = self._page_of(found)
+        page = page_of(self.site, self.running, self.event, found)
         if isinstance(result, Succeeded):
             return page.leave(page.url)
         if isinstance(result, Redirect):

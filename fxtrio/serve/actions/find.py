@@ -1,5 +1,6 @@
 """Which action a URL names: `{base}/api/__actions/{page_path}/{name}` → page and function.
 
+One of a module has no page: `{base}/api/__actions/{module}.{name}`.
 Called by `fxtrio.serve.actions.call` for each request to such a URL.
 """
 
@@ -27,22 +28,39 @@ class ActionResultInvalid(ValueRefused):
         super().__init__(f"{place}: returned {told}")
 
 
+class ActionPage(msgspec.Struct, frozen=True):
+    """The page that an action belongs to, as its URL names it."""
+
+    route: PageRoute
+    path: PagePath
+
+
 class NamedAction(msgspec.Struct, frozen=True):
     """An action, and the page that it belongs to."""
 
-    page: PageRoute
+    page: ActionPage | None
+    """None for one of a module."""
+
     params: dict[str, str]
-    path: PagePath
     action: ActionCode
     matched: MatchedRoute
     """What hooks learn of it."""
+
+    pattern: str
+    """By which the settings name it."""
 
 
 def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
     """Return what a URL, whose path begins with `ACTIONS`, names; None when it is nothing."""
     path, name = _split(event)
-    match = None if path is None else site.router.match(path.path, path.sent)
-    if path is None or match is None:
+    if path is None:
+        shared = site.shared_actions.get(name) if _is_alone(event) else None
+        if shared is None:
+            return None
+        pattern = shared.matched.pattern or ""
+        return NamedAction(None, {}, shared.action, shared.matched, pattern)
+    match = site.router.match(path.path, path.sent)
+    if match is None:
         return None
     page, params = match
     if isinstance(page, ApiRoute):
@@ -51,7 +69,13 @@ def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
     action = inner.actions.get(name)
     if action is None:
         return None
-    return NamedAction(page, params, path, action, site.matched_actions[page.pattern, name])
+    matched = site.matched_actions[page.pattern, name]
+    return NamedAction(ActionPage(page, path), params, action, matched, page.pattern)
+
+
+def _is_alone(event: RequestEvent) -> bool:
+    """Whether a URL names an action and nothing before it, such as an empty path."""
+    return "/" not in event.path[len(ACTIONS) :]
 
 
 def say_missing(site: Site, event: RequestEvent) -> str:
@@ -60,6 +84,11 @@ def say_missing(site: Site, event: RequestEvent) -> str:
     For development: it tells which actions there are.
     """
     path, name = _split(event)
+    if path is None and "." in name:
+        shared = sorted(site.shared_actions)
+        near = get_close_matches(name, shared, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"Action not found: no module of 'actions' has {name!r}.{hint}"
     match = None if path is None else site.router.match(path.path, path.sent)
     if match is None or isinstance(match[0], ApiRoute):
         shown = "/" if path is None else path.path

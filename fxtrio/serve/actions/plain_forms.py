@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import attrs
 import trio
 from starlette.responses import Response
 from starlette.types import Scope
 
+from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.errors import ActionError
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY
+from fxtrio.serve.actions.find import NamedAction
 from fxtrio.serve.pages.boundaries import stand_in
-from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.failure import log_failure, plain_problem
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.running import Running
@@ -58,27 +60,6 @@ class FormPage:
     query: bytes
     """That of the page, percent-encoded, without the question mark."""
 
-    @classmethod
-    def of_action(
-        cls,
-        site: Site,
-        running: Running,
-        event: RequestEvent,
-        route: PageRoute,
-        params: Mapping[str, str],
-        path: PagePath,
-    ) -> FormPage:
-        """Return the page of an action.
-
-        Its query is that of the action's URL, where `Form` puts it, or else what the
-        `Referer` says of the same page.
-        """
-        query = event.scope["query_string"]
-        if not query:
-            url = path.url(site.base_url)
-            query = _query_of(event.headers.get(b"referer", b""), url)
-        return cls(site, running, event, route, params, path, quote(query, _PRINTABLE).encode())
-
     @property
     def url(self) -> str:
         """The page's URL with its query."""
@@ -87,7 +68,7 @@ class FormPage:
 
     def leave(self, url: str) -> Response:
         """Return a redirect after which a reload sends nothing again."""
-        return Response(status_code=303, headers={"location": url, "cache-control": "no-store"})
+        return _left_for(url)
 
     async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
         """Show the page with what was wrong, and filled with ``values``.
@@ -150,6 +131,83 @@ class FormPage:
         }
 
 
+class VisitedPage(FormPage):
+    """A page from which an action of a module was called, whose hooks have not been asked yet."""
+
+    async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
+        """Show the page as `FormPage` does, if its hooks let the visitor pass."""
+        if await self.is_open():
+            return await super().again(name, refusal, values)
+        return await super().refuse(refusal, admitted=False)
+
+    async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
+        """Show the refusal as `FormPage` does, to whom the page's hooks let pass as admitted."""
+        return await super().refuse(refusal, admitted=admitted and await self.is_open())
+
+
+@attrs.frozen(eq=False)
+class NoPage:
+    """In the place of a page, for a form whose browser does not say where it stands."""
+
+    site: Site
+    event: RequestEvent
+
+    @property
+    def url(self) -> str:
+        """The root of the site."""
+        return self.site.base_url or "/"
+
+    def leave(self, url: str) -> Response:
+        """Return a redirect after which a reload sends nothing again."""
+        return _left_for(url)
+
+    async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
+        """Show the refusal without any of the app's pages."""
+        return await self.refuse(refusal, admitted=False)
+
+    async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
+        """Show the refusal without any of the app's pages."""
+        problem = PageProblem(refusal.message, refusal.status, "ActionError", refusal.data)
+        return plain_problem(self.site, self.event, problem)
+
+
+def page_of(
+    site: Site, running: Running, event: RequestEvent, found: NamedAction
+) -> FormPage | NoPage:
+    """Return the page of an action, or for one of a module the page that the `Referer` names.
+
+    The query of an action's own page is that of the action's URL, where `Form` puts it, or else
+    what the `Referer` says of the same page.
+    """
+    referer = event.headers.get(b"referer", b"")
+    if found.page is None:
+        return _visited(site, running, event, referer) or NoPage(site, event)
+    route, path = found.page.route, found.page.path
+    query = event.scope["query_string"] or _query_of(referer, path.url(site.base_url))
+    sent = quote(query, _PRINTABLE).encode()
+    return FormPage(site, running, event, route, found.params, path, sent)
+
+
+def _visited(
+    site: Site, running: Running, event: RequestEvent, referer: bytes
+) -> VisitedPage | None:
+    """Return the page of this site that a ``referer`` names; None for what is none."""
+    try:
+        parts = urlsplit(referer.decode("latin-1"))
+    except ValueError:
+        return None
+    below = quote(site.base_url, safe=SAFE_IN_PATHS)
+    raw = parts.path.removeprefix(below) or "/"
+    if not parts.path.startswith(below) or not raw.startswith("/"):
+        return None
+    path = PagePath(unquote(raw), raw.encode("latin-1"))
+    route, params = site.router.match(path.path, path.sent) or (None, {})
+    if route is None or isinstance(route, ApiRoute):
+        return None
+    query = quote(parts.query, _PRINTABLE).encode()
+    return VisitedPage(site, running, event, route, params, path, query)
+
+
 async def show_again(site: Site, running: Running, event: RequestEvent, again: PageAgain) -> Answer:
     """Return the page that an endpoint wants to show, if its hooks let the visitor pass."""
     route, params = site.router.match(again.path) or (None, {})
@@ -164,6 +222,10 @@ async def show_again(site: Site, running: Running, event: RequestEvent, again: P
             event.draft.headers["retry-after"] = str(again.refusal.retry_after)
         return await form.again(again.name, again.refusal, again.values)
     return again.otherwise
+
+
+def _left_for(url: str) -> Response:
+    return Response(status_code=303, headers={"location": url, "cache-control": "no-store"})
 
 
 def _query_of(referer: bytes, path: str) -> bytes:

@@ -19,6 +19,7 @@ from fxtrio.asgi import SAFE_IN_PATHS
 from fxtrio.errors import ActionError, LoaderError
 from fxtrio.limiters import limiter_of
 from fxtrio.raised import application_error
+from fxtrio.routes.action_files import PREFIX
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.openapi.visible import visible
 from fxtrio.serve.pages.failure import log_failure
@@ -136,8 +137,13 @@ async def _is_open(
     is no body.
     """
     hooks = site.hooks
-    acts = operation.kind == "action"
-    if not (hooks.before("page", "action") if acts else hooks.before("endpoint", "api")):
+    shared = operation.pattern.startswith(PREFIX)
+    acts = operation.kind == "action" and not shared
+    if shared:
+        guards = hooks.before("actions", "action")
+    else:
+        guards = hooks.before("page", "action") if acts else hooks.before("endpoint", "api")
+    if not guards:
         return True
     route = MatchedRoute(
         kind=operation.kind,
@@ -163,7 +169,7 @@ async def _is_open(
         if acts:
             page = PagePath(_page_of(operation))
             refusal = await run_page_hooks(hooks, scope, page, audience.connect, audience)
-        own = hooks.actions if acts else hooks.before("endpoint", "api")
+        own = hooks.actions if acts else guards
         refusal = refusal or await run_hooks(own, audience.connect(scope), audience)
     except BaseException as raised:
         place = f"a route hook, asked for {operation.path}"

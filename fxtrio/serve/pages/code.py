@@ -113,7 +113,7 @@ def page_code(
         module,
         loader,
         {
-            name: _action(module, namespace[name], name, action_timeout, largest_body)
+            name: action_code(module.source, namespace[name], name, action_timeout, largest_body)
             for name in module.actions
         },
         namespace.get("websocket") if module.websocket else None,
@@ -122,11 +122,15 @@ def page_code(
     )
 
 
-def _action(
-    module: PageModule, function: Any, name: str, default: float, largest_body: int
+def action_code(
+    source: str, function: Any, name: str, default: float, largest_body: int
 ) -> ActionCode:
-    place = f"{module.source}: {name}()"
-    line = f"{module.source}:{line_of(function)}: {name}()"
+    """Return an `@action` function of the file ``source``; ``default`` is its timeout (seconds).
+
+    Raises PageCodeInvalid as `page_code` does.
+    """
+    place = f"{source}: {function.__name__}()"
+    line = f"{source}:{line_of(function)}: {function.__name__}()"
     timeout = getattr(function, "__fx_timeout__", None)
     limit = getattr(function, "__fx_limit__", None)
     if limit is not None and limit > largest_body:

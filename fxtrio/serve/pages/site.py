@@ -25,6 +25,7 @@ from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.serve.pages.render_cache import RenderCache
+from fxtrio.serve.pages.shared_actions import SharedAction, shared_actions
 from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
@@ -55,6 +56,9 @@ class Site:
 
     matched_actions: Mapping[tuple[str, str], MatchedRoute]
     """Pattern of a page and name of an action to what hooks learn of it."""
+
+    shared_actions: Mapping[str, SharedAction]
+    """Actions of modules, by their whole names: ``shared.delete``."""
 
     router: Router[PageRoute | ApiRoute]
     """Pages and endpoints, without the base URL."""
@@ -113,12 +117,13 @@ def make_site(
     *,
     root: Path,
     llms: Mapping[str, Mapping[str, Any]],
+    actions: Mapping[str, Mapping[str, Any]],
     session_of: Callable[[HTTPConnection], str | None],
 ) -> Site:
     """Put a site together from what was built and imported.
 
-    ``root`` is the project folder; ``endpoints`` and ``llms`` are the names of each Python
-    endpoint and each `llms.py`, by its source. Raises PageCodeInvalid.
+    ``root`` is the project folder; ``endpoints``, ``llms`` and ``actions`` are the names of each
+    Python endpoint, `llms.py` and module of actions, by its source. Raises PageCodeInvalid.
     """
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
@@ -136,6 +141,7 @@ def make_site(
         route_names={route.pattern: encode_requested(route.pattern) for route in routes},
         matched=_matched(manifest),
         matched_actions=_matched_actions(manifest, plans),
+        shared_actions=shared_actions(manifest.actions, actions, config),
         router=Router((route.pattern, route) for route in routes),
         not_found=folder_router(manifest.not_found),
         endpoints={source: endpoint_code(source, names) for source, names in endpoints.items()},
