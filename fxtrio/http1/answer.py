@@ -33,7 +33,7 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
     if isinstance(scope, RequestRefusal):
         await connection.refuse(scope)
         return False
-    if process_unsent.is_full and not admitted:
+    if process_unsent.used > process_unsent.capacity and not admitted:  # without a call
         return await _answer_in_turn(connection, request)
     scope["type"] = "http"
     scope["scheme"] = "https" if connection.peer.secure else "http"

@@ -97,9 +97,11 @@ class Proof:
             return "", []
         scheme = event.scope["scheme"]
         session = self.session_of(request) or ""
-        known = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
-        if known is not None and self.tokens.holds(known, session):
-            return known, []
+        cookies = event.headers.get(b"cookie")
+        if cookies is not None:
+            known = csrf.read_cookie(cookies, csrf.cookie_name(scheme))
+            if known is not None and self.tokens.holds(known, session):
+                return known, []
         token = self.tokens.make(self.entropy.hex(), session)
         return token, [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
 
