@@ -8,7 +8,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -46,8 +46,11 @@ ON_EACH = (
     "tests/test_tasks.py",
     "tests/testing",
 )
-MOST_AGAIN = 3
+MOST_AGAIN = 8
 """Tests that run once more when they have failed (count)."""
+
+AGAIN = "--again"
+"""The argument of a session of tests on one Python that runs only what failed before."""
 
 SHORT = {"FXTRIO_TESTS": "short"}
 LONG = {"FXTRIO_TESTS": "long"}
@@ -160,8 +163,11 @@ def tests_on(version: str) -> None:
         if python is None:
             session.skip(f"there is no Python {version} on this machine")
         session.install("-e", ".[dev]")
+        if session.posargs == [AGAIN]:
+            _again(session, env=SHORT)
+            return
         files = session.posargs or ["-n", "2", "--dist", "loadfile", *ON_EACH]
-        _pytest(session, "-q", "-m", "not browser and not node", *files, env=SHORT)
+        _first(session, "-q", "-m", "not browser and not node", *files, env=SHORT)
 
     on_one.__doc__ = f"Run the tests without Node and a browser on Python {version}."
 
@@ -273,9 +279,9 @@ def ci(session: nox.Session) -> None:
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
     with ThreadPoolExecutor() as pool:  # they have the cores that the tests leave them
-        on_others = pool.submit(_passes, partial(_on_others, there), session)
+        on_others = pool.submit(_passes, partial(_on_others, there, ()), session)
         _pytest(session, *PARALLEL, *session.posargs)
-    if not on_others.result():
+    if not on_others.result() and not _passes(partial(_on_others, there, (AGAIN,)), session):
         failed.append("the tests on other Pythons")
     if failed:
         session.error(f"the tests passed, but not {', '.join(failed)}")
@@ -286,24 +292,41 @@ def _program(session: nox.Session, module: str) -> None:
     session.run("python", "-m", module, *session.posargs)
 
 
-def _pytest(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
-    """Run tests, and a few that failed once more, one after the other.
+def _pytest(session: nox.Session, *arguments: str) -> None:
+    """Run tests, and those that failed once more."""
+    try:
+        _first(session, *arguments)
+    except CommandFailed:
+        _again(session)
+
+
+def _first(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
+    """Run tests, and remember which failed."""
+    cached = ("-o", f"cache_dir={_cache(session)}")
+    session.run("pytest", "--cache-clear", *cached, *arguments, env=env)
+
+
+def _again(session: nox.Session, env: dict[str, str] | None = None) -> None:
+    """Run the tests that failed once more, if they are few, one after the other.
 
     A test that passes then is named. It may still be wrong, or what it tests: a deadline that is
     too short, or an order that only a loaded machine has.
     """
-    cache = ROOT / ".nox" / f"cache-{session.name}"
-    cached = ("-o", f"cache_dir={cache}")
-    try:
-        session.run("pytest", "--cache-clear", *cached, *arguments, env=env)
-    except CommandFailed:
-        known = cache / "v/cache/lastfailed"
-        failed = list(json.loads(known.read_bytes())) if known.is_file() else []
-        if not 0 < len(failed) <= MOST_AGAIN or not all("::" in test for test in failed):
-            raise
-        session.warn(f"these failed beside others, and run once more: {', '.join(failed)}")
-        session.run("pytest", *cached, *failed, env=env)
-        session.warn(f"repair these, which passed the second time only: {', '.join(failed)}")
+    known = _cache(session) / "v/cache/lastfailed"
+    if not known.is_file():  # pytest removes the list of a run in which nothing failed
+        if (_cache(session) / "v/cache/nodeids").is_file():
+            return
+        session.error("the tests did not run to their end")
+    failed = list(json.loads(known.read_bytes()))
+    if len(failed) > MOST_AGAIN or not all("::" in test for test in failed):
+        session.error(f"failed, and too many to run once more: {', '.join(failed)}")
+    session.warn(f"these failed beside others, and run once more: {', '.join(failed)}")
+    session.run("pytest", "-o", f"cache_dir={_cache(session)}", *failed, env=env)
+    session.warn(f"repair these, which passed the second time only: {', '.join(failed)}")
+
+
+def _cache(session: nox.Session) -> Path:
+    return ROOT / ".nox" / f"cache-{session.name}"
 
 
 def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
@@ -314,12 +337,13 @@ def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
     return True
 
 
-def _on_others(versions: list[str], session: nox.Session) -> None:
-    """Run the sessions of other Pythons, one after the other."""
+def _on_others(versions: list[str], arguments: Sequence[str], session: nox.Session) -> None:
+    """Run the sessions of other Pythons, one after the other; `arguments` go to each."""
     if versions:
         names = [f"tests-{version}" for version in versions]
-        nice = ["nice"] if shutil.which("nice") else []
-        session.run(*nice, "python", "-m", "nox", "-s", *names, external=True)
+        nice = ["nice"] if shutil.which("nice") and not arguments else []
+        command = [*nice, "python", "-m", "nox", "-s", *names]
+        session.run(*command, *(["--", *arguments] if arguments else []), external=True)
 
 
 def _lint(session: nox.Session) -> None:
