@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import trio
-from watchfiles import Change, awatch
+from watchfiles import Change
 
-from fxtrio.cli.develop import watch
+from fxtrio.cli.develop import inotify, watch
 from fxtrio.cli.develop.seen_files import SeenFiles
 from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
 from tests.trees import write_tree
@@ -30,6 +30,18 @@ async def test_changes_that_nobody_has_taken_are_joined() -> None:
     assert scope.cancelled_caught
 
 
+@pytest.fixture(params=["inotify", "watchfiles"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(watch, "has_inotify", lambda: request.param == "inotify")
+    return str(request.param)
+
+
+@pytest.fixture
+def by_watchfiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "has_inotify", lambda: False)
+
+
+@pytest.mark.usefixtures("way")
 async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
     tmp_path: Path,
 ) -> None:
@@ -55,20 +67,19 @@ async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
 
 
 async def test_what_is_saved_before_the_watcher_runs_is_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "old.fxl").write_text("x")
-    (tmp_path / "gone.fxl").write_text("x")
-    (tmp_path / "same.fxl").write_text("x")
+    for file in ("old.fxl", "gone.fxl", "same.fxl"):
+        (tmp_path / file).write_text("x")
+    module, name = (inotify, "INotify") if way == "inotify" else (watch, "awatch")
+    real = getattr(module, name)
 
-    def awatch_later(*args: Any, **options: Any) -> Any:
-        (tmp_path / "pages").mkdir()
-        (tmp_path / "pages/index.fxl").write_text("x")
-        (tmp_path / "old.fxl").write_text("new")
+    def begin(*args: Any, **options: Any) -> Any:
+        write_tree(tmp_path, {"pages/index.fxl": "x", "old.fxl": "new"})
         (tmp_path / "gone.fxl").unlink()
-        return awatch(*args, **options)
+        return real(*args, **options)
 
-    monkeypatch.setattr(watch, "awatch", awatch_later)
+    monkeypatch.setattr(module, name, begin)
     pending = PendingChanges()
     with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
@@ -86,6 +97,7 @@ def page(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.mark.usefixtures("by_watchfiles")
 async def test_files_that_came_and_went_are_no_changes(
     tmp_path: Path, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +149,7 @@ def test_folders_that_come_or_go_are_their_files(tmp_path: Path) -> None:
     ],
     ids=["too few watches", "no rights", "later"],
 )
+@pytest.mark.usefixtures("by_watchfiles")
 async def test_files_are_looked_at_where_they_cannot_be_watched(
     tmp_path: Path, error: Exception, cause: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,8 @@ APART: dict[str, tuple[str, ...]] = {
         "cli.develop.handover:ChildSettings.from_json",
         "cli.develop.hosts:HostGuard.__init__",
         "cli.develop.importers:_imported",
+        "cli.develop.inotify:_Folders._forget",
+        "cli.develop.inotify:_leads_back",
         "cli.develop.late_types:LateTypes.look_later",
         "cli.develop.likely:LikelyMistakes.look_later",
         "cli.develop.page_files:PageFiles.read",

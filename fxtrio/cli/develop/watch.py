@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
-from collections.abc import Callable, Iterable
-from functools import partial
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
 from pathlib import Path
 
 import attrs
@@ -75,40 +78,73 @@ async def run_watch(
         if passing:
             pending.add(Changes.of(root, passing))
 
-    def look(changed: set[tuple[Change, str]], *, first: bool) -> list[tuple[Change, str]]:
-        # What was saved after the files were listed, and before they were watched.
-        missed = seen.looked_at_again() if first else []
-        return [*missed, *seen.told(_lasting(changed))]
-
-    first = True
     try:
-        async for changed in awatch(
-            root,
-            watch_filter=ignored.lets_pass,
-            debounce=200,
-            step=_QUIET_MS,
-            rust_timeout=_CANCEL_MS,
-            yield_on_timeout=True,
-        ):
-            if changed or first:
-                add(await trio.to_thread.run_sync(partial(look, changed, first=first)))
-            first = False
-    except* (OSError, RuntimeError) as group:  # watchfiles': too few watches, no rights
+        async with aclosing(_tell_changes(root)) as changes:
+            async for told in changes:
+                if told is None:
+                    add(await trio.to_thread.run_sync(seen.looked_at_again))
+                    continue
+                passing = _lasting({one for one in told if ignored.lets_pass(*one)})
+                if all(change is Change.modified for change, _ in passing):
+                    add(seen.told(passing))
+                else:  # folders are walked
+                    add(await trio.to_thread.run_sync(seen.told, passing))
+    except* (OSError, RuntimeError) as group:  # too few watches, no rights
         warn(_reason(leaves(group)[0], root))
     while True:
         add(await trio.to_thread.run_sync(seen.looked_at_again))
         await trio.sleep(_POLL)
 
 
+def _tell_changes(root: Path) -> AsyncGenerator[Iterable[tuple[Change, str]] | None, None]:
+    """Yield changes by the quickest way that the system has, and `None` to look at all files."""
+    if has_inotify():
+        from fxtrio.cli.develop.inotify import tell_changes
+
+        return tell_changes(root)
+    return _from_watchfiles(root)
+
+
+async def _from_watchfiles(root: Path) -> AsyncGenerator[Iterable[tuple[Change, str]] | None, None]:
+    first = True
+    async for changed in awatch(
+        root,
+        watch_filter=None,
+        debounce=200,
+        step=_QUIET_MS,
+        rust_timeout=_CANCEL_MS,
+        yield_on_timeout=True,
+    ):
+        if first:  # what was saved after the files were listed, and before they were watched
+            yield None
+        if changed:
+            yield changed
+        first = False
+
+
+def has_inotify() -> bool:
+    """Return whether the system tells of changes; below WSL it tells of those of Linux alone."""
+    wished = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower()
+    return (
+        sys.platform == "linux"
+        and wished in {"", "false", "disable", "disabled"}
+        and "microsoft" not in platform.release().lower()
+    )
+
+
 def _reason(error: BaseException, root: Path) -> str:
     """Return why nothing can be watched, and what to do about it."""
     text = str(error)
-    if isinstance(error, PermissionError):
+    if isinstance(error, FileNotFoundError):
+        cause, remedy = f"{root}: the folder is gone", "Start again where it is"
+    elif isinstance(error, PermissionError):
         named = re.search(r'about \["([^"]+)"\]', text)
-        place = Path(named[1]) if named else root
+        place = Path(named[1] if named else error.filename or root)
         cause = f"{place}: it may not be read"
         remedy = "Move it out of the project, or make it readable"
     else:
+        if isinstance(error, OSError) and error.filename is not None:
+            text = f"{error.filename}: {error.strerror}"
         cause = f"The system watches no more folders: {text.partition(' about ')[0].rstrip('.')}"
         remedy = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
     return f"{cause}. Files are looked at twice a second instead. {remedy} for quicker updates."
