@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
+from fxtrio.cli.named_paths import paths_argument, require_inside
 from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
 from fxtrio.cli.words import counted, counted_problems
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@paths_argument
 @root_option
 @app_option
 @click.option("--static", is_flag=True, help="Do not import the project's Python code.")
@@ -84,10 +85,7 @@ def within(paths: Sequence[Path], root: Path, checked: Checked) -> Checked:
 
     if not paths:
         return checked
-    for path in paths:
-        if not path.resolve().is_relative_to(root):
-            told = f"{path} is not in {root}. Name the project with --root."
-            raise click.BadParameter(told, param_hint="PATHS")
+    require_inside(paths, root)
     files = sum(path.is_file() or sum(one.is_file() for one in path.rglob("*")) for path in paths)
     return Checked(files, tuple(in_paths(checked.problems, paths)))
 

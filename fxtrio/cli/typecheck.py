@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
+from fxtrio.cli.named_paths import paths_argument, require_inside
 from fxtrio.cli.output import json_option, print_done, root_option
 from fxtrio.cli.words import counted, counted_problems
 
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 
 
 @click.command
+@paths_argument
 @root_option
 @click.option("--strict", is_flag=True, help="Also name what is not known, and how to annotate it.")
 @click.option("--no-python", is_flag=True, help="Do not run the project's own checker of Python.")
 @json_option
-def command(root: Path, strict: bool, no_python: bool, as_json: bool) -> None:
-    """Check the types of all pages.
+def command(
+    paths: tuple[Path, ...], root: Path, strict: bool, no_python: bool, as_json: bool
+) -> None:
+    """Check the types of all pages, or of those in PATHS alone.
 
     The UI halves are checked against what the Python halves give them: the data of loaders,
     the arguments and results of actions, parameters and paths. Python halves are checked by
@@ -38,6 +42,7 @@ def command(root: Path, strict: bool, no_python: bool, as_json: bool) -> None:
         if not as_json:
             click.echo(line, err=True)
 
+    require_inside(paths, root)
     load_env_files(root)
     with open_gatherer(root) as process:  # it imports while we do
         import trio
@@ -45,6 +50,7 @@ def command(root: Path, strict: bool, no_python: bool, as_json: bool) -> None:
         check = partial(
             check_types,
             root,
+            paths=paths,
             strict=strict,
             python=not no_python,
             process=process,
@@ -78,6 +84,7 @@ class CheckedTypes:
 async def check_types(
     root: Path,
     *,
+    paths: Sequence[Path] = (),
     strict: bool = False,
     python: bool = True,
     syntax: bool = True,
@@ -86,9 +93,10 @@ async def check_types(
 ) -> CheckedTypes:
     """Check the types of the project in ``root``; its code is imported, in ``process`` if given.
 
-    With ``syntax`` it is told which files do not parse: nobody looks at their types. ``report``
-    gets a line for each thing that takes time. Raises ConfigInvalid, NodeMissing,
-    ToolchainFailed, TypesUnknown, CompilerFailed and CheckerFailed.
+    With ``paths`` only these files and folders count. With ``syntax`` it is told which files
+    do not parse: nobody looks at their types. ``report`` gets a line for each thing that takes
+    time. Raises ConfigInvalid, NodeMissing, ToolchainFailed, TypesUnknown, CompilerFailed and
+    CheckerFailed.
     """
     import trio
 
@@ -129,4 +137,18 @@ async def check_types(
         nursery.start_soon(look_at_ui)
         if python:
             nursery.start_soon(look_at_python)
-    return CheckedTypes(len(project.pages), placed(problems, root))
+    sources = [root / page.module.source for page in project.pages]
+    return _within(paths, sources, placed(problems, root))
+
+
+def _within(
+    paths: Sequence[Path], sources: Sequence[Path], found: tuple[Problem, ...]
+) -> CheckedTypes:
+    """Return what was found in page files that are, or lie in, ``paths``; all without any."""
+    from fxtrio.compile.problems import in_paths
+
+    if not paths:
+        return CheckedTypes(len(sources), found)
+    wanted = [path.resolve() for path in paths]
+    files = sum(any(map(source.is_relative_to, wanted)) for source in sources)
+    return CheckedTypes(files, tuple(in_paths(found, paths)))

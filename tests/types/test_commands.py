@@ -51,6 +51,28 @@ def test_problems_have_their_places_and_the_exit_code_says_so(tmp_path: Path) ->
 
 
 @pytest.mark.node
+def test_paths_report_what_is_found_in_them_alone(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "pages/index.fxl": WHO + LOADER + VIEW % "titel",
+            "pages/a/index.fxl": WHO + LOADER + VIEW % "usr",
+            "pages/b/index.fxl": WHO + LOADER + VIEW % "title",
+        },
+    )
+    here = "--root", str(tmp_path)
+    code, output = run("typecheck", str(tmp_path / "pages/index.fxl"), *here)
+
+    assert code == 1
+    assert "'titel'" in output
+    assert "'usr'" not in output
+    code, output = run("typecheck", str(tmp_path / "pages/b"), *here)
+    assert (code, "The types of 1 file fit." in output) == (0, True)
+    code, output = run("typecheck", str(tmp_path.parent), *here)
+    assert (code, "is not in" in output) == (2, True)
+
+
+@pytest.mark.node
 def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
     socket = "async def websocket(ws):\n    await ws.accept()\n\n\n"
     write_tree(tmp_path, {"pages/index.fxl": WHO + socket + LOADER + VIEW % "title"})
