@@ -137,6 +137,32 @@ def test_all_mistakes_of_a_file_are_reported_together(tmp_path: Path) -> None:
     ]
 
 
+def test_settings_of_pyxle_are_named_with_what_stands_for_them(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "rateLimit": {"requests": 60},
+            "observability": {"timing": True},
+            "cache": {"/docs/*": 1800},
+        },
+    )
+
+    assert refusals(tmp_path) == [
+        (
+            "rateLimit",
+            'is not a setting. Write "rateLimits": [{"route": "/*", "limit": "100/minute"}]',
+        ),
+        (
+            "observability.timing",
+            'is not a setting. Set \'observability.accessLog\' to "console" or "json"',
+        ),
+        (
+            "cache./docs/*",
+            'is not a setting. Write "cacheControl": {"/docs/*": "public, s-maxage=…"}',
+        ),
+    ]
+
+
 def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_path: Path) -> None:
     write(tmp_path, {"lang": ""})
 

@@ -45,6 +45,7 @@ _TRIO = {
     "timeout": "trio.fail_after(…)",
     "to_thread": "trio.to_thread.run_sync(…)",
     "Lock": "trio.Lock()",
+    "Condition": "trio.Condition()",
     "Event": "trio.Event()",
     "Semaphore": "trio.Semaphore(…)",
     "Queue": "trio.open_memory_channel(…)",
@@ -84,11 +85,20 @@ def broken_remedy(line: str, message: str) -> str:
 _PORTALS = ("fx.asyncio", "fxtrio.portal")
 
 
+def has_portal(module: ast.Module) -> bool:
+    """Whether a module imports the portal to asyncio."""
+    return any(
+        isinstance(node, ast.ImportFrom) and node.module in _PORTALS for node in ast.walk(module)
+    )
+
+
 def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute | ast.alias, str, str]]:
     """Yield uses of asyncio that cannot work on trio: where, the name, what to write instead.
 
     Nothing is yielded for a module that runs a loop of its own, or has the portal to one.
     """
+    if has_portal(module):
+        return
     called = {"asyncio"}
     used: list[tuple[ast.Attribute | ast.alias, str]] = []
     for node in ast.walk(module):
@@ -96,8 +106,6 @@ def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute | ast.alias
             called.update(one.asname or one.name for one in node.names if one.name == "asyncio")
         elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
             used += [(one, one.name) for one in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module in _PORTALS:
-            return
     used += [
         (node, node.attr)
         for node in ast.walk(module)

@@ -52,6 +52,10 @@ class FindingKind(Enum):
     AROUND = "around"
     """Packages that are not installed, and files that nothing reads or shows."""
 
+    FOREIGN = "foreign"
+    """Code written for another framework or event loop: it fails when it is run, or does
+    something else."""
+
     EXTRAS = "extras"
     """Parts of fxtrio that the settings use, and that are not installed here."""
 
@@ -70,6 +74,7 @@ SEVERITIES = {
     FindingKind.UNKNOWN_TYPES: Severity.WARNING,
     FindingKind.PYTHON_TYPES: Severity.WARNING,
     FindingKind.AROUND: Severity.WARNING,
+    FindingKind.FOREIGN: Severity.WARNING,
     FindingKind.EXTRAS: Severity.WARNING,
     FindingKind.UNGUARDED: Severity.WARNING,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-_PACKAGES = frozenset({"pyxle", "pyxle_auth", "pyxle_db"})
+_PACKAGES = frozenset({"pyxle", "pyxle_auth", "pyxle_db", "pyxle_mail"})
 
 _RUNTIME = "server action ActionError ValidationActionError LoaderError invalidate_routes"
 _TASKS = "enqueue TaskQueue TaskQueueError TaskQueueNotRunning TaskQueueFull"
@@ -18,6 +18,7 @@ _CHECKED = "Leave it out: 'fx check' reports such bodies"
 _MIDDLEWARE = "Name a Starlette middleware, or set it, in fx.config.json"
 _PLUGIN = "Write an async context manager 'open(app)' in an fxtrio.plugins.Plugin"
 _SIGNED = "Use the package itsdangerous"
+_GUARD = "from fxtrio.plugins.auth import require_user"
 
 NAMES: dict[str, str] = {
     **{name: f"from fx.runtime import {name}" for name in _RUNTIME.split()},
@@ -69,7 +70,29 @@ _MODULES = {
     "pyxle.middleware": _MIDDLEWARE,
     "pyxle.security": _SIGNED,
     "pyxle_auth": "from fxtrio.plugins.auth import …",
+    "pyxle_db": "Set 'database.url', and write 'from fx.db import db': db.all, db.one, db.execute",
+    "pyxle_mail": "Send it with smtplib in a durable job",
 }
+
+_OF_PACKAGES: dict[str, dict[str, str]] = {
+    "pyxle_auth": {
+        "current_user": "request.state.user",
+        "get_auth_service": "from fxtrio.plugins.auth import get_auth",
+        "login_required": _GUARD,
+        "login_required_action": _GUARD,
+        "require_user_action": _GUARD,
+        "require_user_page": _GUARD,
+        "User": "from fxtrio.plugins.auth import User",
+    },
+    "pyxle_db": {
+        "DatabaseError": "from fx.db import DatabaseError",
+        "Migrator": "Run 'fx db up', or set 'database.migrate'",
+        "Row": "Give the class of the rows to db.all and db.one",
+        "connect": "Set 'database.url': the app opens its database",
+    },
+}
+"""Names of the packages beside Pyxle; others are as their modules."""
+
 _UNKNOWN = "See docs/guides/from-pyxle.md"
 
 
@@ -80,7 +103,8 @@ def remedy_for(name: str) -> str:
 
 def module_remedy(module: str) -> str:
     """Return what to do about an import of a module of Pyxle, without a full stop."""
-    return _remedy(_MODULES.get(module, _UNKNOWN))
+    of_package = "" if module.startswith("pyxle.") else module.partition(".")[0]
+    return _remedy(_MODULES.get(module) or _MODULES.get(of_package) or _UNKNOWN)
 
 
 def is_foreign(module: str) -> bool:
@@ -97,9 +121,15 @@ def imports_of(module: ast.Module) -> Iterator[tuple[ast.alias, str, str]]:
                     yield alias, alias.name, module_remedy(alias.name)
         elif isinstance(node, ast.ImportFrom) and is_foreign(node.module or ""):
             for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                found = _MODULES.get(name) or NAMES.get(alias.name)
-                yield alias, str(node.module), _remedy(found or _UNKNOWN)
+                yield alias, str(node.module), _remedy(_imported(str(node.module), alias.name))
+
+
+def _imported(module: str, name: str) -> str:
+    """Return what stands for a name of a module of Pyxle."""
+    package = module.partition(".")[0]
+    if package != "pyxle":
+        return _OF_PACKAGES.get(package, {}).get(name) or _MODULES[package]
+    return _MODULES.get(f"{module}.{name}") or NAMES.get(name) or _UNKNOWN
 
 
 def _remedy(told: str) -> str:

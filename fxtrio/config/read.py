@@ -16,6 +16,7 @@ import attrs
 
 from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
 from fxtrio.config.problems import ConfigProblem
+from fxtrio.config.pyxle import setting_remedy
 from fxtrio.config.route_settings import RateLimitConfig
 
 Values = dict[str, Any]
@@ -170,6 +171,9 @@ class _Reader:
             return
         if key in _OPTIONS and not path.endswith(f".{key}"):
             self._report(path, f"is no setting of the app. Write 'fx serve --{key}'")
+            return
+        if remedy := setting_remedy(path):
+            self._report(path, f"is not a setting. {remedy}")
             return
         near = difflib.get_close_matches(key.lower(), {k.lower() for k in known}, n=1)
         hint = next((f" Did you mean {k!r}?" for k in known if [k.lower()] == near), "")

@@ -13,6 +13,7 @@ from typing import Any
 
 from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
 from fxtrio.config.problems import ConfigInvalid, ConfigProblem
+from fxtrio.config.pyxle import PLUGINS as PYXLE_PLUGINS
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.plugins.protocol import Plugin, PluginFailed
 
@@ -72,6 +73,7 @@ def _find(name: str, resolve: Resolver) -> type[Plugin[Any]]:
     if "." not in name and ":" not in name and name not in BUILT_IN:
         near = difflib.get_close_matches(name, BUILT_IN, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = f" {PYXLE_PLUGINS[name]}." if name in PYXLE_PLUGINS else hint
         known = ", ".join(BUILT_IN)
         raise LookupError(
             f"must be a plugin of the framework ({known}) or 'package.module:Class', "

@@ -100,6 +100,14 @@ CORPUS = {
         {"vite.config.js": "export default {};\n"},
         {"check", "build", "dev", "lsp"},
     ),
+    FindingKind.FOREIGN: Broken(
+        "store.py:2",
+        {
+            "store.py": "import asyncio\nLOCK = asyncio.Lock()\n",
+            "pages/store.fxl": page("import store\n\n" + LOADER, UI % "data.count"),
+        },
+        {"check", "build", "dev", "lsp"},
+    ),
     FindingKind.EXTRAS: Broken(
         "fx.config.json:2",
         {"fx.config.json": '{\n  "realtime": {"broker": "redis://localhost"}\n}'},

@@ -12,6 +12,7 @@ import pytest
 from fxtrio.cli.trial.attempts import explain
 from fxtrio.compile.extras import EXTRAS
 from fxtrio.compile.pyxle import NAMES, remedy_for
+from fxtrio.config.pyxle import PLUGINS, SETTINGS
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,5 +38,5 @@ def test_a_module_of_pyxle_that_another_module_imports_is_known() -> None:
 
 def test_the_guide_lists_every_name() -> None:
     guide = (Path(__file__).parents[2] / "docs/guides/from-pyxle.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"`([A-Za-z_]+)`", guide))
-    assert set(NAMES) <= listed
+    listed = set(re.findall(r"`([A-Za-z_.-]+)`", guide))
+    assert set(NAMES) | set(SETTINGS) | set(PLUGINS) <= listed

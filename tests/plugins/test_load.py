@@ -50,6 +50,12 @@ def test_plugins_are_made_in_config_order_with_their_settings() -> None:
     assert isinstance(bare, Bare)
 
 
+def test_plugins_of_pyxle_are_named_with_what_stands_for_them() -> None:
+    auth, db = problems("pyxle-auth", "pyxle-db")
+    assert auth.endswith("not 'pyxle-auth'. Write 'auth'.")
+    assert db.endswith("not 'pyxle-db'. Leave it out, and set 'database.url'.")
+
+
 def test_names_of_the_application_are_resolved_by_what_was_handed_in() -> None:
     asked = []
 

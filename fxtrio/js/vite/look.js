@@ -18,6 +18,7 @@ import { propertyMistakes } from './properties.js';
 import { importedModules, unreached } from './reach.js';
 import { signaturesOf } from './signatures.js';
 import { importMistakes } from './specifiers.js';
+import { tailwindMistakes } from './tailwind.js';
 import { boundNames } from './tree.js';
 import { usageMistakes } from './usage.js';
 
@@ -155,6 +156,10 @@ export function problemsOf(tools, { root, pages, files, shared = null }) {
       waiting.push(readModule(root, source));
     }
   }
+  const sources = files.map((file) => file.path);
+  for (const { offset, text, ...told } of tailwindMistakes(tools, root, pages, sources)) {
+    problems.push({ ...told, ...placeOf(text, offset), certain: false, syntax: false });
+  }
   // Who imports by a pattern may mean any file.
   if (waiting.some(({ text }) => text.includes('import.meta.glob'))) return problems;
   return [...problems, ...strayPages(tools, root, unreached(root, pages, reached))];
@@ -232,6 +237,7 @@ export async function loadTools(toolchain) {
     parse: parseSync,
     transform: transformSync,
     analyze: require('eslint-scope').analyze,
+    matcher: bundler('picomatch'),
     signatures: signaturesOf(/** @type {any} */ (program)),
     globals: new Set(Object.keys({ ...browser, ...builtin, ...nodeBuiltin })),
     modules: new Map([

@@ -1,0 +1,134 @@
+"""Code of another framework or event loop is named where it stands, also in modules of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fxtrio.compile.foreign import foreign_problems
+from fxtrio.compile.kinds import FindingKind
+from fxtrio.compile.project import check_project
+from fxtrio.config import load_config
+from tests.trees import page, write_tree
+
+LOADER = "@server\nasync def load(request):\n    return {'x': store.read()}\n"
+USING = page(f"import store\n\n{LOADER}")
+
+
+def told(root: Path, files: dict[str, str]) -> list[str]:
+    write_tree(root, files)
+    config = load_config(root)
+    found = foreign_problems(root, config, check_project(root, config))
+    assert all(one.kind is FindingKind.FOREIGN for one in found)
+    return [str(one) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("from pyxle_db import get_database", "1:22: 'pyxle_db' is no module"),
+        (
+            "def f():\n    from pyxle_mail import get_mail_service",
+            "2:28: 'pyxle_mail' is no module",
+        ),
+        ("from pyxle.tasks import enqueue", "1:25: 'pyxle.tasks' is no module"),
+        ("import asyncio\nlock = asyncio.Lock()", "2:8: 'asyncio.Lock' does not work here"),
+        ("import asyncio\nasync def f():\n    await asyncio.sleep(1)", "3:11: 'asyncio.sleep'"),
+        (
+            "def f(request):\n    request.state.cookies.set('a', 'b')",
+            "2:5: 'request.state.cookies'",
+        ),
+    ],
+)
+@pytest.mark.parametrize("deep", [False, True])
+def test_modules_that_pages_use_are_looked_at(
+    tmp_path: Path, line: str, problem: str, deep: bool
+) -> None:
+    files = {"pages/index.fxl": USING, "store.py": f"{line}\n"}
+    if deep:
+        files["store.py"] = "from lib.data import read\n"
+        files["lib/data.py"] = "from . import inner\n"
+        files["lib/inner.py"] = f"{line}\n"
+    [found] = told(tmp_path, files)
+    assert found.startswith(f"{'lib/inner' if deep else 'store'}.py:{problem}")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"unused.py": "import asyncio\nlock = asyncio.Lock()\n"},
+        {"store.py": "import asyncio\n\ndef read():\n    return asyncio.run(asyncio.sleep(0))\n"},
+        {"store.py": "from pyxle_db import connect\n", "pyxle_db.py": "connect = 1\n"},
+        {"store.py": "import asyncio\nfrom fx.asyncio import portal\nlock = asyncio.Lock()\n"},
+        {
+            "store.py": "from fx.asyncio import portal\nimport inner\n",
+            "inner.py": "import asyncio\nlock = asyncio.Lock()\n",
+        },
+        {"store.py": "def (\n"},
+        {"store.py": "import store, pages, nothing\nfrom ... import x\nfrom .. import y\n"},
+    ],
+)
+def test_what_may_well_work_is_left_alone(tmp_path: Path, files: dict[str, str]) -> None:
+    assert told(tmp_path, {"pages/index.fxl": USING, **files}) == []
+
+
+def test_modules_that_the_settings_name_are_looked_at(tmp_path: Path) -> None:
+    found = told(
+        tmp_path,
+        {
+            "pages/index.fxl": page(""),
+            "fx.config.json": '{"routeMiddleware": {"pages": ["guards.hooks.check"]}}',
+            "guards/hooks.py": "import asyncio\nasync def check(r):\n    await asyncio.sleep(1)\n",
+            "app.py": "from pyxle.plugins import plugin\n",
+        },
+    )
+    assert [one.partition(": ")[0] for one in found] == ["app.py:1:27", "guards/hooks.py:3:11"]
+
+
+RETURNED = {
+    "return {'data': {'x': 1}, 'revalidate': 60}": "60",
+    "return {'revalidate': AGE, 'data': found}, 404": "AGE",
+}
+
+
+@pytest.mark.parametrize("line", RETURNED)
+def test_an_envelope_of_a_loader_is_named(tmp_path: Path, line: str) -> None:
+    python = f"AGE = 3\n@server\nasync def load(request):\n    found = {{}}\n    {line}\n"
+    column = 12
+    assert told(tmp_path, {"pages/index.fxl": page(python)}) == [
+        f"pages/index.fxl:5:{column}: the page gets both as its data: 'data' and 'revalidate' are "
+        "keys like others. Return the data itself, and write CACHE = "
+        f"{{'revalidate': {RETURNED[line]}}}."
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return {'data': 1}",
+        "return {'data': 1, 'revalidate': 2, 'x': 3}",
+        "return {**x, 'data': 1}",
+    ],
+)
+def test_other_keys_are_those_of_the_page(tmp_path: Path, line: str) -> None:
+    python = f"x = {{}}\n\n@server\nasync def load(request):\n    {line}\n"
+    assert told(tmp_path, {"pages/index.fxl": page(python)}) == []
+
+
+def test_an_action_may_return_such_keys(tmp_path: Path) -> None:
+    python = "@action\nasync def save(request):\n    return {'data': 1, 'revalidate': 2}\n"
+    assert told(tmp_path, {"pages/index.fxl": page(python)}) == []
+
+
+def test_cookies_of_an_action_are_named_with_what_sets_them(tmp_path: Path) -> None:
+    python = (
+        "@action\nasync def save(request):\n    request.state.cookies.set('a', 'b')\n"
+        "    request.state.cookies.delete('b')\n    return {}\n"
+    )
+    assert told(tmp_path, {"pages/index.fxl": page(python)}) == [
+        "pages/index.fxl:3:5: 'request.state.cookies' is not set here. "
+        "Write request.state.response.set_cookie(…).",
+        "pages/index.fxl:4:5: 'request.state.cookies' is not set here. "
+        "Write request.state.response.delete_cookie(…).",
+    ]
