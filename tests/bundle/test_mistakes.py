@@ -65,6 +65,53 @@ def test_a_package_that_is_not_installed_is_named_with_the_command(tmp_path: Pat
     assert (problem.path, problem.line) == ("pages/index.fxl", 4)
 
 
+def test_modules_of_node_are_refused_where_the_project_imports_them(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("components/x.js", "\nimport path from 'path';\nexport const x = path.sep;\n")
+    project.write("node_modules/both/index.js", "import fs from 'node:fs';\nexport default fs;\n")
+    project.write("node_modules/both/package.json", '{"name": "both", "type": "module"}')
+    imports = "import fs from 'node:fs';\nimport { x } from '../components/x';\n"
+    project.page("pages/index.fxl", f"{imports}import b from 'both';\n[fs, x, b];\n{PAGE}", PYTHON)
+    project.page("pages/other.fxl", f"import {{ x }} from '../components/x';\nx();\n{PAGE}")
+    places = {(one.path, one.line): one.message for one in project.problems()}
+    assert set(places) == {("pages/index.fxl", 4), ("components/x.js", 2)}
+    assert (
+        "'node:fs' is a module of Node, which browsers do not have. Read it in an"
+        in places["pages/index.fxl", 4]
+    )
+
+
+def test_mdx_is_compiled_by_the_package_of_the_project(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("pages/doc.mdx", "Hello *you*")
+    page = project.page(
+        "pages/index.fxl",
+        "import Doc from './doc.mdx';\nimport text from './doc.mdx?raw';\n"
+        "export default () => <Doc title={text} />;\n",
+    )
+    [problem] = project.problems()
+    assert problem.path == "pages/index.fxl"
+    assert "Run 'npm install --save-dev @mdx-js/rollup'" in problem.message
+    project.write(
+        "node_modules/@mdx-js/rollup/index.js",
+        """export default ({ include, word }) => ({
+          name: 'mdx',
+          transform: (code, id) => include.test(id) && {
+            code: `import { jsx } from 'react/jsx-runtime';
+              export default ({ title }) => jsx('p', { title, children: "${word}" });`,
+            map: null,
+          },
+        });""",
+    )
+    project.write(
+        "node_modules/@mdx-js/rollup/package.json",
+        '{"name": "@mdx-js/rollup", "type": "module", "exports": "./index.js"}',
+    )
+    project.write("mdx.config.mjs", "export default { word: 'compiled' };")
+    result = project.build()
+    assert project.render(result, page)["html"] == '<p title="Hello *you*">compiled</p>'
+
+
 def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", "import x from './mising.jsx';\nx();\n" + PAGE, PYTHON)

@@ -177,6 +177,35 @@ UI_CASES = {
         "1:18: '/assets/logo.svg' is a URL, and no module. Write it where it is used, such as "
         "src=\"/assets/logo.svg\"; '@/…' imports a file of the project.",
     ),
+    "a module of Node": (
+        'import fs from "node:fs";\nexport default () => <p>{fs.readFileSync("x")}</p>;\n',
+        "1:16: 'node:fs' is a module of Node, which browsers do not have. Read it in an @server "
+        "function of the Python half, and return what the page shows.",
+    ),
+    "a module of Node without its prefix": (
+        f'export {{ join }} from "path";\n{page_of("return null;", "")}',
+        "1:22: 'path' is a module of Node, which browsers do not have. Do it in Python, in an "
+        "@server function or an @action, and return what the page shows.",
+    ),
+    "a module of Node that a package stands for": (
+        f'import {{ EventEmitter as E }} from "events";\n{page_of("return E;", "")}',
+        "1:35: 'events' is a module of Node, which browsers do not have. Run 'npm install "
+        "events', and write 'events'.",
+    ),
+    "mdx": (
+        'import Doc from "../lib/doc.mdx";\nexport default () => <Doc />;\n',
+        "1:17: '../lib/doc.mdx' is a document, and no code. Run 'npm install --save-dev "
+        "@mdx-js/rollup', which makes components of .mdx files.",
+    ),
+    "markdown": (
+        'import text from "../lib/doc.md";\nexport default () => <p>{text}</p>;\n',
+        "1:18: '../lib/doc.md' is a document, and no code. Import its text with "
+        "'../lib/doc.md?raw', or make it .mdx.",
+    ),
+    "next-link": (
+        'import Link from "next/link";\nexport default () => <Link href="/">x</Link>;\n',
+        "1:18: 'next/link' works in Next.js alone. Write import { Link } from 'fx/client'.",
+    ),
     "pyxle-client": (
         'import { Link } from "pyxle/client";\nexport default () => <Link href="/">x</Link>;\n',
         "1:22: 'pyxle/client' cannot be found. Write 'fx/client'.",
@@ -230,13 +259,22 @@ export default function Page({ data, ...rest }) {
 }
 """
 
+FINE_IMPORTS = {
+    "pages/imports.fxl": 'import url from "url";\nimport text from "../lib/doc.md?raw";\n'
+    'import type { Stats } from "node:fs";\nconst late = () => import("node:crypto");\n'
+    "export default ({ data }: { data: Stats }) => <p title={data.size}>{[url, text, late]}</p>;\n",
+    "lib/doc.md": "# Title\n",
+    "lib/doc.mdx": "# Title\n",
+    "node_modules/url/package.json": '{"name": "url", "version": "1.0.0"}',
+}
+
 
 @pytest.fixture(scope="module")
 def ui_problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """What is said about each page of one project, by its name."""
     root = tmp_path_factory.mktemp("ui")
     files = {f"pages/{name}.fxl": text for name, (text, _) in UI_CASES.items()}
-    fine = {"pages/fine.fxl": FINE, "lib/x.js": "export const x = 1;\n"}
+    fine = {"pages/fine.fxl": FINE, "lib/x.js": "export const x = 1;\n", **FINE_IMPORTS}
     found = trio.run(problems_of, root, files | fine)
     by_page: dict[str, list[str]] = {}
     for problem in found:
@@ -254,6 +292,11 @@ def test_ui_halves(name: str, ui_problems: dict[str, list[str]]) -> None:
 @pytest.mark.node
 def test_what_fx_client_offers_is_no_mistake(ui_problems: dict[str, list[str]]) -> None:
     assert ui_problems.get("fine") is None
+
+
+@pytest.mark.node
+def test_what_browsers_can_import_is_no_mistake(ui_problems: dict[str, list[str]]) -> None:
+    assert ui_problems.get("imports") is None
 
 
 async def problems_of(root: Path, files: dict[str, str]) -> list[str]:

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
+import { foreignPlugin } from '../vite/foreign.js';
 import { bundledPlugin, nativePlugin } from './react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
@@ -33,6 +34,7 @@ export function developmentPlugins(known) {
   );
   return [
     entryPlugin(settings, runtime, refresh),
+    foreignPlugin(settings.root, vite.parseSync),
     pagePlugin(site, vite, runtime),
     nativePlugin(home, native, runtime, serverRuntime),
     bundledPlugin(home),

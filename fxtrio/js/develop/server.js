@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { documentPlugins } from '../vite/documents.js';
 import { reactHome } from '../vite/packages.js';
 import { developmentPlugins } from './plugins.js';
 import { requiredPlugin } from './react.js';
@@ -61,6 +62,7 @@ export async function makeServer(settings, site, browsers, settled) {
     resolve: resolving(root, runtime),
     plugins: [
       ...developmentPlugins(known),
+      ...(await documentPlugins(root)),
       react.default({
         include: /\.[tj]sx?$/,
         exclude: [/\/node_modules\//, /\.fxl\.tsx$/, inside(runtime), inside(cacheDir)],

@@ -1,11 +1,12 @@
-/** Imports that lead to nothing: told before browsers and renders fail for them. */
+/** Imports that lead to nothing in browsers: told before browsers and renders fail for them. */
 
 import path from 'node:path';
 
+import { foreignImport } from '../vite/foreign.js';
+import { requestsOf } from '../vite/requests.js';
 import { moduleFile, packageRemedy } from '../vite/specifiers.js';
 
-/** @typedef {ReturnType<typeof import('vite').parseSync>['module']} Module */
-/** @typedef {{ start: number, value: string }} Request what is imported, and where it stands */
+/** @typedef {import('../vite/requests.js').Module} Module */
 
 const FILE = /^(\.|@\/)/;
 /** Addresses, and what packages and projects define themselves: Vite tells of those. */
@@ -23,7 +24,9 @@ const OTHER = /^([/#]|\w[\w+.-]*:)/;
  * @returns {Promise<{ start: number, message: string } | null>} where it stands, from 0
  */
 export async function unresolvedImport(module, text, { root, file, resolves }) {
-  for (const { value, start } of requests(module, text)) {
+  for (const { value, start, later } of requestsOf(module, text)) {
+    const foreign = foreignImport(value, root, path.dirname(file), later);
+    if (foreign !== undefined) return { start, message: `${foreign.message}. ${foreign.remedy}.` };
     if (FILE.test(value)) {
       if (moduleFile(value, root, path.dirname(file)) !== undefined) continue;
       return { start, message: `'${value}' cannot be found. Check the path, or save that file.` };
@@ -36,25 +39,4 @@ export async function unresolvedImport(module, text, { root, file, resolves }) {
     if (message !== '') return { start, message };
   }
   return null;
-}
-
-/**
- * Return what a module imports, but for types, by place.
- *
- * @param {Module} module
- * @param {string} text
- * @returns {Request[]}
- */
-function requests({ staticImports, staticExports, dynamicImports }, text) {
-  const imported = staticImports
-    .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
-    .map(({ moduleRequest }) => moduleRequest);
-  const exported = staticExports
-    .flatMap(({ entries }) => entries)
-    .flatMap(({ isType, moduleRequest }) => (isType || !moduleRequest ? [] : [moduleRequest]));
-  const later = dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
-    const [, , value] = /^(['"])([^'"\\]*)\1$/.exec(text.slice(start, end)) ?? [];
-    return value === undefined ? [] : [{ start, value }];
-  });
-  return [...imported, ...exported, ...later].sort((one, other) => one.start - other.start);
 }

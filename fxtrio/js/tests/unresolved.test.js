@@ -54,6 +54,14 @@ test('the first import of nothing is returned with its place', async () => {
   assert.deepEqual(await missing(text), { start: 15, message: "'react' has no './no'" });
 });
 
+test('modules of Node are told of, unless they are imported later', async () => {
+  const text = `const late = () => import('node:os');\nexport { join } from 'path';`;
+  const message =
+    "'path' is a module of Node, which browsers do not have. Do it in Python, in an @server " +
+    'function or an @action, and return what the page shows.';
+  assert.deepEqual(await missing(text), { start: text.indexOf("'path'"), message });
+});
+
 test('what only has types is not asked for', async () => {
   const types =
     `import type { Box } from './types';\nimport { type One } from './no';\n` +

@@ -10,6 +10,10 @@ declare module '*.module.css' {
   const classes: Record<string, string>;
   export default classes;
 }
+declare module '*.mdx' {
+  const Document: import('react').ComponentType<any>;
+  export default Document;
+}
 declare module '*.svg' {
   const url: string;
   export default url;

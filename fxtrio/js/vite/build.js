@@ -12,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { clientOf, collectAssets } from './assets.js';
 import { makeConfig } from './config.js';
+import { documentPlugins } from './documents.js';
 import { BUILD_ID } from './entries.js';
 import { reactHome } from './packages.js';
 import { problemsOf } from './problems.js';
@@ -39,7 +40,9 @@ async function build(plan) {
   try {
     const home = reactHome(plan.root, plan.toolchain);
     const logger = quietLogger(vite, warnings);
-    const builder = await vite.createBuilder(makeConfig(plan, { client, home, logger }));
+    const documents = await documentPlugins(plan.root);
+    const known = { client, home, logger, parse: vite.parseSync, documents };
+    const builder = await vite.createBuilder(makeConfig(plan, known));
     const { client: browser, ssr } = builder.environments;
     const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
     const failures = built.filter((one) => one.status === 'rejected').map((one) => one.reason);

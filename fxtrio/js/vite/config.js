@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { isOfLibrary } from '../worker/library.js';
 import { CLIENT_ENTRY, SERVER_ENTRY } from './entries.js';
+import { foreignPlugin } from './foreign.js';
 import { packagesPlugin } from './packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
 
@@ -21,9 +22,11 @@ const TARGET = 'es2022';
  * @param {string} options.client folder of the client runtime
  * @param {string} options.home folder whose `node_modules` has React
  * @param {import('vite').Logger} options.logger
+ * @param {typeof import('vite').parseSync} options.parse
+ * @param {import('vite').Plugin[]} options.documents what compiles MDX
  * @returns {import('vite').InlineConfig}
  */
-export function makeConfig(plan, { client, home, logger }) {
+export function makeConfig(plan, { client, home, logger, parse, documents }) {
   const production = plan.mode === 'production';
   return {
     root: plan.root,
@@ -43,7 +46,12 @@ export function makeConfig(plan, { client, home, logger }) {
       ],
       extensions: ['.mjs', '.js', '.mts', '.ts', '.jsx', '.tsx', '.json'],
     },
-    plugins: [packagesPlugin(home), pagesPlugin(plan, client)],
+    plugins: [
+      packagesPlugin(home),
+      pagesPlugin(plan, client),
+      foreignPlugin(plan.root, parse),
+      ...documents,
+    ],
     build: { assetsInlineLimit: mayInline, reportCompressedSize: false, emptyOutDir: false },
     environments: {
       client: { consumer: 'client', build: clientBuild(plan, client, production) },

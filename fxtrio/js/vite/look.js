@@ -85,10 +85,17 @@ function lookInto(tools, root, declared, file) {
   }
   const tree = /** @type {any} */ (program);
   const imported = importedModules(tree, root, source);
-  if (!CHECKED.test(source)) return { problems: [], imported };
   const exported = tools.modules.get('fx/client') ?? [];
   const plain = withoutTypes(tools, { ...file, lang });
   const wrong = importMistakes(tree, plain.program, { root, source, exported });
+  if (!CHECKED.test(source)) {
+    const problems = wrong.map(({ offset, ...told }) => ({
+      ...at(offset),
+      ...told,
+      syntax: false,
+    }));
+    return { problems, imported };
+  }
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
   const usage = [

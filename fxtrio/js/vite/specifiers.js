@@ -1,10 +1,11 @@
 /** Imports of a UI half that lead nowhere, as far as the file system tells. */
 
 import fs from 'node:fs';
-import { isBuiltin } from 'node:module';
 import path from 'node:path';
 
 import { LIBRARY } from '../worker/library.js';
+import { isInstalled } from './builtins.js';
+import { foreignImport } from './foreign.js';
 import { nextRemedy } from './next.js';
 import { EXPORTS } from './pyxle.js';
 import { similar } from './similar.js';
@@ -50,12 +51,16 @@ export function importMistakes(program, plain, { root, source, exported }) {
   walk(program, (node) => {
     if (!IMPORT.test(node.type) || typeof node.source?.value !== 'string') return;
     const specifier = node.source.value;
-    const foreign = needed.has(specifier) ? nextRemedy(specifier) : undefined;
+    const next = needed.has(specifier) ? nextRemedy(specifier) : undefined;
+    const later = node.type === 'ImportExpression';
+    const foreign = needed.has(specifier) && foreignImport(specifier, root, folder, later);
     if (specifier === CLIENT) found.push(...unknownNames(node, exported));
-    else if (foreign !== undefined) {
+    else if (next !== undefined) {
       const message = `'${specifier}' works in Next.js alone`;
       const certain = !resolves(specifier, root, folder);
-      found.push({ offset: node.source.start, message, remedy: foreign, certain });
+      found.push({ offset: node.source.start, message, remedy: next, certain });
+    } else if (foreign) {
+      found.push({ offset: node.source.start, ...foreign, certain: true });
     } else if (needed.has(specifier) && isUrl(specifier, root)) {
       const message = `'${specifier}' is a URL, and no module`;
       const plain = specifier.split(/[?#]/, 1)[0];
@@ -100,13 +105,10 @@ function unknownNames(node, exported) {
 function resolves(specifier, root, folder) {
   const plain = specifier.split(/[?#]/, 1)[0];
   if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
-  if (/^(\/|\w[\w+.-]*:|virtual:|#)/.test(plain) || isBuiltin(plain)) return true; // told by a build
+  if (/^(\/|\w[\w+.-]*:|virtual:|#)/.test(plain)) return true; // told by a build
   const name = packageOf(plain);
   if (LIBRARY.packages.includes(name)) return true;
-  for (let here = folder; ; here = path.dirname(here)) {
-    if (fs.existsSync(path.join(here, 'node_modules', name))) return true;
-    if (here === path.dirname(here)) return false;
-  }
+  return isInstalled(name, folder);
 }
 
 /**

@@ -1,0 +1,85 @@
+/**
+ * Imports that a bundler takes, and that cannot work: modules of Node, for which browsers get an
+ * empty object, and documents, which it reads as code.
+ */
+
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+
+import { builtinRemedy } from './builtins.js';
+import { documentRemedy } from './documents.js';
+import { requestsOf } from './requests.js';
+
+/** @typedef {import('./requests.js').Module} Module */
+/** @typedef {{ message: string, remedy: string }} Told */
+
+const NAMES = builtinModules.filter((name) => !name.startsWith('_')).join('|');
+
+/** What may be such an import in a text: few texts are looked at further. */
+const MENTIONED = new RegExp(`['"](node:[\\w/]+|${NAMES}|[^'"\\n]+\\.mdx?)['"]`);
+
+const NOT_OWN = /^\0|\/(node_modules|\.fx)\//;
+
+/**
+ * Return why an import cannot work, and what to do; undefined for others.
+ *
+ * @param {string} specifier
+ * @param {string} root of the project
+ * @param {string} folder of the importing file
+ * @param {boolean} later whether it is imported when the code comes to it: that may be meant for
+ *   renders alone
+ * @returns {Told | undefined}
+ */
+export function foreignImport(specifier, root, folder, later) {
+  const ofNode = later ? undefined : builtinRemedy(specifier, folder);
+  if (ofNode !== undefined) {
+    const message = `'${specifier}' is a module of Node, which browsers do not have`;
+    return { message, remedy: ofNode };
+  }
+  const ofDocument = documentRemedy(specifier, root);
+  if (ofDocument === undefined) return undefined;
+  return { message: `'${specifier}' is a document, and no code`, remedy: ofDocument };
+}
+
+/**
+ * Refuse such imports of the project's own files. Packages may have other ways in browsers.
+ *
+ * @param {string} root of the project
+ * @param {(file: string, text: string, options: { lang: 'ts' | 'tsx' }) => { module: Module }} parse
+ * @returns {import('vite').Plugin}
+ */
+export function foreignPlugin(root, parse) {
+  return {
+    name: 'fx:foreign',
+    enforce: 'pre',
+    transform: {
+      order: 'pre',
+      filter: { id: { include: /\.([cm]?[jt]s|[jt]sx|fxl)$/, exclude: NOT_OWN }, code: MENTIONED },
+      handler(code, id) {
+        if (!id.startsWith(`${root}/`)) return null;
+        const lang = /\.[cm]?ts$/.test(id) ? 'ts' : 'tsx';
+        const { module } = parse(id, code, { lang });
+        for (const { value, start, later } of requestsOf(module, code)) {
+          const told = foreignImport(value, root, path.dirname(id), later);
+          if (told === undefined) continue;
+          throw wrongAt(id.replace(/\.fxl\.tsx$/, '.fxl'), code, start, told);
+        }
+        return null;
+      },
+    },
+  };
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ * @param {number} offset
+ * @param {Told} told
+ */
+function wrongAt(file, text, offset, { message, remedy }) {
+  const before = text.slice(0, offset).split('\n');
+  const loc = { file, line: before.length, column: before.at(-1)?.length ?? 0 };
+  const error = new Error(`${message}. ${remedy}.`);
+  const stack = `${error}\n    at ${file}:${loc.line}:${loc.column + 1}`; // no place of ours
+  return Object.assign(error, { stack, id: file, loc });
+}
