@@ -1,19 +1,25 @@
-"""How long `fx lsp` takes to answer: python -m benchmarks.editor [ROUNDS].
+"""How long `fx lsp` takes to answer.
 
-One page of 1,000 lines in a project of 20, asked as an editor asks: an edit of one character and
-the diagnostics of that version, completion, hover, definition, references and rename, in turns.
-Prints medians and 95th percentiles in ms, the CPU time of the server and its processes, which
+    python -m benchmarks.editor [--rounds N] [--lines N] [--beside FX]
+
+One large page in a project of 20, asked as an editor asks: an edit of one character and the
+diagnostics of that version, completion, hover, definition, references, rename, and the format of
+a page in which one component is untidy. With ``--beside``, the command ``fx`` of another
+checkout, both servers run, and each question goes to one and then to the other.
+Prints medians and 95th percentiles in ms, the CPU time of a server and its processes, which
 other work on the machine leaves as it is, and the load of the machine.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -22,10 +28,12 @@ import attrs
 import psutil
 import trio
 
-from tests.lsp.editor import Editor, open_editor
+from tests.lsp.editor import FX_LSP, Editor, open_editor
 
-LINES = 1000
 PAGES = 20
+PARTS = 40
+"""Lines of one component."""
+
 GOAL = 150.0
 """Milliseconds, at the 95th percentile."""
 
@@ -61,6 +69,15 @@ async def sign(request, entry: NewEntry):
 '''
 _UI = """\
 import { Form, Link, useAction } from "fx/client";
+"""
+_PART = """\
+
+function Part{0}({{ data }}) {{
+  return (
+    <ul>
+"""
+_PART_END = "    </ul>\n  );\n}\n"
+_MAIN = """\
 
 export default function Large({ data }) {
   const sign = useAction("sign");
@@ -71,26 +88,33 @@ export default function Large({ data }) {
       </Form>
 """
 _END = "    </ol>\n  );\n}\n"
+_UNTIDY = "<p>{ data.entries[0].message }</p>"
 
 
-def large_page() -> str:
-    """Return a page of about a thousand lines, a quarter of them Python."""
-    helpers = "".join(f"def helper_{n}(x):\n    return x + {n}\n\n\n" for n in range(60))
-    rest = LINES - (_PYTHON + helpers + _UI + _END).count("\n")
-    items = "".join(_ITEM.format(number) for number in range(rest // _ITEM.count("\n")))
-    return _PYTHON + helpers + _UI + items + _END
+def large_page(lines: int) -> str:
+    """Return a page of about so many lines, an eighth of them Python."""
+    helpers = "".join(f"def helper_{n}(x):\n    return x + {n}\n\n\n" for n in range(lines // 32))
+    frame = _PYTHON + helpers + _UI
+    items = (lines - (frame + _MAIN + _END).count("\n")) // PARTS
+    parts, used = "", ""
+    for part in range(items):
+        shown = "".join(_ITEM.format(part * 8 + at) for at in range(8))
+        parts += _PART.format(part) + shown + _PART_END
+        used += f"      <Part{part} data={{data}} />\n"
+    shown = "".join(_ITEM.format(number) for number in range(3))
+    return frame + parts + _MAIN + used + shown + _END
 
 
-def write_project(root: Path) -> Path:
+def write_project(root: Path, lines: int) -> Path:
     """Write the project; returns the large page."""
     page = root / "pages" / "index.fxl"
     page.parent.mkdir()
     (root / "fx.config.json").write_text("{}")
-    page.write_text(large_page())
+    page.write_text(large_page(lines))
     for number in range(PAGES - 1):
         other = root / "pages" / "pages" / f"p{number}.fxl"
         other.parent.mkdir(exist_ok=True)
-        other.write_text(_PYTHON + _UI + _ITEM.format(0) + _END)
+        other.write_text(_PYTHON + _UI + _MAIN + _ITEM.format(0) + _END)
     return page
 
 
@@ -111,27 +135,49 @@ class Taken:
     """Of the server and its processes, over all rounds (ms)."""
 
 
-async def measure(rounds: int) -> dict[str, Taken]:
-    """Return what each kind of question has taken."""
-    taken: dict[str, Taken] = defaultdict(Taken)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        page = write_project(root)
-        text = page.read_text()
-        async with open_editor(root, deadline=600.0) as editor:
+@attrs.define
+class _Side:
+    """One server that is measured."""
+
+    editor: Editor
+    uri: str
+    text: str
+    taken: dict[str, Taken] = attrs.field(factory=lambda: defaultdict(Taken))
+
+
+async def measure(rounds: int, lines: int, commands: list[list[str]]) -> list[dict[str, Taken]]:
+    """Return what each kind of question has taken, for each of the servers."""
+    async with AsyncExitStack() as stack:
+        sides = []
+        for command in commands:
+            root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            page = write_project(root, lines)
+            opened = open_editor(root, deadline=1200.0, command=command)
+            editor = await stack.enter_async_context(opened)
+            text = page.read_text()
             uri = await editor.open(page)
             while not await editor.ask("hover", uri, *place(text, "data.to")):
                 await trio.lowlevel.checkpoint()  # each answer waits until types are known
-            await editor.until(lambda: uri in editor.diagnostics)
+            await editor.until(partial(editor.diagnostics.__contains__, uri))
             await trio.sleep(5)  # until all that is done at the start is done
-            for version in range(2, rounds + 2):
-                for name, question in _questions(editor, uri, text, version).items():
-                    cpu, start = cpu_time(editor), time.perf_counter()
-                    answer = await question()
-                    taken[name].times.append(1000 * (time.perf_counter() - start))
-                    taken[name].cpu += cpu_time(editor) - cpu
-                    assert answer, f"{name}: nothing was answered; {editor.diagnostics[uri]}"
-    return taken
+            sides.append(_Side(editor, uri, text))
+        version = 2
+        for _ in range(rounds):
+            asked = [_questions(side.editor, side.uri, side.text, version) for side in sides]
+            for name in asked[0]:
+                for side, questions in zip(sides, asked, strict=True):
+                    await _take(side, name, questions[name])
+            version += 1
+    return [side.taken for side in sides]
+
+
+async def _take(side: _Side, name: str, question: Callable[[], Awaitable[Any]]) -> None:
+    cpu, start = cpu_time(side.editor), time.perf_counter()
+    answer = await question()
+    taken = side.taken[name]
+    taken.times.append(1000 * (time.perf_counter() - start))
+    taken.cpu += cpu_time(side.editor) - cpu
+    assert answer, f"{name}: nothing was answered; {side.editor.diagnostics[side.uri]}"
 
 
 def cpu_time(editor: Editor) -> float:
@@ -168,11 +214,34 @@ def _questions(
         await editor.until(is_told)
         return True
 
-    async def type_and_complete() -> Any:
-        line, character = place(text, "].me")
-        at = {"line": line, "character": character}
-        await editor.write(uri, version, {"range": {"start": at, "end": at}, "text": ""})
-        return await editor.ask("completion", uri, line, character)
+    async def put(before: str, old: str, new: str) -> dict[str, int]:
+        """Write ``new`` for ``old`` behind ``before``; return the position behind it."""
+        line, character = place(text, before)
+        start, end = ({"line": line, "character": at + character} for at in (0, len(old)))
+        await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
+        return {"line": line, "character": character + len(new)}
+
+    def type_and_complete(before: str, new: str) -> Callable[[], Awaitable[Any]]:
+        async def type_in() -> Any:
+            return await editor.ask("completion", uri, **await put(before, "", new))
+
+        async def ask_and_restore() -> Any:
+            found = await type_in()
+            await put(before, new, "")
+            return found
+
+        return ask_and_restore
+
+    async def format_part() -> Any:
+        before, tidy = f"<p>{{data.entries[{version % 16}].", "message}</p>"
+        line, character = place(text, before)
+        at = {"line": line, "character": character + len("message")}
+        await editor.write(uri, version, {"range": {"start": at, "end": at}, "text": "  "})
+        options = {"tabSize": 2, "insertSpaces": True}
+        params = {"textDocument": {"uri": uri}, "options": options}
+        edits = await editor.connection.ask("textDocument/formatting", params)
+        await put(before, "message  }</p>", tidy)
+        return edits
 
     def ask(method: str, before: str, **more: Any) -> Callable[[], Awaitable[Any]]:
         return lambda: editor.ask(method, uri, *place(text, before), **more)
@@ -180,27 +249,41 @@ def _questions(
     return {
         "diagnostics after an edit": diagnose,
         "types after an edit": diagnose_types,
-        "completion behind an edit": type_and_complete,
+        "completion of a key, typed": type_and_complete("<ol title={data.total}>\n", "{data."),
+        "completion of a tag, typed": type_and_complete("<ol title={data.total}>\n", "<Li"),
+        "completion of a local, typed": type_and_complete("const sign = ", "use"),
         "completion": ask("completion", "].me"),
         "hover": ask("hover", "].me"),
         "definition": ask("definition", "].me"),
         "references": ask("references", "data.to", context={"includeDeclaration": True}),
         "rename": ask("rename", "].na", newName="label"),
+        "format": format_part,
     }
 
 
 def main() -> None:
     """Print the figures."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--lines", type=int, default=1000)
+    parser.add_argument("--beside", metavar="FX")
+    options = parser.parse_args()
+    commands = [FX_LSP, *([[options.beside, "lsp"]] if options.beside else [])]
     before = os.getloadavg()[0]
-    found = trio.run(measure, rounds)
-    print(f"{LINES} lines, {PAGES} pages, {rounds} rounds; load {before:.1f}")
-    print(f"{'':28}{'p50':>8}{'p95':>8}{'CPU':>8}  ms")
-    for name, taken in found.items():
-        late = quantiles(taken.times, n=20)[-1] if rounds > 1 else taken.times[0]
-        told = "" if late <= GOAL else f"  above {GOAL:g}"
-        figures = median(taken.times), late, taken.cpu / rounds
-        print(f"{name:28}" + "".join(f"{one:8.1f}" for one in figures) + told)
+    found = trio.run(measure, options.rounds, options.lines, commands)
+    print(f"{options.lines} lines, {PAGES} pages, {options.rounds} rounds; load {before:.1f}")
+    sides = f"{'p50':>8}{'p95':>8}{'CPU':>8}" * len(found)
+    print(f"{'':30}{sides}  ms{'; on the right: beside' if len(found) > 1 else ''}")
+    for name in found[0]:
+        figures = [one for side in found for one in _figures(side[name])]
+        told = "" if figures[1] <= GOAL else f"  above {GOAL:g}"
+        print(f"{name:30}" + "".join(f"{one:8.1f}" for one in figures) + told)
+
+
+def _figures(taken: Taken) -> tuple[float, float, float]:
+    times = taken.times
+    late = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
+    return median(times), late, taken.cpu / len(times)
 
 
 if __name__ == "__main__":

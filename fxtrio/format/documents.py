@@ -16,7 +16,7 @@ from fxtrio.compile.sections import Sections, split_source
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.format.meaning import same_python
 from fxtrio.format.outcome import Unformatted
-from fxtrio.format.prettier import format_ui
+from fxtrio.format.prettier import RunPrettier, format_ui, run_prettier
 from fxtrio.format.ruff import format_python
 from fxtrio.format.runs import (
     HALVES,
@@ -65,14 +65,15 @@ async def format_documents(
     *,
     report: Callable[[str], None],
     static: bool = False,
+    run: RunPrettier = run_prettier,
 ) -> dict[str, Formatted]:
     """Format ``texts``, whose keys are POSIX paths relative to the project folder ``root``.
 
     A name that ends in ``.fxl`` stands for a page, one in ``.py`` for Python, all others for
     what prettier knows. ``report`` gets a line for each thing that takes time. With ``static`` no
     code of the project is run: prettier is fxtrio's own, and settings that are code, or name
-    plug-ins, are an error. A text with a mistake stays as it is. Raises, in a group, RuffMissing,
-    RuffFailed, NodeMissing, ToolchainFailed and PrettierFailed.
+    plug-ins, are an error; ``run`` has prettier format. A text with a mistake stays as it is.
+    Raises, in a group, RuffMissing, RuffFailed, NodeMissing, ToolchainFailed and PrettierFailed.
     """
     documents = {path: _read(read_text(text, path)) for path, text in texts.items()}
     answers: dict[Half, dict[Path, str | Unformatted]] = {}
@@ -81,15 +82,15 @@ async def format_documents(
         halves = ((path, document.halves.get(half)) for path, document in documents.items())
         return {root / path: joined.text for path, joined in halves if joined is not None}
 
-    async def run_ruff() -> None:
+    async def ask_ruff() -> None:
         answers["python"] = await format_python(root, asked("python"))
 
-    async def run_prettier() -> None:
-        answers["ui"] = await format_ui(root, asked("ui"), report=report, static=static)
+    async def ask_prettier() -> None:
+        answers["ui"] = await format_ui(root, asked("ui"), report=report, static=static, run=run)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(run_ruff)
-        nursery.start_soon(run_prettier)
+        nursery.start_soon(ask_ruff)
+        nursery.start_soon(ask_prettier)
     return {
         path: _finish(document, {half: found.get(root / path) for half, found in answers.items()})
         for path, document in documents.items()

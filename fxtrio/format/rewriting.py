@@ -14,6 +14,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_bytes
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.format.documents import PAGE, format_documents
+from fxtrio.format.prettier import RunPrettier, run_prettier
 
 _BOM = "\ufeff"
 _PASSED_OVER = frozenset({"node_modules", "__pycache__"})
@@ -87,10 +88,11 @@ async def format_files(
     *,
     report: Callable[[str], None],
     static: bool = False,
+    run: RunPrettier = run_prettier,
 ) -> list[FileText]:
     """Return what becomes of ``files``, their paths and contents; nothing is written.
 
-    ``root`` is the project folder. ``static`` and what it raises are those of
+    ``root`` is the project folder. ``static``, ``run`` and what it raises are those of
     `format_documents`.
     """
     texts: dict[str, str] = {}
@@ -102,7 +104,7 @@ async def format_files(
             made[path] = FileText(path, data, data, (text,))
         else:
             texts[name] = text.text
-    formatted = await format_documents(root, texts, report=report, static=static)
+    formatted = await format_documents(root, texts, report=report, static=static, run=run)
     for path, data in files:
         if path not in made:
             result = formatted[_name(root, path)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from fxtrio.errors import FxtrioError, leaves
+from fxtrio.format.prettier import RunPrettier, run_prettier
 from fxtrio.format.rewriting import format_files
 from fxtrio.lsp.documents import Document
 from fxtrio.lsp.places import Places, places_of
@@ -22,17 +23,23 @@ _MOST_COMPARED = 100  # equal lines of the other text for each line
 
 
 async def formatting_edits(
-    document: Document, root: Path, report: Callable[[str], None], *, static: bool = False
+    document: Document,
+    root: Path,
+    report: Callable[[str], None],
+    *,
+    static: bool = False,
+    run: RunPrettier = run_prettier,
 ) -> list[types.TextEdit]:
     """Return what `fx format` would change in a file as it is in the editor.
 
     With ``static`` no code of the project is run, such as a plug-in of prettier. A file with a
-    mistake stays as it is, which ``report`` gets. Raises JsonRpcException when a
-    formatter is missing or fails.
+    mistake stays as it is, which ``report`` gets. ``run`` has prettier format. Raises
+    JsonRpcException when a formatter is missing or fails.
     """
     data = document.text.encode("utf-8", "surrogatepass")
     try:
-        (made,) = await format_files(root, [(document.file, data)], report=report, static=static)
+        files = [(document.file, data)]
+        (made,) = await format_files(root, files, report=report, static=static, run=run)
     except* FxtrioError as group:
         causes = leaves(group)
     else:

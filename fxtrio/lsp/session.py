@@ -29,6 +29,7 @@ from fxtrio.lsp.places import Position, position_in
 from fxtrio.lsp.rpc import ConnectionLost
 from fxtrio.lsp.server import EditorServer
 from fxtrio.lsp.views import Views
+from fxtrio.lsp.warm_prettier import WarmPrettier
 from fxtrio.lsp.whole import check_whole
 
 WATCHED = "**/*.{fxl,py,js,jsx,mjs,ts,tsx,json,env}"
@@ -76,6 +77,7 @@ class EditorSession:
             check_whole=self._check_whole,
             check_types=LiveTypes(self._knowledge, self._others).problems,
         )
+        self._prettier = WarmPrettier(self.report)
         self._options = Options()
         self._watches = False
         self._ready = trio.Event()
@@ -95,6 +97,7 @@ class EditorSession:
             nursery.start_soon(self.checking.run, name="lsp.checking")
             nursery.start_soon(self._knowledge.run, name="lsp.knowledge")
             nursery.start_soon(self._others.run, name="lsp.others")
+            nursery.start_soon(self._prettier.run, name="lsp.prettier")
             if self._watches:
                 nursery.start_soon(self._watch, name="lsp.watch")
 
@@ -121,7 +124,8 @@ class EditorSession:
         def formatting(params: types.DocumentFormattingParams) -> Any:
             document = self.documents.at(params.text_document.uri)
             root, static = self.views.root_of(document.file), not self._options.imports
-            return formatting_edits(document, root, self.report, static=static)
+            run = self._prettier.format
+            return formatting_edits(document, root, self.report, static=static, run=run)
 
         @self.server.feature(types.COMPLETION_ITEM_RESOLVE)
         def resolve(params: types.CompletionItem) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,9 @@ from fxtrio.lsp.rpc import Answerer, TrioProtocol
 
 DEADLINE = 120.0
 """For one test: a first one installs the toolchain (seconds)."""
+
+
+FX_LSP = [sys.executable, "-P", "-m", "fxtrio", "lsp", "--stdio"]
 
 
 class Editor:
@@ -83,15 +86,14 @@ class Editor:
 
 @asynccontextmanager
 async def open_editor(
-    root: Path, *, deadline: float = DEADLINE, **options: Any
+    root: Path, *, deadline: float = DEADLINE, command: Sequence[str] = FX_LSP, **options: Any
 ) -> AsyncIterator[Editor]:
     """Start `fx lsp` for the folder ``root`` and greet it; it has ended when the block has.
 
-    ``options`` are those of the server; the block may take ``deadline`` seconds.
+    ``command`` starts the server, ``options`` are its own; the block may take ``deadline`` seconds.
     """
     editor = Editor()
-    command = [sys.executable, "-P", "-m", "fxtrio", "lsp", "--stdio"]
-    start = partial(trio.run_process, command, stdin=PIPE, stdout=PIPE, check=False, cwd=root)
+    start = partial(trio.run_process, [*command], stdin=PIPE, stdout=PIPE, check=False, cwd=root)
     with trio.fail_after(deadline):
         async with trio.open_nursery() as nursery:
             process = editor.process = await nursery.start(start)

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
+from fxtrio.compile.installation import JS
 from fxtrio.format.ruff import RuffMissing
 from fxtrio.lsp import formatting
 from fxtrio.lsp.documents import Document
@@ -77,6 +79,42 @@ async def test_a_page_is_formatted_as_it_is_in_the_editor(tmp_path: Path) -> Non
     assert tidy == TIDY
     assert with_carriage_returns == TIDY.replace("\n", "\r\n")
     assert same == broken
+
+
+@pytest.mark.node
+async def test_prettier_stays_until_what_it_has_imported_changes(tmp_path: Path) -> None:
+    page = tmp_path / "pages" / "index.fxl"
+    page.parent.mkdir()
+    page.write_text(UNTIDY)
+    settings = tmp_path / "prettier.config.mjs"
+    (tmp_path / "fx.config.json").write_text("{}")
+    async with open_editor(tmp_path) as editor:
+        uri = await editor.open(page, UNTIDY)
+        tidy = await formatted(editor, uri, UNTIDY)
+        first = formatters(editor)
+        again = await formatted(editor, uri, UNTIDY)
+        second = formatters(editor)
+        (tmp_path / ".prettierrc").write_text("semi: false")
+        plain = await formatted(editor, uri, UNTIDY)
+        third = formatters(editor)
+        (tmp_path / ".prettierrc").unlink()
+        settings.write_text("export default { singleQuote: true };")
+        code = await formatted(editor, uri, UNTIDY)
+        fourth = formatters(editor)
+        fourth[0].kill()
+        killed = await formatted(editor, uri, UNTIDY)
+
+    assert tidy == again == TIDY
+    assert plain == TIDY.replace(";\n", "\n")
+    assert code == killed == TIDY.replace('"fx/client"', "'fx/client'")
+    assert first == second == third != fourth
+    assert len(fourth) == 1
+
+
+def formatters(editor: Editor) -> list[psutil.Process]:
+    """Return the processes that format UI code."""
+    children = psutil.Process(editor.process.pid).children(recursive=True)
+    return [one for one in children if one.cmdline()[-1:] == [str(JS / "editor" / "formatter.js")]]
 
 
 async def test_a_formatter_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
