@@ -3,7 +3,8 @@
 `compile` reads static values with it, `serve` the results of ``HEAD(data)``.
 A node is ``[tag, {attribute: value}, text]``. The text of ``title``, ``style``
 and ``script`` is plain text; that of ``noscript`` is HTML that has been checked
-and written anew. Void elements have "".
+and written anew. Void elements have "", and so have ``html`` and ``body``: of these only
+the start tag stands here, with attributes for the one of the document.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import attrs
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import HeadNode
 
-VOID = frozenset({"base", "link", "meta"})
+VOID = frozenset({"base", "body", "html", "link", "meta"})
 ELEMENTS = frozenset({"title", "style", "script", "noscript"}) | VOID
 IN_NOSCRIPT = frozenset({"link", "meta", "style"})
 

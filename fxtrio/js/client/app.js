@@ -119,7 +119,7 @@ export function App({ runtime, initial }) {
   useEffect(() => screen.attach(setShown), [screen]);
   useLayoutEffect(() => {
     modules.keepStyles(state.page);
-    head.show(state.head);
+    head.show(state.head, state.page.lang);
     auth.show(state.user);
     screen.committed(view, number);
   }, [screen, head, modules, auth, view, state, number]);

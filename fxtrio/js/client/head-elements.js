@@ -8,7 +8,17 @@ import { isScript } from './script-urls.js';
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 /** @typedef {import('react').ReactNode} ReactNode */
 
-const TAGS = new Set(['title', 'meta', 'link', 'base', 'style', 'script', 'noscript']);
+const TAGS = new Set([
+  'title',
+  'meta',
+  'link',
+  'base',
+  'style',
+  'script',
+  'noscript',
+  'html',
+  'body',
+]);
 const IN_NOSCRIPT = new Set(['link', 'meta', 'style', 'img', 'iframe']);
 
 /** Attributes whose React name is not the HTML name in other letters. */
@@ -57,6 +67,7 @@ function collect(children, nodes) {
 function node(tag, props) {
   const inner = props.dangerouslySetInnerHTML?.__html;
   const attributes = attributesOf(props);
+  if (tag === 'html' || tag === 'body') return [tag, attributes, ''];
   if (tag === 'noscript') return [tag, attributes, inner ?? noscript(props.children)];
   return [tag, attributes, inner === undefined ? textOf(props.children) : String(inner)];
 }

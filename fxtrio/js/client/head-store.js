@@ -1,7 +1,8 @@
 /** The head elements of the shown page: `HEAD` values and mounted `<Head>` elements. */
 
+import { DocumentAttributes } from './head-attributes.js';
 import { applyHead } from './head-document.js';
-import { interleave, mergeHead } from './head.js';
+import { divideHead, interleave, mergeHead } from './head.js';
 
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 
@@ -14,31 +15,39 @@ export class HeadStore {
   #scheduled = false;
   #settled = false; // while a document hydrates, parts of it may still be to come
   #document;
+  #attributes;
   #own;
   #nonce;
+  #lang;
 
   /**
    * @param {object} options
    * @param {Document} options.document
    * @param {HeadNode[][]} options.values the `HEAD` of each level
    * @param {HeadNode[][]} options.own those of the document's page: they came with its nonce
+   * @param {string} [options.lang] of documents whose head says nothing about it
    * @param {string} options.nonce for its scripts, and those of `<Head>`, which are code
    */
-  constructor({ document, values, own, nonce }) {
+  constructor({ document, values, own, nonce, lang }) {
     this.#document = document;
     this.#values = values;
     this.#own = own;
     this.#nonce = nonce;
+    this.#lang = lang;
+    const { roots } = divideHead(mergeHead(values));
+    this.#attributes = new DocumentAttributes(document, roots, lang);
   }
 
   /**
    * Another page is shown.
    *
    * @param {HeadNode[][]} values the `HEAD` of each level
+   * @param {string} [lang] of documents whose head says nothing about it
    */
-  show(values) {
+  show(values, lang) {
     if (values === this.#values) return;
     this.#values = values;
+    this.#lang = lang;
     this.#settled = true;
     this.#schedule();
   }
@@ -68,10 +77,12 @@ export class HeadStore {
     queueMicrotask(() => {
       this.#scheduled = false;
       const elements = Array.from(this.#elements, (level) => (level ? [...level].flat() : []));
-      const nodes = mergeHead(interleave(this.#values, elements));
+      const { roots, inner } = divideHead(mergeHead(interleave(this.#values, elements)));
       const sent = this.#values === this.#own ? [] : this.#values.flat();
       const untrusted = new Set(sent);
-      applyHead(this.#document, nodes, { nonce: this.#nonce, untrusted, remove: this.#settled });
+      const remove = this.#settled;
+      this.#attributes.apply(roots, { lang: this.#lang, remove });
+      applyHead(this.#document, inner, { nonce: this.#nonce, untrusted, remove });
     });
   }
 }

@@ -7,13 +7,20 @@
 
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 
-/** Marks the elements of the document that belong to the app. */
+/**
+ * Marks the elements of the document that belong to the app; on `html` and `body` it names the
+ * attributes that do.
+ */
 export const MARK = 'data-fx-head';
 
 /** Marks a node that gives way to what React itself puts into the head. */
 const FALLBACK = 'data-fx-fallback';
 
 const VOID = new Set(['base', 'link', 'meta']);
+
+/** Elements of which a head has only the attributes, for those of the document. */
+const ROOTS = new Set(['body', 'html']);
+
 const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
 const CHARACTERS = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
@@ -34,7 +41,7 @@ export function interleave(values, elements) {
 
 /**
  * Merge levels, the least important first: of nodes that mean the same the last wins, at the
- * place of the first.
+ * place of the first. Of `html` and `body` each attribute is merged by itself.
  *
  * @param {readonly (readonly HeadNode[])[]} levels
  * @returns {HeadNode[]}
@@ -43,9 +50,21 @@ export function mergeHead(levels) {
   /** @type {Map<string, HeadNode>} */
   const merged = new Map();
   for (const nodes of levels) {
-    for (const node of nodes) merged.set(identity(node), node);
+    for (const node of nodes) {
+      const key = identity(node);
+      merged.set(key, ROOTS.has(key) ? both(merged.get(key), node) : node);
+    }
   }
   return [...merged.values()];
+}
+
+/**
+ * @param {HeadNode | undefined} before
+ * @param {HeadNode} after
+ * @returns {HeadNode}
+ */
+function both(before, [tag, attributes]) {
+  return [tag, { ...before?.[1], ...attributes }, ''];
 }
 
 /**
@@ -64,6 +83,7 @@ export function withoutFallback(nodes) {
  * @returns {string}
  */
 export function identity([tag, attributes, text]) {
+  if (ROOTS.has(tag)) return tag;
   const own = attributes['data-head-key'];
   if (own !== undefined) return `key ${own}`;
   if (tag === 'title' || tag === 'base') return tag;
@@ -81,21 +101,50 @@ export function identity([tag, attributes, text]) {
 }
 
 /**
- * Write nodes as HTML.
+ * Divide nodes into those of `html` and `body`, and those inside of the head.
+ *
+ * @param {readonly HeadNode[]} nodes merged
+ * @returns {{ roots: HeadNode[], inner: HeadNode[] }}
+ */
+export function divideHead(nodes) {
+  /** @type {{ roots: HeadNode[], inner: HeadNode[] }} */
+  const divided = { roots: [], inner: [] };
+  for (const node of nodes) (ROOTS.has(node[0]) ? divided.roots : divided.inner).push(node);
+  return divided;
+}
+
+/**
+ * Write nodes as HTML: first the start tags of `html` and `body`, if there are any, for whoever
+ * writes the document (docs/wire.md, "Frames").
  *
  * @param {readonly HeadNode[]} nodes
  * @param {string} [nonce] for scripts and styles; "" without a policy
  * @returns {string}
  */
 export function serializeHead(nodes, nonce = '') {
-  let html = '';
-  for (const [tag, attributes, text] of nodes) {
+  const { roots, inner } = divideHead(nodes);
+  let html = roots.map(startTag).join('');
+  for (const [tag, attributes, text] of inner) {
     html += `<${tag} ${MARK}=""`;
     if (nonce && (tag === 'script' || tag === 'style')) html += ` nonce="${escapeText(nonce)}"`;
-    for (const name of Object.keys(attributes)) {
-      if (NAME.test(name)) html += ` ${name}="${escapeText(attributes[name])}"`;
-    }
+    html += writeAttributes(attributes);
     html += VOID.has(tag) ? '>' : `>${content(tag, attributes, text)}</${tag}>`;
+  }
+  return html;
+}
+
+/** @param {HeadNode} node */
+function startTag([tag, attributes]) {
+  const names = Object.keys(attributes).filter((name) => NAME.test(name));
+  if (names.length === 0) return '';
+  return `<${tag} ${MARK}="${escapeText(names.join(' '))}"${writeAttributes(attributes)}>`;
+}
+
+/** @param {Record<string, string>} attributes */
+function writeAttributes(attributes) {
+  let html = '';
+  for (const name of Object.keys(attributes)) {
+    if (NAME.test(name)) html += ` ${name}="${escapeText(attributes[name])}"`;
   }
   return html;
 }

@@ -12,7 +12,17 @@ import { parseUrl } from './urls.js';
 /** What only the runtime sends: it takes this type from everything else that an app answers. */
 export const PAYLOAD = 'application/vnd.fx.page+json';
 
-const TAGS = new Set(['title', 'meta', 'link', 'base', 'style', 'script', 'noscript']);
+const TAGS = new Set([
+  'title',
+  'meta',
+  'link',
+  'base',
+  'style',
+  'script',
+  'noscript',
+  'html',
+  'body',
+]);
 const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
 
 /**

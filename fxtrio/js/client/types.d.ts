@@ -30,6 +30,8 @@ export interface PageInfo {
   preload?: string[];
   loading?: StandIn;
   boundaries?: StandIn[];
+  /** Language of documents whose head says nothing about it; `en` where it is left out. */
+  lang?: string;
   /** URL path that the app is mounted at, where that is not what it was built for. */
   base?: string;
 }

@@ -104,7 +104,11 @@ export function nextMistakes(program, source) {
       );
     } else if (isPage && node.type === 'JSXOpeningElement' && DOCUMENT.has(node.name.name)) {
       const message = `<${node.name.name}> is written by fxtrio: what a page shows is inside <body>`;
-      tell(node, message, "Leave it out; 'lang' is a setting, and HEAD has what goes into <head>");
+      tell(
+        node,
+        message,
+        'Leave it out; put what goes into <head>, and attributes of <html> and <body>, into HEAD or <Head>',
+      );
     }
   });
   return found.sort((one, other) => one.offset - other.offset);

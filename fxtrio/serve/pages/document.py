@@ -18,12 +18,21 @@ _VIEWPORT = b'<meta name="viewport" content="width=device-width, initial-scale=1
 _STATE = b'<script type="application/json" id="__fx_data">'
 _TO_STATE = b"</div>" + _STATE
 _END = b"</script></body></html>"
-_TO_ROOT = b'</head><body><div id="fx-root">'
+_HEAD = b'<head><meta charset="utf-8">'
+_BODY = b"<body>"
+_ROOT = b'<div id="fx-root">'
+_TO_ROOT = b"</head>" + _BODY + _ROOT
+
+_TAGS = (b"<html ", b"<body ")
+"""How a head begins that has attributes for the document."""
 
 
 @attrs.frozen
 class DocumentFrame:
     """The bytes of a view's document that are the same for every request."""
+
+    lang: bytes
+    """The language of a document whose head says nothing about it, escaped."""
 
     opening: bytes
     """Up to where the head elements of the render go."""
@@ -36,8 +45,10 @@ class DocumentFrame:
 
     def shell(self, first: Rendered) -> bytes:
         """Return the document of a streamed page up to the end of its first part."""
-        viewport = b"" if b'name="viewport"' in first.head else _VIEWPORT
-        return b"".join((self.opening, viewport, first.head, self.links, _TO_ROOT, first.html))
+        head = first.head
+        viewport = b"" if b'name="viewport"' in head else _VIEWPORT
+        opening, head, to_root = self._around(head)
+        return b"".join((opening, viewport, head, self.links, to_root, first.html))
 
     def rest(self, state: bytes, script: bytes = b"", plain: bytes = b"") -> bytes:
         """Return what follows the last part of a stream, which has closed the root element.
@@ -59,19 +70,38 @@ class DocumentFrame:
             html = html.replace(self.nonce, nonce) if self.nonce in html else html
             cut = state.rfind(self.nonce)
             state = state[:cut] + state[cut:].replace(self.nonce, nonce) if cut >= 0 else state
+        opening, head, to_root = self._around(head)
         return b"".join(
             (
-                self.opening,
+                opening,
                 viewport,
                 head,
                 self.links,
-                _TO_ROOT,
+                to_root,
                 html,
                 _TO_STATE,
                 state,
                 _END,
             )
         )
+
+    def _around(self, head: bytes) -> tuple[bytes, bytes, bytes]:
+        """Return what stands before a head, the head without tags of the document, what follows.
+
+        What these tags contain is escaped, so the first ``>`` ends each.
+        """
+        if not head.startswith(_TAGS):
+            return self.opening, head, _TO_ROOT
+        html, body = b"<html>", _BODY
+        while head.startswith(_TAGS):
+            tag, end, head = head.partition(b">")
+            if tag.startswith(b"<html"):
+                html = tag + end
+            else:
+                body = tag + end
+        if b' lang="' not in html:
+            html = b'<html lang="%b"%b' % (self.lang, html.removeprefix(b"<html"))
+        return b"<!DOCTYPE html>" + html + _HEAD, head, b"</head>" + body + _ROOT
 
 
 def document_frame(view: View, assets: Assets, *, lang: str, nonce: bytes) -> DocumentFrame:
@@ -83,8 +113,9 @@ def document_frame(view: View, assets: Assets, *, lang: str, nonce: bytes) -> Do
     links = "".join(f'<link rel="stylesheet" href="{escape(url)}">' for url in css)
     links += "".join(f'<link rel="modulepreload" href="{escape(url)}">' for url in preload if url)
     links += f'<script type="module" src="{escape(assets.entry)}"></script>'
-    opening = f'<!DOCTYPE html><html lang="{escape(lang)}"><head><meta charset="utf-8">'
-    return DocumentFrame(opening.encode(), links.encode(), nonce)
+    spoken = escape(lang).encode()
+    opening = b'<!DOCTYPE html><html lang="%b">%b' % (spoken, _HEAD)
+    return DocumentFrame(spoken, opening, links.encode(), nonce)
 
 
 def _modules(view: View) -> Sequence[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import attrs
 
 from fxtrio.encode import encode_for_html
 from fxtrio.manifest import HeadNode, View
 from fxtrio.serve.pages.code import LoaderCode, PageCode
+
+DEFAULT_LANG: Final = "en"
+"""Of documents of apps that set none; what is left out of payloads."""
 
 _FALLBACK = "data-fx-fallback"
 """Marks what gives way to an element of the tree that React itself puts into the head."""
@@ -61,10 +65,13 @@ def has_title(levels: Iterable[Iterable[HeadNode]]) -> bool:
     return any(node[0] == "title" for level in levels for node in level)
 
 
-def plan_view(view: View, codes: Mapping[str, PageCode], *, name: str = "") -> ViewPlan:
+def plan_view(
+    view: View, codes: Mapping[str, PageCode], *, name: str = "", lang: str = DEFAULT_LANG
+) -> ViewPlan:
     """Prepare a view: everything that can be encoded before a request comes.
 
-    ``name`` is the app's, the title of pages that have none.
+    ``name`` is the app's, the title of pages that have none; ``lang`` the language of
+    documents whose head says nothing about it.
     """
     layouts = tuple(codes[source] for source in view.layouts)
     inner = codes[view.module]
@@ -80,13 +87,14 @@ def plan_view(view: View, codes: Mapping[str, PageCode], *, name: str = "") -> V
         static = encode_for_html(levels, view.module)
     else:
         static = b"[]"
+    spoken = {} if lang == DEFAULT_LANG else {"lang": lang}
     return ViewPlan(
         view,
         layouts,
         inner,
         loaders,
         all(loader.public for loader in loaders),
-        encode_for_html({**view.client, "id": view.id}, view.module),
+        encode_for_html({**view.client, "id": view.id, **spoken}, view.module),
         any(code.loader is not None for code in layouts),
         encode_for_html([None] * len(layouts), view.module),
         static,

@@ -128,7 +128,7 @@ def make_site(
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
-    plans = tuple(plan_view(view, codes, name=config.name) for view in manifest.views)
+    plans = _plans(manifest, codes, config)
     markdown = _markdown(config, manifest, plans, root=root, llms=llms)
     standard = standard_headers(csp=config.csp, base_url=config.base_url)
     keys = tuple(key.encode() for key in config.secret_keys)
@@ -169,17 +169,24 @@ def site_below(site: Site, root: str) -> Site:
     encoded = quote(base_url, safe=SAFE_IN_PATHS)
     manifest = manifest_below(site.manifest, quote(root, safe=SAFE_IN_PATHS), base_url=encoded)
     standard = standard_headers(csp=site.config.csp, base_url=encoded)
-    views = manifest.views
     return attrs.evolve(
         site,
         root=root,
         manifest=manifest,
-        plans=tuple(plan_view(view, site.codes, name=site.config.name) for view in views),
+        plans=_plans(manifest, site.codes, site.config),
         frames=_frames(manifest, site.config, site.nonce),
         hooks=attrs.evolve(site.hooks, base_url=base_url),
         standard=standard,
         llms_link=site.llms_link and (b"link", llms_link(encoded).encode()),
         terms=attrs.evolve(site.terms, base_url=base_url, standard=standard),
+    )
+
+
+def _plans(
+    manifest: Manifest, codes: Mapping[str, PageCode], config: Config
+) -> tuple[ViewPlan, ...]:
+    return tuple(
+        plan_view(view, codes, name=config.name, lang=config.lang) for view in manifest.views
     )
 
 
