@@ -158,6 +158,10 @@ class _Reader(HTMLParser):
         if hazard is not None and (found := hazard.search(text)) is not None:
             cause = f"the text of <{element.tag}> contains {found.group()!r}"
             raise self._refusal(cause, (element.line, element.column))
+        template = element.values.get("data-template") if element.tag == "title" else None
+        if template and "%s" not in template:
+            cause = f"the data-template {template!r} of <title> has no %s for the title"
+            raise self._refusal(cause, (element.line, element.column))
         self.nodes.append([element.tag, element.values, text])
 
     def _noscript(self, html: str, element: _Open) -> str:

@@ -149,3 +149,14 @@ def test_any_text_is_either_checked_nodes_or_refused(html: str) -> None:
         assert tag in ELEMENTS
         assert isinstance(text, str)
         assert not any(name.startswith("on") for name in values)
+
+
+def test_a_template_of_titles_has_a_place_for_the_title() -> None:
+    assert parse_head(
+        '<title data-template="%s | A">A</title><title data-template="">B</title>'
+    ) == [
+        ["title", {"data-template": "%s | A"}, "A"],
+        ["title", {"data-template": ""}, "B"],
+    ]
+    with pytest.raises(HeadRefused, match="'Acme' of <title> has no %s"):
+        parse_head('<title data-template="Acme">A</title>')

@@ -103,6 +103,25 @@ SITE = {
 
         export default () => <p>x</p>;
     """,
+    "pages/titles/shop/layout.fxl": """
+        HEAD = '<title data-template="%s | Acme">Acme</title>'
+
+        export default ({ children }) => <section>{children}</section>;
+    """,
+    "pages/titles/shop/index.fxl": """
+        export default () => <p>x</p>;
+    """,
+    "pages/titles/shop/orders.fxl": """
+        def HEAD(data):
+            return "<title>Orders</title>"
+
+        export default () => <p>x</p>;
+    """,
+    "pages/titles/shop/cart.fxl": """
+        import { Head } from "fx/client";
+
+        export default () => <Head><title>Cart</title></Head>;
+    """,
     "pages/titles/untitled.fxl": """
         def HEAD(data):
             return '<meta name="author" content="x">'
@@ -270,6 +289,9 @@ TITLES = {
     "/titles/react": "from React",
     "/titles/function": "from HEAD",
     "/titles/untitled": "The Shop",
+    "/titles/shop": "Acme",
+    "/titles/shop/orders": "Orders | Acme",
+    "/titles/shop/cart": "Cart | Acme",
     "/nowhere": "The Shop",
 }
 

@@ -16,6 +16,9 @@ export const MARK = 'data-fx-head';
 /** Marks a node that gives way to what React itself puts into the head. */
 const FALLBACK = 'data-fx-fallback';
 
+/** What a title of a layout makes of those inside of it: `%s` stands for their text. */
+const TEMPLATE = 'data-template';
+
 const VOID = new Set(['base', 'link', 'meta']);
 
 /** Elements of which a head has only the attributes, for those of the document. */
@@ -41,7 +44,8 @@ export function interleave(values, elements) {
 
 /**
  * Merge levels, the least important first: of nodes that mean the same the last wins, at the
- * place of the first. Of `html` and `body` each attribute is merged by itself.
+ * place of the first. Of `html` and `body` each attribute is merged by itself, and a title takes
+ * the template of the levels before its own.
  *
  * @param {readonly (readonly HeadNode[])[]} levels
  * @returns {HeadNode[]}
@@ -49,13 +53,32 @@ export function interleave(values, elements) {
 export function mergeHead(levels) {
   /** @type {Map<string, HeadNode>} */
   const merged = new Map();
+  let template = '';
   for (const nodes of levels) {
+    let inner = template;
     for (const node of nodes) {
       const key = identity(node);
-      merged.set(key, ROOTS.has(key) ? both(merged.get(key), node) : node);
+      if (node[0] === 'title' && node[1][TEMPLATE] !== undefined) inner = node[1][TEMPLATE];
+      if (node[0] === 'title') setTitle(merged, key, node, template);
+      else merged.set(key, ROOTS.has(key) ? both(merged.get(key), node) : node);
     }
+    template = inner;
   }
   return [...merged.values()];
+}
+
+/**
+ * @param {Map<string, HeadNode>} merged
+ * @param {string} key
+ * @param {HeadNode} title with a template of its own it stands as it is, and without text not at
+ *   all
+ * @param {string} template of the levels around it, "" for none
+ */
+function setTitle(merged, key, [tag, attributes, text], template) {
+  const { [TEMPLATE]: own, ...others } = attributes;
+  if (own !== undefined && text === '') return;
+  const whole = own === undefined && template ? template.replaceAll('%s', () => text) : text;
+  merged.set(key, [tag, others, whole]);
 }
 
 /**

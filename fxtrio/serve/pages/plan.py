@@ -11,6 +11,8 @@ from fxtrio.encode import encode_for_html
 from fxtrio.manifest import HeadNode, View
 from fxtrio.serve.pages.code import LoaderCode, PageCode
 
+_TEMPLATE = "data-template"
+
 DEFAULT_LANG: Final = "en"
 """Of documents of apps that set none; what is left out of payloads."""
 
@@ -61,8 +63,12 @@ class ViewPlan:
 
 
 def has_title(levels: Iterable[Iterable[HeadNode]]) -> bool:
-    """Whether one of the nodes of all levels is a title."""
-    return any(node[0] == "title" for level in levels for node in level)
+    """Whether one of the nodes of all levels is a title: one with a template may have no text."""
+    return any(
+        node[0] == "title" and (node[2] or _TEMPLATE not in node[1])
+        for level in levels
+        for node in level
+    )
 
 
 def plan_view(
