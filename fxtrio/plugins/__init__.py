@@ -6,11 +6,12 @@ their commands, by `fxtrio.cli`.
 Begin with `protocol`.
 """
 
-from fxtrio.plugins.load import Resolver, load_plugins
+from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import (
     NoSettings,
     Plugin,
+    Resolver,
     csrf_binding_of,
     plugin_routes,
     wrap_in_middleware,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
 from fxtrio.config.problems import ConfigInvalid, ConfigProblem
 from fxtrio.config.pyxle import PLUGINS as PYXLE_PLUGINS
 from fxtrio.errors import DottedNameUnknown
-from fxtrio.plugins.protocol import Plugin, PluginFailed
-
-Resolver = Callable[[str], object]
-"""Returns what a dotted name of the application stands for; raises DottedNameUnknown."""
+from fxtrio.plugins.protocol import Plugin, PluginFailed, Resolver
 
 BUILT_IN = {
     "auth": "fxtrio.plugins.auth:AuthPlugin",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import DottedNameUnknown, FxtrioError
 
 if TYPE_CHECKING:
     import click
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from fxtrio.running_app import App
 
 Given = TypeVar("Given")
+
+Resolver = Callable[[str], object]
+"""Returns what a dotted name of the application stands for; raises DottedNameUnknown."""
 
 
 class PluginFailed(FxtrioError):
@@ -84,6 +87,14 @@ class Plugin(Generic[Given]):
         yet.
         """
 
+    def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
+        """Return what `open` could not work with: keys of the settings, and what is wrong.
+
+        `fx check` asks, once the settings have been read: for a setting that another one
+        needs, or a function that is named and cannot be imported. ``resolve`` imports it.
+        """
+        return {}
+
     def middleware(self, app: ASGIApp) -> ASGIApp:
         """Return ``app``, wrapped in the plugin's ASGI middleware if it has one."""
         return app
@@ -105,6 +116,15 @@ class Plugin(Generic[Given]):
         Called for pages and for requests without proof of their origin: it must not wait.
         """
         return None
+
+
+def cause_of_unresolved(name: str, resolve: Resolver) -> str | None:
+    """Return why ``name`` of a setting cannot be imported; None when it can."""
+    try:
+        resolve(name)
+    except DottedNameUnknown as error:
+        return f"is {name!r}, which cannot be imported: {error.cause}"
+    return None
 
 
 def wrap_in_middleware(plugins: Sequence[Plugin[Any]], app: ASGIApp) -> ASGIApp:

@@ -239,6 +239,34 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
         assert part in told
 
 
+async def test_settings_that_plugins_need_are_named(root: Path) -> None:
+    code = (
+        "from fxtrio.plugins import Plugin\n\n"
+        "class Mine(Plugin):\n    name = 'mine'\n"
+        "    def mistakes(self, resolve):\n        return {'url': 'is missing'}\n"
+        "def guard(request): ...\n"
+    )
+    verifying = {"name": "auth", "settings": {"verifyEmail": True, "sendEmail": "web:post"}}
+    told = await settings(root, {"web.py": code}, plugins=["jobs", verifying, "web:Mine"])
+    assert told == [
+        "plugins.0.settings need a database: set 'database.url'",
+        "plugins.0.settings.guard is needed, as 'auth' does not stand before it in 'plugins'",
+        "plugins.1.settings.sendEmail is 'web:post', which cannot be imported: "
+        "module 'web' has no attribute 'post'",
+        "plugins.1.settings.siteUrl is needed by 'verifyEmail', such as 'https://example.org'",
+        "plugins.2.settings.url is missing",
+    ]
+
+    guarded = {"name": "jobs", "settings": {"guard": "web:guard"}}
+    database = {"url": "sqlite:app.sqlite3"}
+    told = await settings(root, {"web.py": code}, plugins=["auth", guarded], database=database)
+    assert told == ["plugins.1.settings.guard is 'web:guard', which is no async function"]
+    told = await settings(root, {"web.py": code}, plugins=["auth", "jobs"], database=database)
+    assert told == [
+        "plugins.1.settings.users is needed: the addresses of those who may see the page."
+    ]
+
+
 async def test_a_shutdown_that_jobs_may_outlast_is_refused(root: Path) -> None:
     [found] = await settings(root, {}, tasks={"drainTimeout": 60})
 

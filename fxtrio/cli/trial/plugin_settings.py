@@ -117,6 +117,11 @@ def _try_plugins(root: Path, config: Config, attempts: Attempts) -> list[Setting
     try:
         plugins = load_plugins(config, root=root, resolve=resolve)
         plugin_routes(plugins, base_url=config.base_url)
+        return [
+            SettingProblem(f"plugins.{index}.settings.{key}".rstrip("."), cause)
+            for index, plugin in enumerate(plugins)
+            for key, cause in plugin.mistakes(resolve).items()
+        ]
     except ConfigInvalid as invalid:
         return [SettingProblem(problem.key, problem.cause) for problem in invalid.problems]
     except PluginFailed as failed:

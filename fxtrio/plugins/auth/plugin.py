@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.stored import DatabaseStorage
 from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, binding_of
 from fxtrio.plugins.auth.unwritten import UnwrittenEnds
-from fxtrio.plugins.protocol import Plugin
+from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
 
 if TYPE_CHECKING:
     import click
@@ -136,6 +136,17 @@ class AuthPlugin(Plugin[AuthSettings]):
             raise AuthMailMissing("sendEmail", "mails:send_email")
         send = app.resolve(settings.send_email)
         return lambda mail: app.tasks.enqueue(send, mail)
+
+    def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
+        """Return what verified addresses lack."""
+        settings, found = self.settings, {}
+        if settings.send_email and (cause := cause_of_unresolved(settings.send_email, resolve)):
+            found["sendEmail"] = cause
+        if settings.verify_email and not settings.send_email:
+            found["sendEmail"] = "is needed by 'verifyEmail', such as 'mails:send_email'"
+        if settings.verify_email and not settings.site_url.startswith(("https://", "http://")):
+            found["siteUrl"] = "is needed by 'verifyEmail', such as 'https://example.org'"
+        return found
 
     def isolate(self, folder: Path) -> None:
         """Keep the database in ``folder``, under its own name."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from fxtrio.jobs.store import JobStore
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.jobs.markup import render, style_digest
 from fxtrio.plugins.jobs.overview import read_overview
-from fxtrio.plugins.protocol import Plugin
+from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
 from fxtrio.serve.request.proof import token_field
 
 if TYPE_CHECKING:
@@ -126,6 +127,24 @@ class JobsPlugin(Plugin[JobsSettings]):
             yield
         finally:
             self._shown = None
+
+    def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
+        """Return why nobody, or everybody, could see the page."""
+        settings, found = self.settings, {}
+        if not self.config.database.url:
+            found[""] = "need a database: set 'database.url'"
+        if settings.guard:
+            if cause := cause_of_unresolved(settings.guard, resolve):
+                found["guard"] = cause
+            elif not inspect.iscoroutinefunction(resolve(settings.guard)):
+                found["guard"] = f"is {settings.guard!r}, which is no async function"
+        elif "auth" not in itertools.takewhile(
+            lambda name: name != self.name, (each.name for each in self.config.plugins)
+        ):
+            found["guard"] = "is needed, as 'auth' does not stand before it in 'plugins'"
+        elif not settings.users:
+            found["users"] = "is needed: the addresses of those who may see the page"
+        return found
 
     async def _tell_unregistered(self, app: App) -> None:
         """Warn of addresses in ``users`` that anybody may register, and see the page then."""
