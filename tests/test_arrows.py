@@ -43,7 +43,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"http2", "jobs", "portal"}),
     frozenset({"running_app"}),
     frozenset({"serve", "compile"}),
-    frozenset({"hypercorn_guard", "plugins", "imports", "format"}),
+    frozenset({"hypercorn_guard", "plugins", "imports", "format", "convert"}),
     frozenset({"entrance", "types"}),
     frozenset({"openapi"}),
     frozenset({"app"}),
@@ -66,7 +66,7 @@ SHARED_BY_COMPILE = {
 }
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "format", "types", "openapi", "lsp", "cli", "testing"}
+MAY_COMPILE = {"compile", "convert", "format", "types", "openapi", "lsp", "cli", "testing"}
 
 ROOMS = (
     frozenset({"dispatch"}),

@@ -58,7 +58,16 @@ def test_only_the_app_imports_application_code() -> None:
 
 
 def test_no_work_of_a_server_takes_the_threads_of_the_application() -> None:
-    tools = ("cli/", "compile/", "format/", "lsp/", "openapi/describe.py", "testing/", "types/")
+    tools = (
+        "cli/",
+        "compile/",
+        "convert/",
+        "format/",
+        "lsp/",
+        "openapi/describe.py",
+        "testing/",
+        "types/",
+    )
     takes_default = {"Path", "open_file", "wrap_file", "getaddrinfo", "run_in_threadpool"}
     wrong = []
     for file in python_files():

@@ -29,9 +29,10 @@ COMMANDS = (
     "jobs",
     "config",
     "secret",
+    "from-pyxle",
     "version",
 )
-"""In the order of the help text. `fxtrio.cli.<name>` holds ``command``."""
+"""In the order of the help text. `fxtrio.cli.<name>` holds ``command``, with ``_`` for ``-``."""
 
 
 class Commands(click.Group):
@@ -51,7 +52,7 @@ class Commands(click.Group):
         """Return the command ``cmd_name``; None when there is none."""
         if cmd_name not in COMMANDS:
             return plugin_commands(Path.cwd()).get(cmd_name)
-        command: click.Command = import_module(f"fxtrio.cli.{cmd_name}").command
+        command: click.Command = import_module(f"fxtrio.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -59,6 +59,11 @@ NAMES: dict[str, str] = {
 }
 """Name to what is written here: code, or a sentence that begins with a capital."""
 
+_SAME = frozenset(
+    {*_RUNTIME.split(), *_TASKS.split(), *_REALTIME.split(), "ChannelHandle", "InProcessBroker"}
+)
+"""Names of which what is written here is the same thing, if under another name."""
+
 _MODULES = {
     "pyxle": "import fx",
     "pyxle.runtime": "from fx.runtime import …",
@@ -105,6 +110,14 @@ def module_remedy(module: str) -> str:
     """Return what to do about an import of a module of Pyxle, without a full stop."""
     of_package = "" if module.startswith("pyxle.") else module.partition(".")[0]
     return _remedy(_MODULES.get(module) or _MODULES.get(of_package) or _UNKNOWN)
+
+
+def same_as(module: str, name: str) -> tuple[str, str] | None:
+    """Return the module and the name of what is the same here; None when there is no such thing."""
+    if module.partition(".")[0] == "pyxle" and name in _SAME:
+        _, home, _, here = NAMES[name].split()
+        return home, here
+    return None
 
 
 def is_foreign(module: str) -> bool:

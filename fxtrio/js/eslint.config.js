@@ -32,6 +32,7 @@ export default [
   {
     files: [
       'develop/*',
+      'convert/**',
       'editor/**',
       'format/**',
       'render/**',

@@ -97,6 +97,7 @@ class HostileRepository:
             f"XDG_CONFIG_HOME={self.root}/config\nnpm_config_script_shell={self.root}/evil.sh\n"
             "FX_NAME=Hostile\n",
             ".npmrc": f"script-shell={self.root}/node_modules/.bin/npm\n",
+            "old/page.pyxl": "import React from 'react';\n",
             "fx.config.json": json.dumps({"plugins": ["plugin.Evil"]}),
             "package.json": json.dumps(
                 {"scripts": dict.fromkeys(scripts, f"touch {self.marks}/script")}

@@ -25,6 +25,7 @@ NOTHING = [
     (FX, "routes"),
     (FX, "config"),
     (FX, "secret"),
+    (FX, "from-pyxle", "--json"),
     (FX, "version"),
     (FX, "init", "."),
 ]

@@ -1,0 +1,23 @@
+"""`fx from-pyxle`: make a project of Pyxle one of fxtrio, as far as that is mechanical."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fxtrio.cli.converting import conversion_options, convert
+
+
+@click.command
+@conversion_options
+def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
+    """Convert a project of Pyxle, with --write.
+
+    Without it, what would be done is only shown. Files, imports, settings, names of
+    migrations and functions of asyncio are converted. What is left to do by hand is
+    listed with its places, as they are afterwards.
+    """
+    from fxtrio.convert.from_pyxle import from_pyxle
+
+    convert(from_pyxle, root, write=write, force=force, as_json=as_json)

@@ -1,0 +1,102 @@
+"""Files that say what a project is made of: `package.json`, requirements, `.env`. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from fxtrio.convert.conversion import Converted
+
+_NPM_COMMAND = re.compile(r"^(pyxle|next) (dev|build|serve|start)\b.*$")
+_OLDEST_REACT = 19
+_READS_VITE = re.compile(r"\b(vitest|storybook)\b")
+_VARIABLE = re.compile(r"^(\s*(?:export\s+)?)(PYXLE|NEXT)_PUBLIC_", re.MULTILINE)
+_REQUIREMENT = re.compile(r"^pyxle-(framework|auth|db|mail|langkit)\b(\[[\w, -]*\])?.*$")
+
+
+def convert_package(file: Converted, gone: frozenset[str]) -> None:
+    """Give `package.json` the commands of fxtrio, its React, and none of the packages ``gone``."""
+    try:
+        package = json.loads(file.text or "")
+    except ValueError:
+        return
+    if not isinstance(package, dict):
+        return
+    _commands(package, file)
+    needs_vite = _READS_VITE.search(json.dumps(package)) is not None
+    for kind in ("dependencies", "devDependencies"):
+        listed = package.get(kind)
+        if not isinstance(listed, dict):
+            continue
+        for name in [*listed]:
+            if name in gone and not (needs_vite and "vite" in name):
+                del listed[name]
+                file.done.append(f"without {name}")
+            elif name == "@tailwindcss/vite":
+                listed["@tailwindcss/postcss"] = listed.pop(name)
+                file.done.append("Tailwind by PostCSS")
+            elif name in ("react", "react-dom") and _is_old(listed[name]):
+                listed[name] = f"^{_OLDEST_REACT}.0.0"
+                file.done.append(f"{name} {_OLDEST_REACT}")
+        if not listed:
+            del package[kind]
+    file.text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+
+
+def _commands(package: dict[str, Any], file: Converted) -> None:
+    scripts = package.get("scripts")
+    if not isinstance(scripts, dict):
+        return
+    for name, line in scripts.items():
+        found = _NPM_COMMAND.match(str(line))
+        if found is not None:
+            scripts[name] = f"fx {'serve' if found[2] == 'start' else found[2]}"
+            file.done.append(f"script '{name}'")
+
+
+def _is_old(asked: object) -> bool:
+    found = re.match(r"[\^~=v]*(\d+)", str(asked))
+    return found is not None and int(found[1]) < _OLDEST_REACT
+
+
+def convert_environment(file: Converted) -> None:
+    """Rename the variables of an `.env` file that browsers may see."""
+    text, count = _VARIABLE.subn(r"\1FX_PUBLIC_", file.text or "")
+    if count:
+        file.text = text
+        file.done.append("…_PUBLIC_… → FX_PUBLIC_…")
+
+
+def convert_requirements(file: Converted) -> None:
+    """Name fxtrio in place of Pyxle's packages."""
+    lines: list[str] = []
+    extras: set[str] = set()
+    at = -1
+    for line in (file.text or "").splitlines():
+        found = _REQUIREMENT.match(line)
+        if found is None:
+            lines.append(line)
+            continue
+        at = len(lines) if at < 0 else at
+        extras |= {"auth"} if found[1] == "auth" else set()
+        extras |= {one.strip() for one in (found[2] or "[]")[1:-1].split(",")} & {
+            *("pydantic", "redis", "postgres"),
+        }
+    if at < 0:
+        return
+    shown = f"[{','.join(sorted(extras))}]" if extras else ""
+    lines.insert(at, f"fxtrio{shown}")
+    file.text = "\n".join(lines) + "\n"
+    file.done.append("fxtrio")
+
+
+def convert_ignored(file: Converted, build: str) -> None:
+    """Have Git ignore the build folder of fxtrio beside that of before, ``build``."""
+    lines = (file.text or "").splitlines()
+    if any(line.strip("/ ") == ".fx" for line in lines):
+        return
+    at = next((n for n, line in enumerate(lines) if line.strip("/ ") == build), len(lines) - 1)
+    lines.insert(at + 1, ".fx/")
+    file.text = "\n".join(lines) + "\n"
+    file.done.append(".fx/")

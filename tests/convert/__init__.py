@@ -1,0 +1,1 @@
+"""Projects of other frameworks are converted, built and served."""

@@ -1,0 +1,140 @@
+"""`fx from-pyxle` makes a project of Pyxle one that builds and serves, and names what is left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fxtrio.cli.group import main
+from tests.convert.pyxle_app import FILES
+from tests.convert.support import committed, git, told, tree_of
+from tests.e2e.support import fx, open_browser, served, visit
+
+pytestmark = pytest.mark.node
+
+LEFT = [
+    ("mails.py", 2, "'pyxle_mail' is no module of this framework"),
+    ("pyxle.config.json", 4, "the setting 'styling' has gone"),
+    ("pyxle.config.json", 9, "the setting 'plugins.1' has gone"),
+]
+
+
+def left(found: dict[str, object], root: Path) -> list[tuple[str, int, str]]:
+    problems = found["problems"]
+    assert isinstance(problems, list)
+    return [
+        (Path(one["path"]).relative_to(root).as_posix(), one["line"], one["message"])
+        for one in problems
+    ]
+
+
+def test_it_only_shows_what_it_would_do(tmp_path: Path) -> None:
+    root = committed(tmp_path.resolve(), FILES)
+    before = tree_of(root)
+    found = told("from-pyxle", root)
+    assert tree_of(root) == before
+    assert git(root, "status", "--porcelain") == ""
+    assert not found["written"]
+    assert left(found, root) == LEFT
+    assert found["removed"] == {"vite.config.js": "fxtrio sets up the bundler itself"}
+    done = {one["path"]: one["done"] for one in found["files"]}
+    assert "migrations/0001_first_notes.sql" in done
+    assert done["store.py"] == [
+        "asyncio.Lock → trio.Lock",
+        "asyncio.sleep → trio.sleep",
+        "asyncio.to_thread → trio.to_thread.run_sync",
+    ]
+
+
+def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
+    files = {path: text for path, text in FILES.items() if path != "mails.py"}
+    root = committed(tmp_path.resolve() / "board", files)
+    assert told("from-pyxle", root, "--write")["written"]
+    assert not [*root.rglob("*.pyxl"), *root.rglob("*.fx-part*")]
+    assert json.loads((root / "fx.config.json").read_text("utf-8")) == {
+        "name": "board",
+        "cacheControl": {"/about": "public, s-maxage=1800, stale-while-revalidate=1800"},
+        "rateLimits": [{"route": "/*", "limit": "600 per 60 seconds"}],
+        "observability": {"enabled": True, "accessLog": "json"},
+        "llms": {"autoConvert": False, "enabled": True},
+        "database": {"url": "sqlite:///data/board.db", "migrate": "run"},
+    }
+    assert (root / "requirements.txt").read_text("utf-8") == "fxtrio[pydantic]\nhttpx\n"
+    assert (root / ".env").read_text("utf-8") == "FX_PUBLIC_TITLE=Board\nOTHER=1\n"
+    assert (root / "public/robots.txt").exists()
+    fx("check", cwd=root)
+    fx("build", cwd=root)
+    with served(root) as server, open_browser() as browser:
+        visitor = visit(browser)
+        page = visitor.page
+        page.goto(f"{server.url}/")
+        assert page.title() == "Board"
+        assert page.text_content("h1") == "HELLO: Grüße 🎈 🎈"
+        page.get_by_role("button", name="Clicked 0").click()
+        page.get_by_role("button", name="Clicked 1").wait_for()
+        page.get_by_role("button", name="Rename").click()
+        page.get_by_role("link", name="About").click()
+        page.wait_for_url("**/about")
+        assert page.text_content("p") == "from pyxle.runtime import server"
+        assert page.request.get(f"{server.url}/api/pulse").json()["ok"]
+        assert visitor.complaints == []
+
+
+def refused(root: Path, *options: str) -> str:
+    before = tree_of(root)
+    result = CliRunner().invoke(main, ["from-pyxle", "--write", "--root", str(root), *options])
+    assert result.exit_code == 1
+    assert tree_of(root) == before
+    return " ".join(result.stderr.split())
+
+
+def test_tailwind_comes_by_postcss(tmp_path: Path) -> None:
+    package = '{"devDependencies": {"@tailwindcss/vite": "^4.1.0", "tailwindcss": "^4.1.0"}}'
+    root = committed(tmp_path.resolve(), {**SMALL, "package.json": package})
+    told("from-pyxle", root, "--write")
+    assert '"@tailwindcss/postcss": "^4.1.0"' in (root / "package.json").read_text("utf-8")
+    assert "@tailwindcss/postcss" in (root / "postcss.config.mjs").read_text("utf-8")
+
+
+SMALL = {"pages/index.pyxl": FILES["pages/about.pyxl"]}
+
+
+def test_it_writes_nothing_that_git_could_not_undo(tmp_path: Path) -> None:
+    root = committed(tmp_path.resolve(), SMALL)
+    (root / "pages/index.pyxl").write_text("changed", "utf-8")
+    assert "'pages/index.pyxl' would be changed and is not committed" in refused(root)
+
+
+def test_it_writes_outside_of_git_only_when_told_so(tmp_path: Path) -> None:
+    root = committed(tmp_path.resolve(), SMALL)
+    (root / ".git").rename(root.parent / f"{root.name}-git")
+    assert "this is no Git repository, so it could not be undone" in refused(root)
+    assert told("from-pyxle", root, "--write", "--force")["written"]
+    assert (root / "pages/index.fxl").exists()
+
+
+def test_it_overwrites_nothing(tmp_path: Path) -> None:
+    root = committed(tmp_path.resolve(), {**SMALL, "pages/index.fxl": "x"})
+    assert "'pages/index.fxl' would be overwritten" in refused(root, "--force")
+
+
+def test_another_project_is_named_as_such(tmp_path: Path) -> None:
+    assert "this is no project of Pyxle" in refused(tmp_path.resolve())
+
+
+def test_a_write_that_fails_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = committed(tmp_path.resolve(), {**SMALL, "pages/other.pyxl": SMALL["pages/index.pyxl"]})
+    replace = Path.replace
+
+    def failing(self: Path, target: Path) -> Path:
+        if Path(target).name == "other.fxl":
+            raise PermissionError(13, "Permission denied", str(target))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    assert "Permission denied. Nothing was written." in refused(root)
