@@ -1,8 +1,9 @@
 """Values of loaders and actions in, JSON bytes out: the one encoder.
 
 msgspec does the work (attrs and data classes, dates, UUID, Decimal as a string,
-enums, bytes as base64); pydantic models are dumped. What JSON cannot hold is
-reported with the path of the key that holds it.
+enums, bytes as base64); pydantic models are dumped, and scalars of numpy and
+pandas are those of Python. What JSON cannot hold is reported with the path of
+the key that holds it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import msgspec
 
 from fxtrio.errors import ValueRefused, forgotten_await
+from fxtrio.scalars import own_value, remedy_for
 
 _PLACES_TOLD = 1024
 """Places whose text was not valid Unicode that are remembered (count)."""
@@ -25,20 +27,25 @@ _PLACES_TOLD = 1024
 log = logging.getLogger("fx.serve")
 
 
+_REMEDY = (
+    "Return str, int, finite float, bool, None, list, dict, dates, UUID, Decimal, "
+    "or an attrs, dataclass or pydantic object."
+)
+
+
 class NotSerializable(ValueRefused):
     """A loader or action returned something that JSON cannot hold."""
 
     def __init__(self, place: str, path: str, value: object) -> None:
         name = type(value).__name__
-        shown = reprlib.repr(value)
+        shown = " ".join(reprlib.repr(value).split())
         where = f"the value at {path.lstrip('.')!r}" if path else "the returned value"
         forgotten = forgotten_await(value)
         super().__init__(
             f"{place}: {where} is {forgotten}"
             if forgotten
             else f"{place}: {where} is not JSON-serializable: {shown} ({name}). "
-            "Return str, int, finite float, bool, None, list, dict, dates, UUID, Decimal, "
-            "or an attrs, dataclass or pydantic object."
+            f"{remedy_for(value) or _REMEDY}"
         )
         self.place = place
         self.path = path.lstrip(".")
@@ -46,13 +53,13 @@ class NotSerializable(ValueRefused):
 
 
 def _fallback(value: object) -> object:
-    """Dump pydantic models, without importing pydantic for apps that do not use it."""
+    """Dump what msgspec does not know, without importing what apps may not use."""
     dump = getattr(type(value), "model_dump", None)
     if dump is not None:
         return dump(value, mode="json", by_alias=True)
     if isinstance(value, Mapping):
         return dict(value)
-    raise NotImplementedError
+    return own_value(value)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_fallback)

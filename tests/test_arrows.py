@@ -19,7 +19,7 @@ from tests.source_tree import (
 )
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"heap", "isolation", "limiters", "sizes", "status"}),
+    frozenset({"heap", "isolation", "limiters", "scalars", "sizes", "status"}),
     frozenset({"bytecode", "errors", "processes", "tracebacks", "uploads"}),
     frozenset({"config", "generated", "manifest", "raised", "runtime", "node"}),
     frozenset(

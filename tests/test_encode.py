@@ -7,6 +7,7 @@ import datetime
 import decimal
 import enum
 import json
+import types
 import uuid
 from typing import Any
 
@@ -102,6 +103,88 @@ def test_what_json_cannot_hold_is_named_by_its_path(value: object, path: str) ->
         encode(value, place="pages/index.fxl: load()")
     assert caught.value.path == path
     assert str(caught.value).startswith("pages/index.fxl: load(): ")
+
+
+class Word(str):
+    """As markupsafe and numpy have them."""
+
+
+class Count(int):
+    pass
+
+
+class Measure(float):
+    """As numpy.float64."""
+
+
+class Stamp(datetime.datetime):
+    """As pandas.Timestamp and pendulum.DateTime."""
+
+
+class Span(datetime.timedelta):
+    """As pandas.Timedelta."""
+
+
+class NaTType(datetime.datetime):
+    """As pandas has it."""
+
+
+class Scalar:
+    """As the scalars of numpy; `shape` makes it an array."""
+
+    def __init__(self, value: Any, kind: str, shape: tuple[int, ...] = ()) -> None:
+        self.value = value
+        self.dtype = types.SimpleNamespace(kind=kind)
+        self.shape = shape
+
+    def item(self) -> Any:
+        return self.value
+
+    def tolist(self) -> Any:
+        return self.value
+
+    def astype(self, name: str) -> Scalar:
+        return Scalar(self.value if name.endswith("8[us]") else 0, name[0])
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Word("x"), "x"),
+        (Count(3), 3),
+        (Measure(1.5), 1.5),
+        (Stamp(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), "2026-01-02T03:04:00Z"),
+        (Span(seconds=5), "PT5S"),
+        (Scalar(3, "i"), 3),
+        (Scalar(True, "b"), True),
+        (Scalar(1.5, "f"), 1.5),
+        (Scalar(datetime.datetime(2026, 1, 2), "M"), "2026-01-02T00:00:00"),
+        ({Count(3): [Measure(0.5)]}, {"3": [0.5]}),
+    ],
+)
+def test_scalars_of_other_libraries_are_those_of_python(value: object, expected: object) -> None:
+    assert json.loads(encode({"value": value}, place="p"))["value"] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        (Measure("nan"), "Return None where there is no value."),
+        (Scalar(float("nan"), "f"), "Return None where there is no value."),
+        (Scalar(None, "M"), "Return None where there is no value."),
+        (NaTType(1, 1, 1), "Return None where there is no value."),
+        (Scalar([1], "i", (1,)), "Return its .tolist()."),
+        (Scalar(1j, "c"), "Return str, int, finite float"),
+    ],
+)
+def test_what_is_no_value_or_many_is_named_with_its_remedy(value: object, remedy: str) -> None:
+    with pytest.raises(NotSerializable) as caught:
+        encode({"a": [value]}, place="p")
+    assert caught.value.path == "a[0]"
+    assert remedy in str(caught.value)
 
 
 class Named(BaseModel):

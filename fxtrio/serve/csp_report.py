@@ -49,6 +49,11 @@ ADDRESSES: Final = 1024
 _SHOWN = 120  # characters of each part of a problem
 _DIRECTIVE = re.compile(r"[a-z][a-z-]{0,39}")
 _KEYWORD = re.compile(r"[a-z][a-z-]{0,29}")
+_REMEDIES = {
+    "eval": "Libraries that only try whether they may go on without it: for zod, "
+    "z.config({ jitless: true }) ends the report.",
+    "inline": "Write <Script>, or give a library for its script what useNonce() returns.",
+}
 
 
 @attrs.frozen
@@ -63,7 +68,9 @@ class CspProblem:
     """The path of the page."""
 
     def __str__(self) -> str:
-        return f"{self.page!r}: {self.directive} does not allow {self.blocked!r}"
+        told = f"{self.page!r}: {self.directive} does not allow {self.blocked!r}"
+        remedy = _REMEDIES.get(self.blocked) if self.directive.startswith("script-") else None
+        return told if remedy is None else f"{told}. {remedy}"
 
 
 OTHERS: Final = CspProblem("", "", "")

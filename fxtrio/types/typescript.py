@@ -33,7 +33,7 @@ _TAKEN = frozenset(
         *("Link", "Form", "Head", "Script", "Image", "ClientOnly", "Slot", "navigate", "prefetch"),
         *("refresh", "invalidate", "usePathname", "useParams", "useSearchParams", "useAuth"),
         *("useNavigation", "useAction", "useWebSocket", "useNonce", "base", "shared"),
-        *("useData", "useLayoutData", "DataOf"),
+        *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML"),
         *(
             "ActionFailure",
             "NoInfer",

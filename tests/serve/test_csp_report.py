@@ -91,6 +91,14 @@ def test_any_body_is_a_report_or_refused_and_makes_one_line(body: bytes) -> None
     assert all(str(problem).isprintable() for problem in problems)
 
 
+@pytest.mark.parametrize(("blocked", "remedy"), [("eval", "jitless"), ("inline", "useNonce()")])
+def test_what_libraries_do_is_told_with_its_remedy(blocked: str, remedy: str) -> None:
+    [line] = CspReports().add(CspProblem("script-src-elem", blocked, "/notes"), 0)
+    assert remedy in line
+    [style] = CspReports().add(CspProblem("style-src-elem", blocked, "/notes"), 0)
+    assert remedy not in style
+
+
 def test_a_problem_is_told_once_an_hour_with_its_number() -> None:
     reports = CspReports()
     assert reports.add(EVIL, 0) == [

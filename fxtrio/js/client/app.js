@@ -124,7 +124,7 @@ export function App({ runtime, initial }) {
     screen.committed(view, number);
   }, [screen, head, modules, auth, view, state, number]);
   const route = useMemo(
-    () => ({ state, parts, base, nonce, head, runtime }),
+    () => ({ state, parts, base, nonce, head, inserted: null, runtime }),
     [state, parts, base, nonce, head, runtime],
   );
   return createElement(

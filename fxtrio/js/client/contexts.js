@@ -9,6 +9,8 @@ import { createContext, useContext } from 'react';
  * @property {string} base URL path that the app is mounted at; "" for the root
  * @property {string} nonce of the policy for scripts; "" without one
  * @property {import('./types.js').HeadSink} head
+ * @property {{ add(callback: () => import('react').ReactNode): void } | null} inserted HTML that
+ *   the document of a render gets; null in browsers
  * @property {import('./runtime.js').Runtime | null} runtime null on the server
  */
 

@@ -55,3 +55,14 @@ export function useNavigation() {
 export function useNonce() {
   return useRoute('useNonce').nonce;
 }
+
+/**
+ * Add elements to the document of a render: the styles that a library has collected. `callback` is
+ * called when components have been rendered, in a stream after each part of them, and returns what
+ * is new since. Browsers do not call it.
+ *
+ * @param {() => import('react').ReactNode} callback
+ */
+export function useServerInsertedHTML(callback) {
+  useRoute('useServerInsertedHTML').inserted?.add(callback);
+}

@@ -361,3 +361,10 @@ export function useAuth(): {
 
 /** The nonce that inline scripts and styles need; "" without a policy. */
 export function useNonce(): string;
+
+/**
+ * Add elements to the document of a render, such as the styles that a library has collected:
+ * to the head, and in a stream in front of each later part. `callback` returns what is new since
+ * it was called last. Browsers do not call it.
+ */
+export function useServerInsertedHTML(callback: () => ReactNode): void;

@@ -11,5 +11,12 @@ export { Slot } from './slot.js';
 export { invalidate, navigate, prefetch, refresh } from './navigate.js';
 export { ActionFailure, useAction } from './use-action.js';
 export { useAuth } from './auth.js';
-export { useNavigation, useNonce, useParams, usePathname, useSearchParams } from './hooks.js';
+export {
+  useNavigation,
+  useNonce,
+  useParams,
+  usePathname,
+  useSearchParams,
+  useServerInsertedHTML,
+} from './hooks.js';
 export { useWebSocket } from './web-socket.js';

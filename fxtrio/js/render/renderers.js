@@ -7,6 +7,7 @@ import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 
 import { RouteContext } from '../client/contexts.js';
 import { interleave, mergeHead, serializeHead, withoutFallback } from '../client/head.js';
+import { Inserted } from './inserted.js';
 import { movedFrom, moving } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { RootSplitter } from './splitter.js';
@@ -54,7 +55,7 @@ export function createRenderers({ views, base }) {
   const divide = (text, state, collected, nonce) => {
     const move = movedFrom(base, state);
     const { hoisted, inside, behind } = cutRoot(move(text));
-    const head = move(collected.html(state, hoisted)) + hoisted;
+    const head = move(collected.html(state, hoisted)) + hoisted + move(collected.inserted.html());
     return { head, html: joinRoot(inside, withNonce(behind, nonce)) };
   };
 
@@ -93,8 +94,13 @@ export function createRenderers({ views, base }) {
     stream(id, state, options) {
       const collected = new Collected();
       const move = movedFrom(base, state);
-      const splitter = new RootSplitter(OPENING, (hoisted) =>
-        options.onShellReady(move(collected.html(state, hoisted) + hoisted)),
+      const splitter = new RootSplitter(
+        OPENING,
+        (hoisted) => {
+          const inserted = collected.inserted.html();
+          options.onShellReady(move(collected.html(state, hoisted) + hoisted + inserted));
+        },
+        () => collected.inserted.html(),
       );
       const app = appOf(views[id], state, base, collected, options.deferred);
       const tree = createElement('div', { id: ROOT }, app);
@@ -112,8 +118,9 @@ export function createRenderers({ views, base }) {
   };
 }
 
-/** The `<Head>` elements of one render, by level. */
+/** What the components of one render give to the head: `<Head>` elements by level, and HTML. */
 class Collected {
+  inserted = new Inserted();
   /** @type {HeadNode[][]} */
   #levels = [];
 
@@ -174,6 +181,7 @@ function wholeTree(parts, state, base, head) {
  */
 function appOf(parts, state, base, head, deferred) {
   const mounted = state.page?.base ?? base;
-  const route = { state, parts, base: mounted, nonce: state.nonce ?? '', head, runtime: null };
+  const server = { inserted: head.inserted, runtime: null };
+  const route = { state, parts, base: mounted, nonce: state.nonce ?? '', head, ...server };
   return createElement(RouteContext, { value: route }, createTree(state, parts, deferred));
 }

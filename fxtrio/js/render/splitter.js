@@ -1,4 +1,7 @@
-/** Cuts a streamed page where its root element begins: what React hoists goes into the head. */
+/**
+ * Cuts a streamed page where its root element begins: what React hoists goes into the head. What
+ * components insert comes in front of the parts that need it.
+ */
 
 import { Transform } from 'node:stream';
 
@@ -6,17 +9,40 @@ import { Transform } from 'node:stream';
 export class RootSplitter extends Transform {
   #opening;
   #onHoisted;
+  #inserted;
   /** @type {Buffer | null} what came so far; null once the tag was found */
   #before = Buffer.alloc(0);
+  /** @type {Uint8Array[]} what React has written since `flush`: whole elements, once it flushes */
+  #batch = [];
 
   /**
    * @param {string} opening tag of the root element
    * @param {(hoisted: string) => void} onHoisted told once what stands in front of it
+   * @param {() => string} inserted returns the HTML that comes in front of a later part
    */
-  constructor(opening, onHoisted) {
+  constructor(opening, onHoisted, inserted) {
     super();
     this.#opening = opening;
     this.#onHoisted = onHoisted;
+    this.#inserted = inserted;
+  }
+
+  /**
+   * @override
+   * @param {any} part
+   */
+  write(part) {
+    this.#batch.push(part);
+    return !this.writableNeedDrain;
+  }
+
+  /** React has written a part to its end; it calls this. */
+  flush() {
+    if (this.#batch.length === 0) return;
+    const html = this.#before === null ? this.#inserted() : ''; // the first is told of its own
+    const parts = html === '' ? this.#batch : [Buffer.from(html), ...this.#batch];
+    this.#batch = [];
+    for (const part of parts) super.write(part);
   }
 
   /**

@@ -39,6 +39,7 @@ export const written = {
   useParams: hooks.useParams as (typeof Declared)['useParams'],
   usePathname: hooks.usePathname,
   useSearchParams: hooks.useSearchParams,
+  useServerInsertedHTML: hooks.useServerInsertedHTML,
   useWebSocket: socket.useWebSocket,
 } satisfies typeof Declared;
 
