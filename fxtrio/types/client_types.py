@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from fxtrio.types.page_types import ActionTypes, PageTypes
+from fxtrio.types.action_types import action_declarations
+from fxtrio.types.page_types import PageTypes
 from fxtrio.types.shapes import Vague
-from fxtrio.types.socket_types import message_type
+from fxtrio.types.socket_types import message_name
 from fxtrio.types.typescript import Printer
 
 Tier = Literal["loose", "strict", "blank"]
@@ -66,8 +67,8 @@ export type DataOf<Source extends string> = Source extends keyof $Files ? $Files
 """
 
 
-def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str:
-    """Return the declarations of one page.
+def page_module(page: PageTypes, number: int, slots: Iterable[str] | None, tier: Tier) -> str:
+    """Return the declarations of one page, which has a ``number`` in its project.
 
     ``slots`` are the names of the places around it; None when there may be others.
     """
@@ -92,18 +93,14 @@ def page_module(page: PageTypes, slots: Iterable[str] | None, tier: Tier) -> str
         f"export type $Slots = {_slots(slots)};",
     ]
     if page.kind == "page":
-        lines += _known_actions(page.actions, printer)
+        lines += action_declarations(page.actions, printer)
         lines += [
-            'import type { $Shared, $SharedOptional } from "fx/client";',
-            "export type $All = $Actions & $Shared;",
-            *_calls("$All", "($Optional | $SharedOptional)", tier),
-            "export function useAction(name: string, "
-            "options: { page: string; throws?: false }): base.Action;",
-            "export function useAction(name: string, "
-            "options: { page: string; throws: true }): base.ThrowingAction;",
-            "export const Form: shared.Form<$All>;",
+            'import type { $Path, $Shared, $SharedOptional } from "fx/client";',
+            'import type { At, PagePath } from "fx/elsewhere";',
+            *_calls_anywhere(tier),
+            "export const Form: shared.Form<$Own, $Path>;",
         ]
-        lines += _messages(page, printer)
+        lines += _messages(page, number)
     return "\n".join(line for line in lines if line) + "\n"
 
 
@@ -117,18 +114,21 @@ export const Form: any;
 export const Link: any;
 export const navigate: any;
 export const prefetch: any;
+export const useSearchParams: any;
+export const usePathname: any;
+export const useNavigation: any;
 export type $Props = any;
 export type $Slots = any;
 """
 
 
-def _messages(page: PageTypes, printer: Printer) -> list[str]:
+def _messages(page: PageTypes, number: int) -> list[str]:
     """Return `useWebSocket` of the page's own path, where it is known what it sends."""
     if page.messages is None or isinstance(page.messages, Vague):
         return []
     return [
-        f"export type $Message = {printer.type(message_type(page))};",
-        "export const useWebSocket: UseWebSocket<$Message>;",
+        f'import type {{ {message_name(number)} }} from "fx/sockets";',
+        f"export const useWebSocket: UseWebSocket<{message_name(number)}>;",
     ]
 
 
@@ -168,7 +168,7 @@ def shared_module(module: PageTypes, tier: Tier) -> str:
     printer = Printer.of(module.definitions, loose=tier == "loose")
     lines = [
         printer.definitions(module.definitions, prefix="export ").rstrip("\n"),
-        *_known_actions(module.actions, printer),
+        *action_declarations(module.actions, printer),
     ]
     return "\n".join(line for line in lines if line) + "\n"
 
@@ -192,21 +192,24 @@ def _shared_actions(modules: Iterable[str], tier: Tier) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _known_actions(actions: Iterable[ActionTypes], printer: Printer) -> list[str]:
-    """Return what actions take and give, by name."""
-    known = []
-    optional = []
-    for action in actions:
-        payload = "any" if action.argument is None else printer.type(action.argument)
-        fields = " | ".join(map(json.dumps, action.fields)) or "never"
-        fields = fields if action.closed else "string"
-        shown = f"payload: {payload}; result: {printer.type(action.result)}; fields: {fields}"
-        known.append(f"{json.dumps(action.name)}: {{ {shown} }}")
-        if action.optional:
-            optional.append(json.dumps(action.name))
+def _calls_anywhere(tier: Tier) -> list[str]:
+    """Return `useAction` for the actions of a page, of modules, and of another page by its path."""
+    one = "shared.ActionOf<$Own, N, P>"
+    names = "<N, P, Throws>"
+    call = f"(payload: shared.Payload<{one}>) => Promise<$Answer{names}>"
+    loose_call = f"(payload?: shared.Payload<{one}>) => Promise<$Answer{names}>"
+    result = "LooseResult" if tier == "loose" else "Result"
     return [
-        f"export type $Actions = {{ {'; '.join(known)} }};",
-        f"export type $Optional = {' | '.join(optional) or 'never'};",
+        "export type $Own = "
+        "{ actions: $Actions & $Shared; optional: $Optional | $SharedOptional };",
+        f"type $Answer{names} = Throws extends true ? shared.Success<{one}> "
+        f": shared.{result}<{one}>;",
+        f'type $Call{names} = N extends shared.ActionsAt<$Own, P>["optional"] '
+        f"? {loose_call} : {call};",
+        "export function useAction<const N extends shared.NameOf<$Own, P>, "
+        "const P extends string | undefined = undefined, const Throws extends boolean = false>"
+        "(name: N, options?: { page?: P & PagePath<P>; throws?: Throws }): "
+        f"$Call{names} & shared.State<{one}>;",
     ]
 
 

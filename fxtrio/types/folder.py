@@ -26,6 +26,7 @@ from fxtrio.types.client_types import (
     shared_module,
     shared_name,
 )
+from fxtrio.types.elsewhere_types import elsewhere_module
 from fxtrio.types.page_types import PageTypes, ProjectTypes, dump_types
 from fxtrio.types.paths import path_types
 from fxtrio.types.socket_types import sockets_module
@@ -52,8 +53,15 @@ class UiHalf:
 
     page: CheckedPage
     types: PageTypes
-    module: str
+    number: int
+    """In its project."""
+
     places: UiPlaces
+
+    @property
+    def module(self) -> str:
+        """What it imports in place of ``fx/client``."""
+        return module_name(self.number)
 
     @property
     def source(self) -> str:
@@ -91,7 +99,7 @@ class TypesFolder:
 
     def half(self, page: CheckedPage, types: PageTypes, number: int) -> UiHalf:
         """Return the half of the page file that has a ``number`` in its project."""
-        return UiHalf(page, types, module_name(number), self._places(page))
+        return UiHalf(page, types, number, self._places(page))
 
     def _places(self, page: CheckedPage) -> UiPlaces:
         source = page.module.source
@@ -135,21 +143,27 @@ class TypesFolder:
         pages = {page.pattern for page in types.pages if page.pattern}
         beside = _types_of({*types.routes, *others} - pages)
         listed = list(halves)
+        loose = tier != "strict"
+        texts: dict[str, str] = {}
         data = {half.source: half.module for half in listed if tier != "blank"}
+        if data and any("DataOf" in half.page.ui for half in listed):
+            for number, page in enumerate(types.pages):
+                named = data.setdefault(page.source, module_name(number))
+                texts[_declared(named)] = page_module(page, number, None, tier)
         shared = [shared_name(number) for number in range(len(types.shared))]
-        texts = {
+        texts |= {
             "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
-            "sockets.d.ts": sockets_module(types.pages, beside),
+            "sockets.d.ts": sockets_module(types.pages, beside, loose=loose),
+            "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
         }
         for name, module in zip(shared, types.shared, strict=True):
-            texts[f"{name.removeprefix('fx/')}.d.ts"] = shared_module(module, tier)
+            texts[_declared(name)] = shared_module(module, tier)
         virtual: dict[str, VirtualUi] = {}
         looked_at = (*around, *(half.page for half in listed))
         slots = slot_names({page.module.source: page.ui for page in looked_at})
         for half in listed:
             places = None if slots is None else slots_around(half.types, slots)
-            declared = f"{half.module.removeprefix('fx/')}.d.ts"
-            texts[declared] = page_module(half.types, places, tier)
+            texts[_declared(half.module)] = page_module(half.types, half.number, places, tier)
             typed = tier == "strict"
             name = virtual_name(half.source, tier)
             virtual[name] = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
@@ -179,7 +193,8 @@ class TypesFolder:
                     "resolveJsonModule": True,
                     "jsx": "react-jsx",
                     "strict": True,
-                    "noImplicitAny": False,
+                    "noImplicitAny": tier != "strict",
+                    "noErrorTruncation": True,
                     "allowJs": True,
                     "checkJs": tier != "strict",
                     "noEmit": True,
@@ -197,6 +212,7 @@ class TypesFolder:
                         "fx/shared": [(types / "shared.d.ts").as_posix()],
                         "fx/client": ["./client.d.ts"],
                         "fx/sockets": ["./sockets.d.ts"],
+                        "fx/elsewhere": ["./elsewhere.d.ts"],
                         "fx/c*": ["./c*.d.ts"],
                         "fx/m*": ["./m*.d.ts"],
                         "@/*": [self.root.as_posix() + "/*"],
@@ -216,6 +232,11 @@ class TypesFolder:
 def virtual_name(source: str, tier: Tier) -> str:
     """Return the path of a virtual file in the folder of its tier."""
     return f"{source}.{'tsx' if tier == 'strict' else 'jsx'}"
+
+
+def _declared(module: str) -> str:
+    """Return the file that declares a module such as ``fx/c00001``."""
+    return f"{module.removeprefix('fx/')}.d.ts"
 
 
 def _types_of(patterns: Iterable[str]) -> list[str]:

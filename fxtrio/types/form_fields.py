@@ -11,43 +11,62 @@ from collections.abc import Iterator, Sequence
 
 from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
+from fxtrio.routes.router import Router
 from fxtrio.types.folder import UiHalf
-from fxtrio.types.page_types import ActionTypes
+from fxtrio.types.page_types import ActionTypes, PageTypes, ProjectTypes
 from fxtrio.types.ui_places import Element
 
 _CONTROLS = frozenset({"input", "select", "textarea"})
 _FROM_CLIENT = re.compile(r"import\s*+\{([^{}]*+)\}\s*+from\s*+['\"]fx/client['\"]")
 
 
-def form_problems(half: UiHalf) -> Iterator[Problem]:
-    """Yield forms whose action the page does not have, and controls that no action reads."""
+def form_problems(half: UiHalf, types: ProjectTypes) -> Iterator[Problem]:
+    """Yield forms whose action is not there, and controls that no action reads."""
     if half.types.kind != "page" or not _imports_form(half.page.ui):
         return
     forms = {one.offset: one for one in half.places.elements if one.name == "Form"}
     actions: dict[int, ActionTypes] = {}
     for offset, form in forms.items():
         named = form.attribute("action")
-        if form.spreads or form.attribute("page") is not None or _goes_to_page(form):
+        if form.spreads or _goes_to_page(form) or named is None or named.value is None:
             continue
-        if named is None or named.value is None:
+        found = _actions_of(form, named.value, half, types)
+        if found is None:
             continue
-        if "." in named.value:
-            continue  # of a module, which is looked for elsewhere
-        action = half.types.action(named.value)
+        owner, known = found
+        action = next((one for one in known if one.name == named.value), None)
         if action is not None:
             actions[offset] = action
             continue
-        known = [one.name for one in half.types.actions]
-        remedy = similar(named.value, known) or (
-            f"It has {', '.join(known)}" if known else "Define it with @action"
-        )
-        message = f"this page has no action '{named.value}'"
-        yield _problem(half, named.value_offset - 1, message, remedy)
+        names = [one.name for one in known]
+        listed = f"It has {', '.join(names)}" if names else "Define it with @action"
+        message = f"{owner} has no action '{named.value}'"
+        yield _problem(half, named.value_offset - 1, message, similar(named.value, names) or listed)
     for element in half.places.elements:
         inner = [actions[offset] for offset in element.inside if offset in actions]
         around = [offset for offset in element.inside if offset in forms]
         if element.name in _CONTROLS and inner and around[-1] in actions:
             yield from _control_problems(half, element, actions[around[-1]])
+
+
+def _actions_of(
+    form: Element, name: str, half: UiHalf, types: ProjectTypes
+) -> tuple[str, Sequence[ActionTypes]] | None:
+    """Return what has a form's action, and all actions there; None when that is not known."""
+    if "." in name:
+        return "the folder 'actions'", [one for module in types.shared for one in module.actions]
+    elsewhere = form.attribute("page")
+    if elsewhere is None:
+        return "this page", half.types.actions
+    page = page_at(elsewhere.value, types) if elsewhere.value is not None else None
+    return None if page is None else (elsewhere.value or "", page.actions)
+
+
+def page_at(path: str, types: ProjectTypes) -> PageTypes | None:
+    """Return the page that answers a path; None when none does."""
+    router = Router((page.pattern, page) for page in types.pages if page.pattern)
+    found = router.match(re.split(r"[?#]", path)[0])
+    return None if found is None else found[0]
 
 
 def _imports_form(text: str) -> bool:

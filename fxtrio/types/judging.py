@@ -18,15 +18,21 @@ from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import CompilerFailed, Diagnostic
 from fxtrio.types.folder import UiHalf
 from fxtrio.types.form_fields import form_problems
+from fxtrio.types.guarded import is_guarded_around
 from fxtrio.types.loose_rules import (
+    INDEXED,
     KnownNames,
+    call_around,
+    call_of_action,
+    checked_path,
     is_certain,
     is_told,
     says_broken,
     typescript_among,
 )
-from fxtrio.types.page_types import ProjectTypes
+from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk
+from fxtrio.types.socket_types import message_name
 from fxtrio.types.told import problem_of
 from fxtrio.types.virtual import VirtualUi
 
@@ -115,21 +121,41 @@ async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Com
     """Return those complaints about halves without types that are told."""
     known = _known_names(types)
     names = [one for one in seen if is_certain(one.diagnostic)]
+    unnamed = {(one.half.source, name) for one in seen for name in _unnamed_actions(one)}
     rest = [
         one
         for one in seen
         if not is_certain(one.diagnostic)
         and is_told(one.diagnostic, one.half.page.ui, one.offset, known)
+        and (one.half.source, call_around(one.half.page.ui, one.offset)) not in unnamed
+        and not _is_guarded(one)
     ]
     if not rest:
         return names
     sources = {one.half.source: one.half for one in rest}
     blank = await _some(compile_halves, "blank", list(sources.values()))
-    same = {(one.half.source, one.place, one.diagnostic.code) for one in blank}
-    return [
-        *names,
-        *(one for one in rest if (one.half.source, one.place, one.diagnostic.code) not in same),
-    ]
+    same = set(map(_complaint, blank))
+    return [*names, *(one for one in rest if _complaint(one) not in same)]
+
+
+def _unnamed_actions(one: Seen) -> Iterable[str]:
+    """Yield what calls an action whose name is wrong, or not known: nothing is told of that."""
+    named = call_of_action(one.half.page.ui, one.offset) if one.diagnostic.code == 2345 else ""
+    if named:
+        yield named
+
+
+def _is_guarded(one: Seen) -> bool:
+    path = checked_path(one.diagnostic)
+    half = one.half
+    return bool(path) and is_guarded_around(half.page.ui, half.places.pairs, one.offset, path)
+
+
+def _complaint(one: Seen) -> tuple[str, tuple[int, int], int, str]:
+    """Return what is the same where nothing is known of the data; any key may be asked for."""
+    found = one.diagnostic
+    message = found.message if found.code == INDEXED else ""
+    return one.half.source, one.place, found.code, message
 
 
 def _typescript_in(seen: Sequence[Seen]) -> set[str]:
@@ -179,22 +205,40 @@ def _known_names(types: ProjectTypes) -> KnownNames:
                         (numbers if part.format == "decimal" else texts).add(key.name)
                     elif isinstance(part, Plain | Vague):
                         numbers.add(key.name)
-    classes = frozenset(one.name for page in types.pages for one in page.definitions)
-    return KnownNames(frozenset(texts - numbers), classes)
+    classes = {
+        one.name: frozenset(key.name for key in one.shape.keys)
+        for page in types.pages
+        for one in page.definitions
+        if isinstance(one.shape, ObjectShape)
+    }
+    unions = {
+        message_name(number): frozenset(key.name for part in parts for key in part.keys)
+        for number, page in enumerate(types.pages)
+        if len(parts := _objects_sent(page)) > 1
+    }
+    return KnownNames(frozenset(texts - numbers), {**classes, **unions}, frozenset(unions))
+
+
+def _objects_sent(page: PageTypes) -> list[ObjectShape]:
+    """Return what a page's WebSocket sends, as far as these are objects."""
+    parts = parts_of(page.messages) if page.messages is not None else ()
+    return [one for part in parts if isinstance(one := page.definition(part), ObjectShape)]
 
 
 def _problems(
     halves: Iterable[UiHalf], told: Iterable[Seen], types: ProjectTypes
 ) -> tuple[Problem, ...]:
     problems = {
-        (one.path, one.line, one.column): one for half in halves for one in form_problems(half)
+        (one.path, one.line, one.column): one
+        for half in halves
+        for one in form_problems(half, types)
     }
     lines = {(one.path, one.line) for one in problems.values()}
     for one in told:
         text = one.half.page.ui
         if text.startswith("<Form", one.offset - 1) and (one.half.source, one.place[0]) in lines:
             continue  # told above
-        names_action = one.diagnostic.code == 2322 and text.startswith("action", one.offset)
+        names_action = one.diagnostic.code in (2322, 2769) and text.startswith("action", one.offset)
         if names_action and (one.half.source, one.place[0]) in lines:
             continue
         problem = problem_of(one.diagnostic, one.half, one.place, one.offset, types)

@@ -9,7 +9,7 @@ and gives variables new types: none of that is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import attrs
 
@@ -42,19 +42,31 @@ _TYPE_ARGUMENTS = re.compile(r"[\w$]<(?![\s=])[^;<]*>\(")
 
 _MEMBERS = frozenset({2339, 2551, 2550, 2568})
 _NOTHING = frozenset({18047, 18048, 18049, 2531, 2532, 2533})
-_USES = frozenset(
-    {2349, 2348, 2488, 2461, 2495, 2569, 2548, 2721, 2722, 2723, 7053, 2538, 2493, 2678}
-)
+_USES = frozenset({2349, 2348, 2488, 2461, 2495, 2569, 2548, 2721, 2722, 2723, 2538, 2493, 2678})
+INDEXED = 7053
+"""An object is asked for a key that it does not have."""
+
 _COMPARED = 2367
 _NUMBERS = frozenset({2362, 2363, 2365})
 _GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 2555, 2820})
 
 _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
+_CALL_OF = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(\s*$")
 _SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
+_GIVEN_BY_NAME = ("href", "action", "page")
 _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
 _ASSIGNED = re.compile(r"[\w$]++\s*+=(?![=>])")
 _ATTRIBUTE = re.compile(r"[\w-]++\s*+=\s*+[\"'{]")
 _CHILD = re.compile(r"Type '([^'|]+?)(?: \| null)?' is not assignable to type 'ReactNode'")
+_MISSING = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
+_INDEX = re.compile(r"expression of type '\"[^\"|]*\"'")
+_TEXT = re.compile(
+    r"(?:Type|Argument of type) 'string' is not assignable"
+    r" to (?:parameter of )?type '((?:[^'\\]|\\.)+)'"
+)
+_LITERAL = r'(?:"[^"]*"|undefined|null)'
+_LITERALS = re.compile(rf'(?=.*"){_LITERAL}(?: \| {_LITERAL})*')
+_POSSIBLY = re.compile(r"'([^']+)' is possibly")
 _WORD = re.compile(r"[\w$.?\[\]]+")
 _LONGEST_NAME = 1000  # characters, with the blanks behind it
 
@@ -98,14 +110,34 @@ class KnownNames:
     texts: frozenset[str]
     """Keys that hold text, and never a number: a Decimal is one, JavaScript calculates with it."""
 
-    classes: frozenset[str]
-    """What objects are called."""
+    classes: Mapping[str, frozenset[str]]
+    """What objects and unions of them are called, with their keys."""
+
+    unions: frozenset[str] = frozenset()
+    """Those of them that are unions."""
+
+    def is_key_of_some(self, message: str) -> bool:
+        """Whether it is told that not all objects of a union have a key, and some have it."""
+        missing = _MISSING.match(message)
+        if missing is None:
+            return False
+        name, owner = missing[1], missing[2]
+        names = owner.split(" | ")
+        if (len(names) == 1 and owner not in self.unions) or {"null", "undefined"} & {*names}:
+            return False
+        keys = (f" {name}: ", f" {name}?: ")
+        written = owner.startswith("{") and any(key in owner for key in keys)
+        return written or any(name in self.classes.get(one, ()) for one in names)
 
 
 def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> bool:
     """Whether a complaint at ``offset`` of ``text`` that concerns known types is told."""
     if found.code in _MEMBERS and _ASSIGNED.match(text, offset):
         return False  # a key that is added to an object
+    if found.code in _MEMBERS and known.is_key_of_some(found.message):
+        return False  # ``if (payment.last4)`` is how JavaScript tells objects apart
+    if found.code == INDEXED:
+        return _INDEX.search(found.message) is not None  # by a constant
     if found.code in _MEMBERS or found.code in _NOTHING or found.code in _USES:
         return True
     if found.code == _COMPARED:
@@ -113,7 +145,7 @@ def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> boo
     if found.code in _NUMBERS:
         word = _WORD.match(text, offset)
         return word is not None and word.group().rpartition(".")[2] in known.texts
-    if found.code not in _GIVEN:
+    if found.code not in _GIVEN or _is_text_for_literal(found):
         return False
     return _is_no_child(found, known) or _is_given_to_us(found, text, offset)
 
@@ -126,6 +158,19 @@ def _is_no_child(found: Diagnostic, known: KnownNames) -> bool:
     return child[1].startswith("{") or child[1].rstrip("[]") in known.classes
 
 
+def checked_path(found: Diagnostic) -> str:
+    """Return the path that is told to be possibly null; "" when something else is told."""
+    path = _POSSIBLY.match(found.message) if found.code in _NOTHING else None
+    return path[1] if path is not None else ""
+
+
+def _is_text_for_literal(found: Diagnostic) -> bool:
+    """Whether some text is given for one of several: without types it is not known which."""
+    last = (found.details or (found.message,))[-1]
+    text = _TEXT.match(last)
+    return text is not None and _LITERALS.fullmatch(text[1]) is not None
+
+
 def _is_exact(text: str, offset: int) -> bool:
     """Whether two values are compared without conversion."""
     line = text[offset : text.find("\n", offset)]
@@ -136,8 +181,8 @@ def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
     """Whether what is given goes to the framework, or cannot be shown at all."""
     if _ATTRIBUTE.match(text, offset) or text[offset - 1 : offset] == "<":
         name = text[offset:].partition("=")[0].strip()
-        return _tag_around(text, offset) in ("Link", "Form") and name in ("href", "action")
-    called = _call_around(text, offset)
+        return _tag_around(text, offset) in ("Link", "Form") and name in _GIVEN_BY_NAME
+    called = call_around(text, offset)
     if called == "useWebSocket" and text[:offset].rstrip().endswith("("):
         return True
     if called in _TEXT_CALLS or called in _CALLS.findall(text):
@@ -170,7 +215,13 @@ def _last_word(text: str) -> str:
     return text[start:]
 
 
-def _call_around(text: str, offset: int) -> str:
+def call_of_action(text: str, offset: int) -> str:
+    """Return the constant that ``useAction("name")`` is given to, by the offset of the name."""
+    called = _CALL_OF.search(text, 0, offset)
+    return called[1] if called is not None else ""
+
+
+def call_around(text: str, offset: int) -> str:
     """Return the name of the function whose innermost call is around; "" without one."""
     depth = 0
     for index in range(offset - 1, max(offset - 2000, -1), -1):
@@ -178,7 +229,7 @@ def _call_around(text: str, offset: int) -> str:
         if char in ")]":
             depth += 1
         elif char == "[":
-            depth -= 1
+            depth -= depth > 0  # a list that the place stands in
         elif char == "(":
             if depth == 0:
                 return _last_word(text[max(0, index - _LONGEST_NAME) : index].rstrip())

@@ -6,13 +6,13 @@ WebSocket stands before a page with a parameter that does.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
 from fxtrio.types.page_types import PageTypes
+from fxtrio.types.path_lookup import lookup_types
 from fxtrio.types.paths import path_types
-from fxtrio.types.shapes import Definition, ObjectShape, Shape, Vague, parts_of, union
+from fxtrio.types.shapes import Constant, Definition, ObjectShape, Shape, parts_of, union
 from fxtrio.types.typescript import Printer
 
 _HOOK = """interface $Untold { readonly untold: unique symbol }
@@ -34,7 +34,7 @@ export interface UseWebSocket<Own> {
 """The second is for messages whose type is written down: so it can be told what nobody knows."""
 
 
-def sockets_module(pages: Sequence[PageTypes], others: Iterable[str]) -> str:
+def sockets_module(pages: Sequence[PageTypes], others: Iterable[str], *, loose: bool) -> str:
     """Return the declarations of `useWebSocket` and of what each page's WebSocket sends.
 
     ``others`` are the types of paths that something besides the pages answers.
@@ -43,14 +43,15 @@ def sockets_module(pages: Sequence[PageTypes], others: Iterable[str]) -> str:
     definitions: dict[str, Definition] = {}
     for page in serving.values():
         definitions.update((one.name, one) for one in page.definitions)
-    printer = Printer.of(definitions.values())
+    printer = Printer.of(definitions.values(), loose=loose)
     sent = [
-        f"type {message_name(number)} = {printer.type(message_type(page))};"
+        f"export type {message_name(number)} = {message_text(page, printer)};"
         for number, page in serving.items()
     ]
     paths = sorted({one for page in serving.values() for one in path_types(page.pattern)})
     declared = [printer.definitions(definitions.values(), prefix="export "), *sent]
-    declared += _lookup(pages)
+    names = {number: message_name(number) for number in serving}
+    declared += lookup_types(pages, names, none="$None", otherwise="$None")
     own = "\n".join(declared)
     return f"""import type * as base from "fx/base";
 import type {{ Elsewhere, NoSegment, PathOf }} from "fx/shared";
@@ -79,56 +80,41 @@ def message_name(number: int) -> str:
     return f"$Message{number}"
 
 
-def message_type(page: PageTypes) -> Shape:
-    """Return what a page's WebSocket sends, each object written out.
+def message_text(page: PageTypes, printer: Printer) -> str:
+    """Return the type of what a page's WebSocket sends.
 
-    So each lacks the keys of the others, and any key can be asked for.
+    Each object lacks the keys of the others, so any key can be asked for; but objects that are
+    told apart by a constant lack that key alone: code looks at it first.
     """
     if page.messages is None:
-        return Vague("it serves no WebSocket")
-    objects = (page.definition(part) for part in parts_of(page.messages))
-    parts = zip(parts_of(page.messages), objects, strict=True)
-    return union(one if isinstance(one, ObjectShape) else part for part, one in parts)
+        return "any"
+    parts = parts_of(page.messages)
+    objects = {part: found for part in parts if (found := _object(page, part)) is not None}
+    telling = _telling(objects.values())
+    if not telling:
+        return printer.type(union(objects.get(part, part) for part in parts))
+    return " | ".join(_apart(part, objects.get(part), telling, printer) for part in parts)
 
 
-def _lookup(pages: Sequence[PageTypes]) -> Iterator[str]:
-    """Yield a type for each page that may answer, which names the next one."""
-    kept = [(number, one) for number, one in enumerate(pages) if one.pattern]
-    serving = [parse_pattern(one.pattern) for _, one in kept if one.messages is not None]
-    index = 0
-    for number, page in sorted(kept, key=lambda one: specificity(one[1].pattern)):
-        own = parse_pattern(page.pattern)
-        if page.messages is None and not any(_overlap(own, one) for one in serving):
-            continue
-        sent = "$None" if page.messages is None else message_name(number)
-        is_optional = own[-1:] and own[-1].kind is Kind.OPTIONAL_REST
-        for segments in [own[:-1], own] if is_optional else [own]:
-            other = f"$Page{index + 1}<Path>"
-            yield f"type $Page{index}<Path> = {_tested(segments, sent, other)};"
-            index += 1
-    yield f"type $Page{index}<Path> = $None;"
+def _object(page: PageTypes, shape: Shape) -> ObjectShape | None:
+    found = page.definition(shape)
+    return found if isinstance(found, ObjectShape) else None
 
 
-def _overlap(one: tuple[Segment, ...], other: tuple[Segment, ...]) -> bool:
-    """Whether some path may fit both."""
-    for left, right in zip(one, other, strict=False):
-        if max(left.kind, right.kind) >= Kind.REST:
-            return True
-        if left.kind is right.kind is Kind.LITERAL and left.text != right.text:
-            return False
-    longer = max(one, other, key=len)[min(len(one), len(other)) :]
-    return not longer or longer[0].kind is Kind.OPTIONAL_REST
+def _telling(objects: Iterable[ObjectShape]) -> list[str]:
+    """Return the keys under which at least two objects have a constant."""
+    names = Counter(
+        key.name
+        for found in objects
+        for key in found.keys
+        if isinstance(key.shape, Constant) and not key.optional
+    )
+    return [name for name, count in names.items() if count > 1]
 
 
-def _tested(segments: tuple[Segment, ...], found: str, other: str) -> str:
-    """Return ``found`` where a type ``Path`` fits the segments, else ``other``."""
-    text, inner = "", found
-    for number, segment in enumerate(segments):
-        if segment.kind is Kind.LITERAL:
-            text += f"/{segment.text}"
-        else:
-            text += f"/${{infer Part{number}}}"
-            unfit = "NoSegment" if segment.kind is Kind.PARAM else '""'
-            inner = f"Part{number} extends {unfit} ? {other} : {inner}"
-    shown = f"`{text}`" if "${" in text else json.dumps(text or "/", ensure_ascii=False)
-    return f"Path extends {shown} ? {inner} : {other}"
+def _apart(part: Shape, found: ObjectShape | None, telling: Sequence[str], printer: Printer) -> str:
+    own = {key.name for key in found.keys} if found is not None else set(telling)
+    missing = [name for name in telling if name not in own]
+    if found is None or not missing:
+        return printer.type(part)
+    return printer.object(found, missing)

@@ -9,24 +9,26 @@ from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.types.compiler import Diagnostic
 from fxtrio.types.folder import UiHalf
-from fxtrio.types.form_fields import similar
+from fxtrio.types.form_fields import page_at, similar
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Place, parts_of
 
 _MODULE = re.compile(r"fx/c\d{5}")
-_MESSAGE = re.compile(r"\$Message(\d*)")
+_MESSAGE = re.compile(r"\$Message(\d+)")
 _SUGGESTED = re.compile(r"(?<!\s)\s*+Did you mean (?:to write )?'([^']+)'\?")
 _NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
 _UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
 _LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")
 _ATTRIBUTE = re.compile(r"""\s*(?:href\s*=\s*\{?\s*)?""")
 _TAKES_PATH = re.compile(r"\b(navigate|prefetch|useWebSocket)\(\s*$")
+_ELSEWHERE = re.compile(r"""["'][^"'\n]*["']\s*+,\s*+\{[^{}]*?\bpage:\s*+["'`]([^"'`$]*)["'`]""")
+_PAGE = re.compile(r"page\s*+(?::|=\s*+\{?)\s*+")
 _UNKNOWN_ACTION = re.compile(r"Argument of type '\"([^'\"]+)\"' is not assignable")
 _OWNERS = (
     (re.compile(r"\$Data$"), "data"),
     (re.compile(r"\$LayoutData$"), "layoutData"),
     (re.compile(r"\$Params$"), "params"),
-    (re.compile(r"\$Message\d*$"), "a message of the WebSocket"),
+    (re.compile(r"\$Message\d+$"), "a message of the WebSocket"),
     (re.compile(r"\$Props$"), "the properties of the page"),
     (re.compile(r"(?:Loose)?Result<"), "what the action answers"),
     (re.compile(r"\(\(payload|.*& State<"), "what useAction() returns"),
@@ -74,7 +76,7 @@ def _told(found: Diagnostic, half: UiHalf, types: ProjectTypes) -> tuple[str, st
 def _sender(owner: str, half: UiHalf, types: ProjectTypes) -> PageTypes:
     """Return the file that a type comes from: another page for what its WebSocket sends."""
     message = _MESSAGE.fullmatch(owner)
-    if message is not None and message[1]:
+    if message is not None:
         return types.pages[int(message[1])]
     if half.types.definition_of(owner) is None:
         others = (page for page in types.pages if page.definition_of(owner) is not None)
@@ -130,9 +132,12 @@ def _action(
         known = [action.name for module in types.shared for action in module.actions]
         remedy = similar(named[1], known) or "Define it there with @action"
         return f"there is no action '{named[1]}' in the folder 'actions'", remedy
-    known = [one.name for one in half.types.actions]
+    path = _ELSEWHERE.match(half.page.ui, offset)
+    page = page_at(path[1], types) if path is not None else None
+    known = [one.name for one in (page or half.types).actions]
     listed = f"It has {', '.join(known)}" if known else "Define it with @action"
-    return f"this page has no action '{named[1]}'", similar(named[1], known) or listed
+    who = path[1] if path is not None and page is not None else "this page"
+    return f"{who} has no action '{named[1]}'", similar(named[1], known) or listed
 
 
 def _link(
@@ -145,8 +150,10 @@ def _link(
     if found.code not in (2322, 2345, 2769):
         return None
     called = _TAKES_PATH.search(text[max(offset - 200, 0) : offset])
-    if called is None and not text.startswith("href", offset):
+    names_page = _PAGE.match(text, offset)
+    if called is None and not text.startswith("href", offset) and names_page is None:
         return None
+    at = names_page.end() if names_page is not None else at
     literal = _LITERAL.match(text, at)
     shown = f"'{literal[1]}'" if literal is not None else "this path"
     routes: Iterable[str] = types.routes
@@ -154,5 +161,7 @@ def _link(
     if called is not None and called[1] == "useWebSocket":
         routes = [page.pattern for page in types.pages if page.messages is not None]
         who = "page with a WebSocket"
+    if names_page is not None:
+        routes = [page.pattern for page in types.pages if page.actions and page.pattern]
     near = similar(literal[1], list(routes)) if literal is not None else ""
     return f"no {who} answers {shown}", near or "'fx routes' prints those there are"

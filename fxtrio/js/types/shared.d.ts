@@ -5,6 +5,7 @@
 import type { ReactElement, ReactNode } from 'react';
 
 import type * as base from 'fx/base';
+import type { At, PagePath } from 'fx/elsewhere';
 
 /** Messages by the path of a field: of those that an action has. */
 export type Fields<Name extends string> = string extends Name
@@ -46,24 +47,47 @@ export type Success<Of extends Known> = {
 
 export type Payload<Of extends Known> = Of['payload'] | FormData | URLSearchParams;
 
-type OwnFormProps<Name, Of extends Known> = Omit<
+/** The actions of a page, and which of them need no body. */
+export interface Acting {
+  actions: any;
+  optional: string;
+}
+
+/** The actions of the page itself, or of the page at a path; those of modules are everywhere. */
+export type ActionsAt<Own extends Acting, Page> = [Page] extends [string] ? At<Page> : Own;
+
+export type NameOf<Own extends Acting, Page> = Extract<
+  keyof ActionsAt<Own, Page>['actions'],
+  string
+>;
+
+export type ActionOf<Own extends Acting, Name, Page> = Extract<
+  ActionsAt<Own, Page>['actions'][Name & keyof ActionsAt<Own, Page>['actions']],
+  Known
+>;
+
+type OwnFormProps<Name, Page, Of extends Known> = Omit<
   base.ActionFormProps,
   'action' | 'page' | 'onSuccess' | 'onError' | 'children'
 > & {
   action: Name;
-  page?: undefined;
+  page?: Page & PagePath<Page>;
   onSuccess?: (data: Of['result']) => void;
   onError?: (message: string, fields: Fields<Of['fields']>, data: any) => void;
   children?: ReactNode | ((state: State<Of> & { values: base.Values }) => ReactNode);
 };
 
-/** A form of a page whose actions are known. */
-export interface Form<Actions> {
-  <const Name extends keyof Actions>(
-    props: OwnFormProps<Name, Extract<Actions[Name], Known>>,
+/** A form whose actions are known, and the paths that it may lead to. */
+export interface Form<Own extends Acting, Path extends string> {
+  <const To extends string | undefined = undefined>(
+    props: Omit<base.SearchFormProps, 'action'> & { action?: To & HrefOrNone<Path, To> },
   ): ReactElement;
-  (props: (base.ActionFormProps & { page: string }) | base.SearchFormProps): ReactElement;
+  <const Name extends NameOf<Own, Page>, const Page extends string | undefined = undefined>(
+    props: OwnFormProps<Name, Page, ActionOf<Own, Name, Page>>,
+  ): ReactElement;
 }
+
+type HrefOrNone<Path extends string, To> = To extends string ? Href<Path, To> : To;
 
 type Tail = '' | `?${string}` | `#${string}`;
 export type Elsewhere =

@@ -1,0 +1,48 @@
+"""Mistakes between the halves are found, by themes of increasing subtlety; right programs are not.
+
+Each page of `tests/types/themes` is one program; a mark says where its mistake is. They are one
+project, so that each of the three compilations runs once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.types.projects import write_themes
+from tests.types.test_corpus import problems_of
+
+MISSED = frozenset(
+    {
+        *(f"pages/components/{name}.fxl" for name in ("row", "row-props", "row-list", "row-null")),
+        *(f"pages/components/{name}.fxl" for name in ("row-spread", "row-deep", "jsdoc")),
+        *("pages/components/imported.fxl", "pages/components/helper.fxl"),
+        *(f"pages/data/asdict{name}.fxl" for name in ("", "-spread", "-nested", "-list")),
+        *("pages/data/attrs-asdict.fxl", "pages/data/model-dump.fxl"),
+        *("pages/data/asdict-or-none.fxl", "pages/data/annotated-dict.fxl"),
+        *("pages/data/annotated-dict-of-numbers.fxl", "pages/data/annotated-in-helper.fxl"),
+        *("pages/data/database.fxl", "pages/encoded/decimal-local.fxl"),
+        *("pages/encoded/colours-of-level.fxl", "pages/routes/navigate.fxl"),
+    }
+)
+"""Mistakes that are not found."""
+
+
+async def test_mistakes_are_found_in_their_lines_and_right_programs_are_left_alone(
+    tmp_path: Path,
+) -> None:
+    project = write_themes(tmp_path)
+    found = await problems_of(tmp_path)
+    lines = {source: {int(one.partition(":")[0]) for one in told} for source, told in found.items()}
+    missed = {
+        source for source, (line, _) in project.marks.items() if line not in lines.get(source, ())
+    }
+    false = {
+        source: told
+        for source, told in found.items()
+        if not lines[source] <= {project.marks.get(source, (0, 0))[0]}
+    }
+
+    assert len(project.marks) >= 100
+    assert project.pages - len(project.marks) >= 80
+    assert missed == MISSED
+    assert false == {}
