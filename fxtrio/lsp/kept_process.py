@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 
 from fxtrio.errors import leaves
 from fxtrio.lsp.rpc import Answerer, ConnectionLost, TrioProtocol
-from fxtrio.lsp.streams import FrameInvalid
+from fxtrio.types.rpc_frames import FrameInvalid
 
 MOST_STARTS = 5
 """How often a process is started before it is given up (count)."""

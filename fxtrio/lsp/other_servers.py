@@ -27,7 +27,7 @@ MOST_SERVERS = 20
 """Processes at a time, over all projects; further questions stay unanswered (count)."""
 
 _ERROR = 1
-_CAME_OR_CHANGED = (1, 2)
+_CHANGED_OR_CAME = (2, 1)  # TypeScript drops a change after "created"
 
 _IDS = {".py": "python", ".tsx": "typescriptreact", ".jsx": "javascriptreact"}
 
@@ -136,7 +136,7 @@ class OtherServers:
         server = self._servers.get((root, "typescript"))
         if server is not None:
             uris = [file.as_uri() for file in files]
-            changes = [{"uri": uri, "type": kind} for uri in uris for kind in _CAME_OR_CHANGED]
+            changes = [{"uri": uri, "type": kind} for uri in uris for kind in _CHANGED_OR_CAME]
             server.process.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
     def _server(self, root: Path, language: Language) -> _Server | None:

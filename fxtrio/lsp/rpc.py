@@ -31,7 +31,8 @@ from pygls.protocol.json_rpc import (
 )
 
 from fxtrio.errors import FxtrioError
-from fxtrio.lsp.streams import FrameInvalid, MessageSink, MessageSource
+from fxtrio.lsp.streams import MessageSink
+from fxtrio.types.rpc_frames import FrameInvalid, MessageSource
 
 MOST_REQUESTS = 100
 """Requests that are answered at a time; more are refused (count)."""

@@ -6,8 +6,9 @@ Halves that write types are compiled as TypeScript, all others as JavaScript; se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 import attrs
 import trio
@@ -20,6 +21,9 @@ from fxtrio.types.folder import TypesFolder, UiHalf
 from fxtrio.types.judging import Seen, judged_problems, seen_in
 from fxtrio.types.page_types import ProjectTypes
 
+Compile = Callable[[Path, Path], Awaitable[tuple[Diagnostic, ...]]]
+"""A folder with settings and where TypeScript is in, mistakes out. Raises CompilerFailed."""
+
 
 @attrs.define(eq=False)
 class TypeCheck:
@@ -28,6 +32,9 @@ class TypeCheck:
     folder: TypesFolder
     others: Sequence[str] = ()
     """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
+
+    compile: Compile = attrs.field(factory=lambda: compile_types)
+    """How the compiler is run: `compile_types`, or that of a `KeptCompiler`."""
 
     _compiled: dict[Tier, tuple[str, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
     """What the compiler has said last, and the digest of what it was given."""
@@ -70,6 +77,6 @@ class TypeCheck:
         compiled = self._compiled
         known, found = compiled.get(tier, ("", ()))
         if known != digest:
-            found = await compile_types(self.folder.path / tier, self.folder.compiler)
+            found = await self.compile(self.folder.path / tier, self.folder.compiler)
             compiled[tier] = digest, found
         return seen_in(found, virtual, {half.source: half for half in halves})

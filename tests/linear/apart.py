@@ -53,6 +53,7 @@ APART: dict[str, tuple[str, ...]] = {
         "cli.develop.importers:_imported",
         "cli.develop.inotify:_Folders._forget",
         "cli.develop.inotify:_leads_back",
+        "cli.develop.late_types:LateTypes._forget",
         "cli.develop.late_types:LateTypes.look_later",
         "cli.develop.likely:LikelyMistakes.look_later",
         "cli.develop.page_files:PageFiles.read",

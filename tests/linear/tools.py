@@ -22,13 +22,13 @@ from fxtrio.lsp.formatting import edits_between
 from fxtrio.lsp.links import page_of
 from fxtrio.lsp.page import _line
 from fxtrio.lsp.places import edited, places_of
-from fxtrio.lsp.streams import MessageSource
 from fxtrio.lsp.written import _moved_line
 from fxtrio.openapi.operations import _about, _identifier, paths_of
 from fxtrio.realtime.broker import ChannelNameRefused, refuse_internal
 from fxtrio.realtime.postgres import PostgresBackend
 from fxtrio.serve.openapi.visible import visible
 from fxtrio.types.default_export import find_default
+from fxtrio.types.rpc_frames import MessageSource
 from fxtrio.types.ui_places import read_places
 
 Parser = Callable[[bytes], object]

@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from fxtrio.lsp.kept_process import MOST_STARTS, KeptProcess
 from fxtrio.lsp.rpc import MOST_REQUESTS, Answerer, ConnectionLost, TrioProtocol
 from fxtrio.lsp.server import EditorServer
-from fxtrio.lsp.streams import FrameInvalid
+from fxtrio.types.rpc_frames import FrameInvalid
 
 INVALID_PARAMS, METHOD_NOT_FOUND, INTERNAL_ERROR = -32602, -32601, -32603
 REQUEST_CANCELLED, SERVER_CANCELLED = -32800, -32802

@@ -18,6 +18,7 @@ from fxtrio.errors import FxtrioError
 
 if TYPE_CHECKING:
     from fxtrio.types.checking import TypeCheck
+    from fxtrio.types.kept_compiler import KeptCompiler
     from fxtrio.types.page_types import ProjectTypes
 
 _NAME = "types"
@@ -43,6 +44,7 @@ class LateTypes:
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _check: TypeCheck | None = None
+    _compiler: KeptCompiler | None = None
     _types: ProjectTypes | None = None
     """None when the Python code is another one than that they were taken from."""
 
@@ -67,19 +69,28 @@ class LateTypes:
         ``files`` have changed, besides page files; None for any. When these are no code, such as
         stylesheets, there is nothing to check. Begins ``after`` so many seconds.
         """
+        files = None if files is None else tuple(files)
         kinds = {PurePosixPath(file).suffix for file in files or ()}
         seen = project.pages, project.tree, config
         if seen == self._seen and kinds and not kinds & _READ:
             return
         self._seen = seen
         if (kinds or files is None) and self._check is not None:
-            self._check.forget()
+            self._forget(files)
         python = project.python
         if ".py" in kinds or python != self._python:
             self._python, self._types = python, None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
         self.nursery.start_soon(self._look, self._checking, project, config, after)
+
+    def _forget(self, files: Iterable[str] | None) -> None:
+        assert self._check is not None and self._compiler is not None
+        self._check.forget()
+        if files is None or any(file.startswith("node_modules/") for file in files):
+            self._compiler.stop()
+        else:
+            self._compiler.forget(self.root / file for file in files)
 
     async def _look(
         self, scope: trio.CancelScope, project: CheckedProject, config: Config, after: float
@@ -107,11 +118,14 @@ class LateTypes:
         from fxtrio.types.compiler import ensure_compiler
         from fxtrio.types.folder import TypesFolder
         from fxtrio.types.gatherer_process import project_types
+        from fxtrio.types.kept_compiler import KeptCompiler
         from fxtrio.types.other_paths import other_paths
 
         if self._check is None:
             compiler = await ensure_compiler(self.report)
-            self._check = TypeCheck(TypesFolder(self.root, compiler))
+            self._compiler = KeptCompiler(self.nursery)
+            folder = TypesFolder(self.root, compiler)
+            self._check = TypeCheck(folder, compile=self._compiler.compile)
         types = self._types
         if types is None:
             types = await project_types(self.root, project)

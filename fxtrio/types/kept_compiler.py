@@ -1,0 +1,339 @@
+"""TypeScript kept running: it knows the files of before, and reads what has changed since.
+
+A folder of UI halves is looked at again and again by `fx dev`. The compiler reads all of React's
+types each time that it starts; as a language server it has done so already, and is asked about
+the files that a change concerns. When it does not answer, the compiler is started after all.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.node import tool_environment
+from fxtrio.types.compiler import Diagnostic, compile_types, compiler_program
+from fxtrio.types.rpc_frames import FrameInvalid, MessageSource, message_bytes, read_message
+
+MOST_FAILURES = 3
+"""Servers that did not answer before no further one is started (count)."""
+
+_TIMEOUT = 60.0  # seconds for all answers to one look
+_SEND_TIMEOUT = 5.0  # seconds
+_ERROR = 1  # severity
+_CAME, _CHANGED, _GONE = 1, 2, 3
+_LANGUAGES = {".jsx": "javascriptreact", ".tsx": "typescriptreact"}
+
+Stamp = tuple[int, int]
+
+
+class ServerLost(Exception):
+    """The server has ended, or does not answer."""
+
+
+@attrs.define(eq=False)
+class KeptCompiler:
+    """Compiles folders, one after the other; runs its server in ``nursery``."""
+
+    nursery: trio.Nursery
+    failures: int = 0
+    _server: _Server | None = None
+    _looking: trio.Lock = attrs.field(factory=trio.Lock)
+    _folders: dict[Path, _Folder] = attrs.field(factory=dict)
+    """As the server that runs now knows them."""
+
+    async def compile(self, folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
+        """Return what `compile_types` does. Raises CompilerFailed."""
+        async with self._looking:
+            if self.failures < MOST_FAILURES:
+                try:
+                    with trio.fail_after(_TIMEOUT):
+                        return await self._look(folder, compiler)
+                except (ServerLost, trio.TooSlowError):
+                    self.failures += self._server is not None  # and was not stopped on purpose
+                    self.stop()
+        return await compile_types(folder, compiler)
+
+    def forget(self, files: Iterable[Path] = ()) -> None:
+        """Look at all halves anew: ``files`` that they may import have changed, come or gone."""
+        if self._server is None:
+            return
+        self._server.changed.update(files)
+        for folder in self._folders.values():
+            folder.found.clear()
+
+    def stop(self) -> None:
+        """End the server: installed packages have changed. The next look starts another one."""
+        server, self._server, self._folders = self._server, None, {}
+        if server is not None:
+            server.scope.cancel("the compiler starts anew")
+
+    async def _look(self, folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
+        server = await self._started(folder, compiler)
+        known = self._folders.setdefault(folder, _Folder(folder))
+        await server.tell_changed()
+        concerned = await trio.to_thread.run_sync(known.read)
+        for notification in known.news():
+            await server.notify(*notification)
+        answers = await server.ask_all(
+            "textDocument/diagnostic",
+            [{"textDocument": {"uri": (folder / file).as_uri()}} for file in concerned],
+        )
+        for file, answer in zip(concerned, answers, strict=True):
+            known.found[file] = tuple(_diagnostics(file, answer))
+        return tuple(one for file in known.files for one in known.found[file])
+
+    async def _started(self, folder: Path, compiler: Path) -> _Server:
+        if self._server is not None and not self._server.scope.cancel_called:
+            return self._server
+        self._folders = {}
+        server = _Server()
+        command = [str(compiler_program(compiler)), "--lsp", "--stdio"]
+        await self.nursery.start(server.run, command, folder)
+        self._server = server
+        await server.greet(folder)
+        return server
+
+
+@attrs.define(eq=False)
+class _Server:
+    """One process. What it is asked is answered while `run` runs."""
+
+    scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    """Cancelled when it is of no use any more."""
+
+    changed: set[Path] = attrs.field(factory=set)
+    """Files of the project that it has not been told of."""
+
+    _input: trio.abc.SendStream | None = None
+    _sending: trio.Lock = attrs.field(factory=trio.Lock)
+    _number: int = 0
+    _answers: dict[int, dict[str, Any]] = attrs.field(factory=dict)
+    _awaited: frozenset[int] = frozenset()
+    _all_there: trio.Event = attrs.field(factory=trio.Event)
+
+    async def run(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Run the process until it ends, or until `scope` is cancelled."""
+        try:
+            with self.scope, suppress(OSError):
+                process = await trio.lowlevel.open_process(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    cwd=folder,
+                    env=tool_environment(),
+                )
+                assert process.stdin is not None and process.stdout is not None  # pipes
+                try:
+                    self._input = process.stdin
+                    task_status.started()
+                    await self._listen(process.stdout)
+                finally:
+                    process.kill()
+                    with trio.CancelScope(shield=True):
+                        await process.wait()
+                        await trio.aclose_forcefully(process.stdin)
+                        await trio.aclose_forcefully(process.stdout)
+        finally:
+            self.scope.cancel("the compiler has ended")
+            self._all_there.set()
+            if self._input is None:
+                task_status.started()
+
+    async def greet(self, folder: Path) -> None:
+        """Begin the conversation. Raises ServerLost."""
+        texts = {"diagnostic": {"relatedDocumentSupport": False}}
+        watched = {"didChangeWatchedFiles": {"dynamicRegistration": True}}
+        capabilities = {"textDocument": texts, "workspace": watched}
+        asked = {"processId": None, "rootUri": folder.as_uri(), "capabilities": capabilities}
+        await self.ask_all("initialize", [asked])
+        await self.notify("initialized", {})
+
+    async def tell_changed(self) -> None:
+        """Tell it of files that others have written. Raises ServerLost."""
+        files, self.changed = self.changed, set()
+        events = [
+            {"uri": file.as_uri(), "type": kind}
+            for file in sorted(files)
+            # Whether it came or changed is not known. A change after it came would be dropped.
+            for kind in ((_CHANGED, _CAME) if file.exists() else (_GONE,))
+        ]
+        if events:
+            await self.notify("workspace/didChangeWatchedFiles", {"changes": events})
+
+    async def notify(self, method: str, params: Any) -> None:
+        """Send what has no answer. Raises ServerLost."""
+        await self._send({"method": method, "params": params})
+
+    async def ask_all(self, method: str, params: Sequence[Any]) -> list[Any]:
+        """Return the results of requests, in their order. Raises ServerLost."""
+        numbers = range(self._number, self._number + len(params))
+        self._number += len(params)
+        self._answers = {}
+        self._awaited, self._all_there = frozenset(numbers), trio.Event()
+        if self.scope.cancel_called:
+            raise ServerLost
+        for number, one in zip(numbers, params, strict=True):
+            await self._send({"id": number, "method": method, "params": one})
+        if params:
+            await self._all_there.wait()
+        answers = [self._answers.get(number, {}) for number in numbers]
+        if any("result" not in answer for answer in answers):
+            raise ServerLost
+        return [answer["result"] for answer in answers]
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        """Send a whole message, also when this is cancelled."""
+        if self._input is None or self.scope.cancel_called:
+            raise ServerLost
+        async with self._sending:
+            with trio.CancelScope(
+                shield=True, deadline=trio.current_time() + _SEND_TIMEOUT
+            ) as scope:
+                try:
+                    await self._input.send_all(message_bytes({"jsonrpc": "2.0", **message}))
+                except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                    raise ServerLost from error
+        if scope.cancelled_caught:
+            self.scope.cancel("the compiler does not read")
+            raise ServerLost
+
+    async def _listen(self, output: trio.abc.ReceiveStream) -> None:
+        source = MessageSource(output)
+        with suppress(FrameInvalid, ServerLost):
+            while (message := await read_message(source)) is not None:
+                number = message.get("id")
+                if "method" not in message:
+                    self._take(number, message)
+                elif number is not None:
+                    await self._send({"id": number, "result": _agreed(message)})
+
+    def _take(self, number: Any, message: dict[str, Any]) -> None:
+        if number in self._awaited:
+            self._answers[number] = message
+            if len(self._answers) == len(self._awaited):
+                self._all_there.set()
+
+
+@attrs.define(eq=False)
+class _Folder:
+    """One folder as the server knows it."""
+
+    path: Path
+    files: tuple[str, ...] = ()
+    """The virtual files, as their settings name them."""
+
+    found: dict[str, tuple[Diagnostic, ...]] = attrs.field(factory=dict)
+    """What is known of them."""
+
+    _stamps: dict[str, Stamp] = attrs.field(factory=dict)
+    _texts: dict[str, str] = attrs.field(factory=dict)
+    _versions: dict[str, int] = attrs.field(factory=dict)
+    _news: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
+
+    def read(self) -> list[str]:
+        """Read what has changed; return the virtual files that have to be looked at."""
+        listed = json.loads((self.path / "tsconfig.json").read_bytes())["files"]
+        self.files = tuple(file for file in listed if not PurePosixPath(file).is_absolute())
+        stamps = {file: _stamp(self.path / file) for file in (*self.files, *self._others())}
+        came = stamps.keys() - self._stamps.keys()
+        gone = self._stamps.keys() - stamps.keys()
+        changed = {file for file in stamps if self._stamps.get(file) != stamps[file]} - came
+        self._stamps = stamps
+        kinds = ((_CAME, came), (_CHANGED, changed), (_GONE, gone))
+        events = [
+            {"uri": (self.path / file).as_uri(), "type": kind}
+            for kind, those in kinds
+            for file in sorted(those)
+        ]
+        if events:
+            self._news.append(("workspace/didChangeWatchedFiles", {"changes": events}))
+        for file in self.files:
+            if file in came or file in changed:
+                self._show(file)
+        if (came | changed | gone) - set(self.files) - self._texts.keys():  # a declaration
+            self.found.clear()
+        for file in gone & self._texts.keys():
+            self._hide(file)
+        names = tuple(PurePosixPath(file).stem for file in changed | gone)
+        concerned = [
+            file
+            for file in self.files
+            if file not in self.found
+            or file in changed
+            or any(name in self._texts[file] for name in names)  # it may import that page file
+        ]
+        for file in concerned:  # until there is an answer, which may never come
+            self.found.pop(file, None)
+        return concerned
+
+    def news(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield what the server has not been told."""
+        while self._news:
+            yield self._news.pop(0)
+
+    def _others(self) -> list[str]:
+        """Return the declarations, and the settings."""
+        return sorted(
+            entry.name for entry in self.path.iterdir() if entry.name.endswith((".d.ts", "g.json"))
+        )
+
+    def _show(self, file: str) -> None:
+        uri = (self.path / file).as_uri()
+        text = (self.path / file).read_text("utf-8", "surrogatepass")
+        version = self._versions[file] = self._versions.get(file, 0) + 1
+        document: dict[str, Any] = {"uri": uri, "version": version}
+        if file in self._texts:
+            changes = [{"text": text}]
+            params = {"textDocument": document, "contentChanges": changes}
+            self._news.append(("textDocument/didChange", params))
+        else:
+            document |= {"languageId": _LANGUAGES[PurePosixPath(file).suffix], "text": text}
+            self._news.append(("textDocument/didOpen", {"textDocument": document}))
+        self._texts[file] = text
+
+    def _hide(self, file: str) -> None:
+        document = {"uri": (self.path / file).as_uri()}
+        self._news.append(("textDocument/didClose", {"textDocument": document}))
+        del self._texts[file]
+        self.found.pop(file, None)
+
+
+def _stamp(file: Path) -> Stamp:
+    found = file.stat()
+    return found.st_mtime_ns, found.st_ino
+
+
+def _agreed(message: dict[str, Any]) -> Any:
+    """Return the answer to what a server asks its editor: there are no settings."""
+    if message["method"] == "workspace/configuration":
+        return [None for _ in message["params"].get("items", ())]
+    return None
+
+
+def _diagnostics(file: str, answer: dict[str, Any]) -> Iterator[Diagnostic]:
+    for one in answer.get("items", ()):
+        if one.get("severity") == _ERROR:
+            message, *details = one["message"].split("\n")
+            start = one["range"]["start"]
+            yield Diagnostic(
+                file,
+                start["line"] + 1,
+                start["character"] + 1,
+                int(one["code"]),
+                message,
+                tuple(line.strip() for line in details),
+            )
