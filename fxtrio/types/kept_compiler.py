@@ -253,7 +253,8 @@ class _Folder:
         gone = self._stamps.keys() - stamps.keys()
         changed = {file for file in stamps if self._stamps.get(file) != stamps[file]} - came
         self._stamps = stamps
-        kinds = ((_CAME, came), (_CHANGED, changed), (_GONE, gone))
+        # Of a file that is open the change itself is told: that makes no program anew.
+        kinds = ((_CAME, came), (_CHANGED, changed - set(self.files)), (_GONE, gone))
         events = [
             {"uri": (self.path / file).as_uri(), "type": kind}
             for kind, those in kinds
@@ -268,7 +269,7 @@ class _Folder:
             self.found.clear()
         for file in gone & self._texts.keys():
             self._hide(file)
-        names = tuple(PurePosixPath(file).stem for file in changed | gone)
+        names = [f"/{PurePosixPath(file).stem}{mark}" for file in changed | gone for mark in "\"'"]
         concerned = [
             file
             for file in self.files
