@@ -27,6 +27,7 @@ _RENAMED = {"gitignore": ".gitignore"}
 """Files that would have an effect on this repository under their own name."""
 
 _STYLES = "pages/styles.css"
+_SHADCN = "components.json"
 
 
 @attrs.define(eq=False)
@@ -131,6 +132,9 @@ def starter(name: str, *, tailwind: bool = False, typescript: bool = False) -> d
     if typescript:
         found = _joined(found, _files_of("typescript"))
         found[CLIENT_TYPES] = client_types()
+        found.pop("jsconfig.json", None)
+        if tailwind:
+            found[_SHADCN] = found[_SHADCN].replace(b'"tsx": false', b'"tsx": true')
     return {path: data.replace(b"__NAME__", name.encode()) for path, data in found.items()}
 
 

@@ -112,6 +112,8 @@ def _unread(root: Path, package: dict[str, Any]) -> Iterator[Problem]:
     scripts = json.dumps(package.get("scripts"))
     if _READS_VITE.search(json.dumps(package)) or _RUNS_VITE.search(scripts):
         return  # it serves another tool, such as a test runner
+    if (root / "components.json").is_file():
+        return  # the shadcn CLI asks for one
     for path in sorted(root.iterdir()):
         if _VITE.fullmatch(path.name):
             remedy = (

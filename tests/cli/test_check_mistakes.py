@@ -370,6 +370,7 @@ async def test_what_lies_around_the_pages(case: str, tmp_path: Path) -> None:
             "package.json": '{"devDependencies": {"vitest": "4"}}',
             "vite.config.ts": "export default {}",
         },
+        {"components.json": "{}", "vite.config.mjs": "export default {};"},
     ],
 )
 async def test_what_may_lie_around_the_pages(files: dict[str, str], tmp_path: Path) -> None:

@@ -64,13 +64,31 @@ def test_options_add_packages_and_files_to_what_all_projects_have(working_folder
     assert known - names == {"components/tab.jsx"}
     assert names - known == {
         *(".fx/types/client.d.ts", "components/tab.tsx", "files.d.ts", "package.json"),
-        *("postcss.config.mjs", "tsconfig.json"),
+        *("postcss.config.mjs", "tsconfig.json", "components.json", "vite.config.mjs"),
     }
     for name in ("README.md", "AGENTS.md"):
         text = (both / name).read_text()
         assert text.startswith((plain / name).read_text().replace("plain", "both"))
         assert "Tailwind" in text
         assert "npx tsc" in text
+
+
+def test_other_tools_find_the_alias_and_the_stylesheet(working_folder: Path) -> None:
+    init("plain", "--tailwind")
+    init("typed", "--tailwind", "--typescript")
+
+    for name, settings, typed in (
+        ("plain", "jsconfig.json", False),
+        ("typed", "tsconfig.json", True),
+    ):
+        folder = working_folder / name
+        shadcn = json.loads((folder / "components.json").read_text())
+        assert shadcn["tsx"] is typed
+        assert (folder / shadcn["tailwind"]["css"]).is_file()
+        paths = json.loads((folder / settings).read_text())["compilerOptions"]["paths"]
+        assert paths["@/*"] == ["./*"]
+        assert "/^@\\//" in (folder / "vite.config.mjs").read_text()
+    assert not (working_folder / "typed/jsconfig.json").exists()
 
 
 def test_rules_of_the_starter_leave_the_last_word_to_tailwind(working_folder: Path) -> None:

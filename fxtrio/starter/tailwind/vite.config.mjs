@@ -1,0 +1,9 @@
+// For Vitest and the shadcn CLI. fxtrio has settings of its own, and does not read this file.
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+
+export default {
+  oxc: { jsx: { runtime: "automatic" } },
+  resolve: { alias: [{ find: /^@\//, replacement: root }] },
+};
