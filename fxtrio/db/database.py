@@ -129,7 +129,7 @@ class Database:
         await self._engine.notify(channel)
 
     async def all(self, row: type[Row], sql: str, *args: Any) -> list[Row]:
-        """Return all rows: dicts, or objects of an attrs class, dataclass or pydantic model.
+        """Return all rows: dicts, or objects of attrs, a dataclass or a pydantic model.
 
         Columns go to the attributes of their names. Raises RowMismatch when one is missing.
         """

@@ -1,4 +1,7 @@
-"""Rows become what the caller asks for: dicts, attrs classes, dataclasses, pydantic models."""
+"""Rows become what the caller asks for.
+
+These are dicts, `TypedDict`, attrs classes, dataclasses and pydantic models.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NotRequired, Required, get_args, get_origin, get_type_hints, is_typeddict
 from uuid import UUID
 
 import attrs
@@ -49,10 +52,13 @@ def _row_maker(row: Any, names: tuple[str, ...]) -> Make:
             for field in dataclasses.fields(row)
             if field.init
         }
+    elif is_typeddict(row):
+        hints = get_type_hints(row, include_extras=True)
+        known = {name: (name, _is_needed(row, name, hint)) for name, hint in hints.items()}
     else:
         raise TypeError(
-            f"fx.db: {row!r} is no class for rows. Give dict, an attrs class, a dataclass or "
-            "a pydantic model."
+            f"fx.db: {row!r} is no class for rows. Give dict, a TypedDict, an attrs class, a "
+            "dataclass or a pydantic model."
         )
     missing = [name for name, (_, needed) in known.items() if needed and name not in names]
     if missing:
@@ -73,6 +79,12 @@ def _row_maker(row: Any, names: tuple[str, ...]) -> Make:
         )
 
     return make
+
+
+def _is_needed(row: Any, name: str, hint: Any) -> bool:
+    """Whether a key must be there; Python itself misses it where annotations are text."""
+    origin = get_origin(hint)
+    return origin is Required or (origin is not NotRequired and name in row.__required_keys__)
 
 
 def _conversion(target: Any) -> Callable[[Any], Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import enum
 from collections.abc import Callable, Mapping
 
@@ -59,10 +60,13 @@ def _first_or_own(arguments: Arguments) -> Value:
 
 
 def _summed(arguments: Arguments) -> Value:
-    values = [iterated(arguments[0][0]), *arguments[0][1:]] if arguments[0] else []
+    named = [arguments[1]["start"]] if "start" in arguments[1] else []
+    values = [iterated(arguments[0][0]), *arguments[0][1:], *named] if arguments[0] else []
     kinds = {part.annotation for one in values for part in parts_of(one) if isinstance(part, Known)}
     if values and kinds <= {int, float, bool} and all(isinstance(one, Known) for one in values):
         return Known(float if float in kinds else int)
+    if kinds == {decimal.Decimal}:
+        return either([Known(decimal.Decimal), *([Known(int)] if len(values) == 1 else [])])
     return Unknown("what is summed up is not known")
 
 

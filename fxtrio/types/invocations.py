@@ -19,6 +19,7 @@ from starlette.datastructures import FormData, Headers, QueryParams
 
 from fxtrio.runtime import invalidate_routes
 from fxtrio.types.annotations import substituted
+from fxtrio.types.as_dict import AS_DICT, as_dict, dumped
 from fxtrio.types.builtin_methods import FUNCTIONS, MAKERS, METHODS, looked_up
 from fxtrio.types.classes import class_keys, hints_of
 from fxtrio.types.containers import CONTAINERS, add_to, merge_into
@@ -37,6 +38,7 @@ from fxtrio.types.values import (
     Unknown,
     Value,
     either,
+    parts_of,
     spoil,
 )
 
@@ -76,6 +78,8 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
     name = _name_of(function)
     if name in FUNCTIONS:
         return known(FUNCTIONS[name])
+    if name in AS_DICT:
+        return as_dict(arguments)
     if name in CONTAINERS:
         return _contained(name, arguments)
     if isinstance(function, type):
@@ -130,12 +134,47 @@ def _call_function(
     generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
     if returned is inspect.Parameter.empty and not generator:
         return _pending(function, _told_here(function, reader.run(function, arguments)))
+    if owner is None and is_record(returned) and not generator:
+        read = _keys_of(function, returned, arguments, reader)
+        if read is not None:
+            return read
     bound = _variables(function, hints, arguments)
     _spoil_changeable(function, hints, arguments)
     if owner is not None and _is_self(returned):
         return _pending(function, owner if isinstance(owner, Known) else _made_by(owner))
     why = f"{function.__name__}() is annotated with what may be any"
     return _pending(function, known(substituted(returned, bound), why))
+
+
+def is_record(annotation: Any) -> bool:
+    """Whether an annotation is a dict with texts as keys: the code may say which ones."""
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    return origin in (dict, collections.abc.Mapping) and len(inner) == 2 and inner[0] is str
+
+
+def with_values(value: Value, annotation: Any) -> Value | None:
+    """Return the dicts that code shows; what it does not show of their values is annotated.
+
+    None when it does not show the keys.
+    """
+    shown = parts_of(value)
+    wanted = known(typing.get_args(annotation)[1])
+    for part in shown:
+        if not isinstance(part, Dict) or part.spoiled is not None or not part.entries:
+            return None
+        for entry in part.entries.values():
+            if isinstance(entry.value, Unknown):
+                entry.value = wanted
+    return value
+
+
+def _keys_of(function: Any, returned: Any, arguments: Arguments, reader: Reader) -> Value | None:
+    """Return what the code of a function shows of the dict that it is annotated with."""
+    place = reader.sources.place_of_function(function)
+    if place is None or PurePath(place.path).is_absolute():  # of a library
+        return None
+    found = with_values(reader.run(function, arguments), returned)
+    return None if found is None else _pending(function, found)
 
 
 def _name_of(function: Any) -> str:
@@ -166,8 +205,11 @@ def _pending(function: Any, value: Value) -> Value:
 
 def _paired(function: Any, arguments: Arguments) -> Mapping[str, Value]:
     """Return the arguments by the names of their parameters."""
+    others = {name: one for name, one in arguments[1].items() if name not in (SPREAD, SPREAD_NAMES)}
+    spread = len(others) < len(arguments[1])
+    signature = inspect.signature(function)
     try:
-        given = inspect.signature(function).bind(*arguments[0], **arguments[1])
+        given = (signature.bind_partial if spread else signature.bind)(*arguments[0], **others)
     except (TypeError, ValueError):
         return {}
     return {name: one for name, one in given.arguments.items() if not isinstance(one, tuple | dict)}
@@ -207,6 +249,9 @@ def _call_bound(method: Bound, arguments: Arguments, reader: Reader) -> Value:
         first = () if isinstance(function, staticmethod) else (owner,)
         passed = (*first, *arguments[0]), arguments[1]
         return _call_function(reader.sources.seen_through(inner), passed, reader, owner)
+    made = dumped(owner, arguments) if method.name == "model_dump" else None
+    if made is not None:
+        return made
     if function is not None:
         passed = (owner, *arguments[0]), arguments[1]
         return _call_function(reader.sources.seen_through(function), passed, reader, owner)

@@ -116,8 +116,12 @@ def _attributes_by_key(kind: Any, *, incoming: bool) -> dict[str, str]:
     return found
 
 
-def _models_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
+def models_in(annotation: Any) -> Iterator[Any]:
     """Yield the models that an annotation mentions, each once."""
+    return _models_in(annotation, set())
+
+
+def _models_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
     for part in get_args(annotation):
         yield from _models_in(part, seen)
     if is_pydantic(annotation) and annotation not in seen:

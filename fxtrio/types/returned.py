@@ -17,6 +17,7 @@ from starlette.responses import Response
 from fxtrio.errors import Redirect
 from fxtrio.types.annotations import Shaper
 from fxtrio.types.classes import hints_of
+from fxtrio.types.invocations import is_record, with_values
 from fxtrio.types.scope import Reader
 from fxtrio.types.shapes import (
     NOTHING,
@@ -62,6 +63,8 @@ class Returned:
         annotation = Any if is_wrapper else hints_of(function).get("return", Any)
         annotated = either(Known(one) for one in _values(annotation))
         value = self.reader.run(function, ((), {})) if _is_open(annotation) else annotated
+        if is_record(annotation) and not _is_open(annotation):
+            value = with_values(self.reader.run(function, ((), {})), annotation) or annotated
         if is_wrapper:  # which may be no coroutine function, but return what one gives
             value = either(
                 one.value if isinstance(one, Pending) else one for one in forms_of(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 from uuid import UUID
 
 import attrs
@@ -52,7 +52,13 @@ async def add(db: Database, number: int, text: str = "") -> None:
     assert await db.execute(sql, number, text or str(number)) == 1
 
 
-@pytest.mark.parametrize("row", [dict, Note, NoteData, NoteModel])
+class NoteKeys(TypedDict):
+    id: int
+    text: str
+    stars: NotRequired[int]
+
+
+@pytest.mark.parametrize("row", [dict, NoteKeys, Note, NoteData, NoteModel])
 async def test_rows_become_what_is_asked_for(db: Database, row: Any) -> None:
     await add(db, 1, "one")
     await add(db, 2, "two")
@@ -79,6 +85,8 @@ async def test_a_missing_column_is_named(db: Database) -> None:
 
     with pytest.raises(RowMismatch, match="'text'"):
         await db.all(Note, "select id, 5 as stars from notes")
+    with pytest.raises(RowMismatch, match="'text'"):
+        await db.all(NoteKeys, "select id, 5 as stars from notes")
     with pytest.raises(TypeError, match="no class for rows"):
         await db.all(int, "select id from notes")
 

@@ -16,11 +16,6 @@ MISSED = frozenset(
         *(f"pages/components/{name}.fxl" for name in ("row", "row-props", "row-list", "row-null")),
         *(f"pages/components/{name}.fxl" for name in ("row-spread", "row-deep", "jsdoc")),
         *("pages/components/imported.fxl", "pages/components/helper.fxl"),
-        *(f"pages/data/asdict{name}.fxl" for name in ("", "-spread", "-nested", "-list")),
-        *("pages/data/attrs-asdict.fxl", "pages/data/model-dump.fxl"),
-        *("pages/data/asdict-or-none.fxl", "pages/data/annotated-dict.fxl"),
-        *("pages/data/annotated-dict-of-numbers.fxl", "pages/data/annotated-in-helper.fxl"),
-        *("pages/data/database.fxl", "pages/encoded/decimal-local.fxl"),
         *("pages/encoded/colours-of-level.fxl", "pages/routes/navigate.fxl"),
     }
 )
