@@ -30,6 +30,7 @@ COMMANDS = (
     "config",
     "secret",
     "from-pyxle",
+    "from-next",
     "version",
 )
 """In the order of the help text. `fxtrio.cli.<name>` holds ``command``, with ``_`` for ``-``."""

@@ -31,6 +31,12 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[end:]])
 
 
+def moved(offset: int, edits: Iterable[Edit]) -> int:
+    """Return where ``offset`` is after ``edits``."""
+    before = [edit for edit in set(edits) if edit.end <= offset]
+    return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in before)
+
+
 def extent(source: SourceText, node: ast.AST) -> tuple[int, int]:
     """Return the offsets at which a node of ``source`` begins and ends."""
     assert isinstance(node, ast.expr | ast.stmt | ast.alias)

@@ -12,8 +12,6 @@ import trio
 
 from fxtrio.compile.bundler import BundlerCrashed
 from fxtrio.compile.installation import JS
-from fxtrio.compile.problems import Problem
-from fxtrio.compile.source import read_text
 from fxtrio.compile.toolchain import ensure_toolchain
 from fxtrio.convert.edits import Edit
 from fxtrio.node import find_node, tool_environment
@@ -34,12 +32,23 @@ class UiFile:
 
 
 @attrs.frozen
+class UiLeft:
+    """What has to be done by hand."""
+
+    offset: int
+    """In the text before all edits."""
+
+    message: str
+    remedy: str
+
+
+@attrs.frozen
 class UiRewriting:
     """What is to become of a file's UI code."""
 
     edits: tuple[Edit, ...]
     done: tuple[str, ...]
-    left: tuple[Problem, ...]
+    left: tuple[UiLeft, ...]
     python: tuple[str, ...]
     """Lines for the Python half."""
 
@@ -82,15 +91,11 @@ async def rewrite_ui(
 
 
 def _rewriting(found: dict[str, Any], text: str) -> UiRewriting:
-    source = read_text(text, found["path"])
     at = _Offsets(text)
     return UiRewriting(
         tuple(Edit(at(one["start"]), at(one["end"]), one["text"]) for one in found["edits"]),
         tuple(found["done"]),
-        tuple(
-            source.problem(at(one["offset"]), one["message"], one["remedy"])
-            for one in found["left"]
-        ),
+        tuple(UiLeft(at(one["offset"]), one["message"], one["remedy"]) for one in found["left"]),
         tuple(found["python"]),
     )
 

@@ -100,7 +100,10 @@ class HostileRepository:
             "old/page.pyxl": "import React from 'react';\n",
             "fx.config.json": json.dumps({"plugins": ["plugin.Evil"]}),
             "package.json": json.dumps(
-                {"scripts": dict.fromkeys(scripts, f"touch {self.marks}/script")}
+                {
+                    "scripts": dict.fromkeys(scripts, f"touch {self.marks}/script"),
+                    "dependencies": {"next": "16"},
+                }
             ),
             "tsconfig.json": json.dumps(
                 {"compilerOptions": {"plugins": [{"name": "evil-plugin"}]}}

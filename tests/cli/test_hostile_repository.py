@@ -26,6 +26,7 @@ NOTHING = [
     (FX, "config"),
     (FX, "secret"),
     (FX, "from-pyxle", "--json"),
+    (FX, "from-next", "--json"),
     (FX, "version"),
     (FX, "init", "."),
 ]

@@ -7,6 +7,7 @@
  */
 
 import { loadTools } from '../vite/look.js';
+import { nextEdits } from './next.js';
 import { pyxleEdits } from './pyxle.js';
 
 /**
@@ -19,11 +20,26 @@ import { pyxleEdits } from './pyxle.js';
  *   `path` is where it will be, and `before` where it is
  */
 
-const REWRITE = { pyxle: pyxleEdits };
+/**
+ * Return the edits without those of what another one takes away.
+ *
+ * @param {Edit[]} edits
+ */
+function outermost(edits) {
+  const sorted = [...edits].sort((one, other) => one.start - other.start || other.end - one.end);
+  let end = 0;
+  return sorted.filter((one) => {
+    const isFree = one.start >= end;
+    if (isFree) end = one.end;
+    return isFree;
+  });
+}
+
+const REWRITE = { pyxle: pyxleEdits, next: nextEdits };
 
 const parts = [];
 for await (const part of process.stdin) parts.push(part);
-/** @type {{ toolchain: string, framework: 'pyxle', files: File[], context?: any }} */
+/** @type {{ toolchain: string, framework: 'pyxle' | 'next', files: File[], context?: any }} */
 const order = JSON.parse(Buffer.concat(parts).toString('utf8'));
 const tools = await loadTools(order.toolchain);
 const files = order.files.map((file) => {
@@ -31,6 +47,7 @@ const files = order.files.map((file) => {
   const { program, errors } = tools.parse(file.path, file.text, { lang, range: true });
   if (errors.length > 0) return { path: file.path, edits: [], done: [], left: [], python: [] };
   const tree = /** @type {any} */ (program);
-  return { path: file.path, ...REWRITE[order.framework](tree, file, order.context ?? {}, tools) };
+  const rewriting = REWRITE[order.framework](tree, file, order.context ?? {});
+  return { path: file.path, ...rewriting, edits: outermost(rewriting.edits) };
 });
 process.stdout.write(`\n${JSON.stringify({ files })}\n`);

@@ -116,3 +116,12 @@ test('endpoints of Next.js are named, and other modules are not', () => {
     assert.equal(at(String(source), String(text)), undefined);
   }
 });
+
+test('attributes of the document in <Head> are left alone', () => {
+  const head = '<Head><html lang="en" /><body className="x" /></Head>';
+  const page = `import { Head } from 'fx/client';\nexport default () => <>${head}<html /></>;\n`;
+  assert.deepEqual(
+    told(page).map((one) => one.slice(0, 8)),
+    ['<html />'],
+  );
+});

@@ -94,7 +94,12 @@ export function nextMistakes(program, source) {
     const component = defaultFunction(program);
     if (component !== undefined) componentMistakes(component, tell);
   }
+  /** @type {Set<Node>} */
+  const inHead = new Set(); // where both say the attributes of the document
   walk(program, (node) => {
+    if (node.type === 'JSXElement' && node.openingElement.name.name === 'Head') {
+      for (const one of node.children) inHead.add(one.openingElement);
+    }
     if (node.type === 'ExpressionStatement' && node.directive === 'use server') {
       const message = "'use server' has no meaning here: this code is sent to browsers";
       tell(
@@ -102,7 +107,7 @@ export function nextMistakes(program, source) {
         message,
         "Write an @action in the Python half, and call it with useAction('name')",
       );
-    } else if (isPage && node.type === 'JSXOpeningElement' && DOCUMENT.has(node.name.name)) {
+    } else if (isPage && isDocument(node) && !inHead.has(node)) {
       const message = `<${node.name.name}> is written by fxtrio: what a page shows is inside <body>`;
       tell(
         node,
@@ -112,6 +117,11 @@ export function nextMistakes(program, source) {
     }
   });
   return found.sort((one, other) => one.offset - other.offset);
+}
+
+/** @param {Node} node */
+function isDocument(node) {
+  return node.type === 'JSXOpeningElement' && DOCUMENT.has(node.name.name);
 }
 
 /**
