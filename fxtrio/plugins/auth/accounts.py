@@ -8,11 +8,14 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
+from fxtrio.plugins.auth.beginning import Beginning
 from fxtrio.plugins.auth.credentials import credential_problems
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.hashes import KINDS, cost_of
@@ -147,12 +150,26 @@ class Accounts:
 
         self.storage.after_commit(end)
 
-    async def _add(self, address: str, password: str) -> User | None:
-        return await self._keep(address, await self.hasher.hash(normalize_password(password) or ""))
+    async def _add(
+        self,
+        address: str,
+        password: str,
+        beginning: Beginning | None = None,
+        given: tuple[Any, ...] = (),
+    ) -> User | None:
+        hashed = await self.hasher.hash(normalize_password(password) or "")
+        return await self._keep(address, hashed, beginning, given)
 
-    async def _keep(self, address: str, password_hash: str) -> User | None:
+    async def _keep(
+        self,
+        address: str,
+        password_hash: str,
+        beginning: Beginning | None = None,
+        given: tuple[Any, ...] = (),
+    ) -> User | None:
         user = User(id=secrets.token_hex(16), email=address, created_at=self.clock())
-        if not await self.storage.add_user(user, password_hash):
+        keep = partial(self.storage.add_user, user, password_hash)
+        if not await (keep() if beginning is None else beginning.keep(user, keep, given)):
             log.info("an address that is taken was registered again")
             return None
         log.info("user %s registered", user.id)

@@ -124,6 +124,8 @@ class Endpoints:
             fields.get("email"),
             fields.get("password"),
             client=client_of(submission.request.scope),
+            fields=fields,
+            is_form=submission.request.is_form,
         )
         if refusal is not None:
             return self._refuse(submission, refusal, service.settings.register_path)
@@ -132,7 +134,12 @@ class Endpoints:
     async def verify(self, submission: Submission) -> Response:
         """Make the account that a link in a mail stands for, with the password chosen for it."""
         service, fields = self.service(), submission.fields
-        refusal = await service.confirm(fields.get("token"), fields.get("password"))
+        refusal = await service.confirm(
+            fields.get("token"),
+            fields.get("password"),
+            fields=fields,
+            is_form=submission.request.is_form,
+        )
         if refusal is None:
             return self._succeed(submission, {}, page=service.settings.login_path)
         token = fields.get("token")

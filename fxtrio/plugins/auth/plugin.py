@@ -18,6 +18,7 @@ from fxtrio.db import Database
 from fxtrio.errors import AppNotRunning
 from fxtrio.plugins.auth.accounts import Clock
 from fxtrio.plugins.auth.attempts import LimitedAttempts
+from fxtrio.plugins.auth.beginning import beginning_of
 from fxtrio.plugins.auth.endpoints import Endpoints
 from fxtrio.plugins.auth.failures import AuthMailMissing, SecretKeyMissing
 from fxtrio.plugins.auth.mail import Email
@@ -66,7 +67,8 @@ class AuthPlugin(Plugin[AuthSettings]):
         if not self._signer.keys:
             raise SecretKeyMissing("the auth plugin")
         post = self._mail(app)
-        async with self.open_service(post, app.database) as service, trio.open_nursery() as nursery:
+        opened = self.open_service(post, app.database, app.resolve)
+        async with opened as service, trio.open_nursery() as nursery:
             nursery.start_soon(service.sockets.watch)
             nursery.start_soon(service.unwritten.write)
             self._service = service
@@ -79,7 +81,10 @@ class AuthPlugin(Plugin[AuthSettings]):
 
     @asynccontextmanager
     async def open_service(
-        self, post: Callable[[Email], None] | None = None, database: Database | None = None
+        self,
+        post: Callable[[Email], None] | None = None,
+        database: Database | None = None,
+        resolve: Resolver | None = None,
     ) -> AsyncIterator[AuthService]:
         """Keep the storage open, for commands as well: they have no app and sign nothing."""
         settings = self.settings
@@ -89,7 +94,10 @@ class AuthPlugin(Plugin[AuthSettings]):
         async with self._open_storage(database) as storage:
             hasher.expect(await storage.password_costs())
             attempts = LimitedAttempts(settings, storage, self._now)
-            registration = None
+            registration, beginning = None, None
+            if settings.on_register and resolve is not None:
+                function = resolve(settings.on_register)
+                beginning = beginning_of(function, settings.on_register, storage)
             if post is not None:
                 registration = Registration(
                     settings=settings,
@@ -99,6 +107,7 @@ class AuthPlugin(Plugin[AuthSettings]):
                     clock=self._now,
                     site=settings.site_url.rstrip("/") + self.config.base_url,
                     post=post,
+                    beginning=beginning,
                 )
             yield AuthService(
                 settings=settings,
@@ -111,6 +120,7 @@ class AuthPlugin(Plugin[AuthSettings]):
                 sockets=SessionSockets(storage, self._now),
                 unwritten=UnwrittenEnds(storage),
                 remembered=RememberedSessions(storage),
+                beginning=beginning,
                 registration=registration,
             )
 
@@ -142,6 +152,8 @@ class AuthPlugin(Plugin[AuthSettings]):
         settings, found = self.settings, {}
         if settings.send_email and (cause := cause_of_unresolved(settings.send_email, resolve)):
             found["sendEmail"] = cause
+        if settings.on_register and (cause := cause_of_unresolved(settings.on_register, resolve)):
+            found["onRegister"] = cause
         if settings.verify_email and not settings.send_email:
             found["sendEmail"] = "is needed by 'verifyEmail', such as 'mails:send_email'"
         if settings.verify_email and not settings.site_url.startswith(("https://", "http://")):

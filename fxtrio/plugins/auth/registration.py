@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 import attrs
 
 from fxtrio.plugins.auth.attempts import LimitedAttempts
+from fxtrio.plugins.auth.beginning import Beginning
 from fxtrio.plugins.auth.mail import Email, taken, verification
 from fxtrio.plugins.auth.models import PendingRegistration, Refusal, User
 from fxtrio.plugins.auth.passwords import PasswordHasher
@@ -42,6 +45,7 @@ class Registration:
     """Where the app is, with the base URL: ``https://example.org/app``."""
 
     post: Callable[[Email], None]
+    beginning: Beginning | None = None
 
     async def begin(self, address: str, password_hash: str) -> None:
         """Keep what was chosen, and send a mail. Known and unknown addresses cost the same."""
@@ -60,13 +64,18 @@ class Registration:
             login = f"{self.site}{settings.login_path}"
             self.post(taken(address, login) if is_taken else verification(address, link))
 
-    async def confirm(self, token: str, secret: str) -> Refusal | None:
+    async def confirm(
+        self, token: str, secret: str, fields: Mapping[str, Any], *, is_form: bool
+    ) -> Refusal | None:
         """Make the account of a link, by whoever knows the password that was chosen with it.
 
         Without the password a link is worth nothing: else whoever registers an address that
         is not theirs would get an account that its owner has confirmed. The link is over
-        afterwards. None when that is done.
+        afterwards. None when that is done. Raises what the app's function raises, and
+        ValidationActionError for its ``fields``.
         """
+        beginning = self.beginning
+        given = () if beginning is None else beginning.read(fields, is_form=is_form)
         key = key_of(token)
         limit = Bucket(f"confirm:{key.hex()}", self.settings.login_attempts, HOUR)
         async with self.attempts.admit([limit]) as refusal:
@@ -80,4 +89,6 @@ class Registration:
             if not verification.correct:
                 return _WRONG
             user = User(id=secrets.token_hex(16), email=pending.email, created_at=self.clock())
-            return None if await self.storage.confirm(pending, user) else _OVER
+            keep = partial(self.storage.confirm, pending, user)
+            kept = await (keep() if beginning is None else beginning.keep(user, keep, given))
+            return None if kept else _OVER

@@ -6,7 +6,9 @@ Reached as ``app.plugins["auth"]``, and by `get_auth` from anywhere in a request
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 from urllib.parse import quote
 
 import attrs
@@ -14,9 +16,10 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from fxtrio.asgi import url_of_root
-from fxtrio.errors import TaskQueueFull
+from fxtrio.errors import ActionError, TaskQueueFull
 from fxtrio.plugins.auth.accounts import Accounts
 from fxtrio.plugins.auth.attempts import LimitedAttempts
+from fxtrio.plugins.auth.beginning import Beginning
 from fxtrio.plugins.auth.credentials import credential_problems, readable_password
 from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
@@ -39,6 +42,8 @@ _RENEW_AFTER = 0.1
 _WRONG = Refusal(
     code="credentials", message="The email address or the password is wrong.", status=401
 )
+_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+
 _CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
 
 
@@ -48,46 +53,76 @@ class AuthService(Accounts):
 
     attempts: LimitedAttempts
     unwritten: UnwrittenEnds
+    beginning: Beginning | None = None
+    """What the app does when an account begins."""
+
     registration: Registration | None = None
     """How accounts begin where mail is verified."""
 
     async def register(
-        self, email: object, password: object, *, client: str | None = None
+        self,
+        email: object,
+        password: object,
+        *,
+        client: str | None = None,
+        fields: Mapping[str, Any] = _NO_FIELDS,
+        is_form: bool = False,
     ) -> Refusal | None:
         """Keep a new user; None when that is done, or when the address has been taken before.
 
         Who asks cannot tell the two apart, in the answer or in its time, so nobody learns
         who has an account. Signing in is a step of its own; with ``verifyEmail`` the account
-        itself begins with `confirm`.
+        itself begins with `confirm`. ``fields`` are for the function of ``onRegister``; those of
+        a form (``is_form``) are text.
         """
         if not self.settings.registration:
             return _CLOSED
         address = canonical_email(email)
-        fields = credential_problems(self.settings, address, password)
-        if fields:
-            return Refusal(code="invalid", message="Validation failed", status=422, fields=fields)
+        wrong = credential_problems(self.settings, address, password)
+        beginning = self.beginning if self.registration is None else None
+        given: tuple[Any, ...] = ()
+        try:
+            given = () if beginning is None else beginning.read(fields, is_form=is_form)
+        except ActionError as error:
+            wrong = {**wrong, **error.fields}
+        if wrong:
+            return Refusal(code="invalid", message="Validation failed", status=422, fields=wrong)
         try:
             refused = await self.attempts.charge(self.attempts.registration_of(client))
             if refused is None and self.registration is None:
-                await self._add(str(address), str(password))
+                await self._add(str(address), str(password), beginning, given)
             elif refused is None and self.registration is not None:
                 hashed = await self.hasher.hash(normalize_password(str(password)) or "")
                 await self.registration.begin(str(address), hashed)
+        except ActionError as error:
+            return _refused_by(error)
         except TaskQueueFull:
             return BUSY
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
         return refused
 
-    async def confirm(self, token: object, password: object) -> Refusal | None:
-        """Make the account that a link in a mail stands for; None when that is done."""
+    async def confirm(
+        self,
+        token: object,
+        password: object,
+        *,
+        fields: Mapping[str, Any] = _NO_FIELDS,
+        is_form: bool = False,
+    ) -> Refusal | None:
+        """Make the account that a link in a mail stands for; None when that is done.
+
+        ``fields`` and ``is_form`` are those of `register`.
+        """
         secret = readable_password(password, longest=self.settings.password_max_length)
         if self.registration is None:
             return _CLOSED
         if secret is None or not isinstance(token, str) or len(token) > LONGEST_TOKEN:
             return _WRONG
         try:
-            return await self.registration.confirm(token, secret)
+            return await self.registration.confirm(token, secret, fields, is_form=is_form)
+        except ActionError as error:
+            return _refused_by(error)
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
 
@@ -292,3 +327,10 @@ def get_auth() -> AuthService:
 def _short(key: bytes) -> str:
     """Return enough of a session's stored key to follow it in the log, and too little to use."""
     return key.hex()[:12]
+
+
+def _refused_by(error: ActionError) -> Refusal:
+    """Return what the app's function has raised, in the form of a refusal."""
+    return Refusal(
+        code="invalid", message=error.message, status=error.status_code, fields=error.fields
+    )

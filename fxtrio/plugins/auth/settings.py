@@ -72,6 +72,9 @@ class AuthSettings:
     registration: bool = True
     """Whether anybody may register."""
 
+    on_register: str = ""
+    """An async function of the app, as ``module:function``, called with each new user."""
+
     verify_email: bool = False
     """Whether an account begins only when a mail to its address was answered."""
 
