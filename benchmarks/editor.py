@@ -88,7 +88,6 @@ export default function Large({ data }) {
       </Form>
 """
 _END = "    </ol>\n  );\n}\n"
-_UNTIDY = "<p>{ data.entries[0].message }</p>"
 
 
 def large_page(lines: int) -> str:
@@ -201,7 +200,7 @@ def _questions(
         return len(told) == (1 if version % 2 == 0 else 0)
 
     async def diagnose_types() -> bool:
-        line, character = place(text, "data.entries[9].messa")
+        line, character = place(text, "data.entries[0].messa")
         start, end = ({"line": line, "character": at} for at in (character - 1, character))
         # A key that the loader does not return, and back.
         new, count = ("x", 1) if version % 2 == 0 else ("a", 0)
@@ -233,7 +232,7 @@ def _questions(
         return ask_and_restore
 
     async def format_part() -> Any:
-        before, tidy = f"<p>{{data.entries[{version % 16}].", "message}</p>"
+        before, tidy = f"<p>{{data.entries[{3 + version % 13}].", "message}</p>"
         line, character = place(text, before)
         at = {"line": line, "character": character + len("message")}
         await editor.write(uri, version, {"range": {"start": at, "end": at}, "text": "  "})

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 
+from fxtrio.compile.conflicts import conflicts_in
 from fxtrio.compile.declarations import Facts
 from fxtrio.compile.facts import kind_of, read_actions, read_facts
 from fxtrio.compile.functions import unmarked_loader
@@ -239,7 +240,8 @@ def _check_code(
     """Return what keeps Python code from running: its syntax, or else its undefined names."""
     module = parse_module(python)
     if isinstance(module, Broken):
-        return _too_new(source, python) or [_broken_python(source, module)]
+        found = conflicts_in(source) or _too_new(source, python)
+        return found or [_broken_python(source, module)]
     broken = compile_error(python)
     if broken is not None:
         return [_broken_python(source, broken)]
@@ -248,8 +250,8 @@ def _check_code(
         source.node_problem(node.lineno, node.col_offset, message, remedy)
         for node, message, remedy in wrong_raised(module)
     ]
-    found = [*foreign_imports(source, module), *foreign_calls(source, module)]
-    return [*undefined, *found, *statuses]
+    foreign = [*foreign_imports(source, module), *foreign_calls(source, module)]
+    return [*undefined, *foreign, *statuses]
 
 
 def _too_new(source: SourceText, python: str) -> list[Problem]:

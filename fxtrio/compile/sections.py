@@ -12,6 +12,7 @@ import warnings
 
 import attrs
 
+from fxtrio.compile.conflicts import conflicts_in
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.splitter import Splitter
@@ -61,6 +62,9 @@ def split_source(source: SourceText) -> Sections:
             splitter = Splitter(source, switch=found)
             splitter.run()
         problems = splitter.finish()
+    if problems and (conflicts := conflicts_in(source)):
+        blank = "\n" * text.count("\n")
+        return Sections(blank, blank, exports_default=False, problems=tuple(conflicts))
     return Sections(
         "".join(splitter.python),
         "".join(splitter.ui),

@@ -1,4 +1,5 @@
-"""What UI halves say, as Node tells it (`fxtrio/js/editor/analyst.js`): one process for all."""
+"""What UI halves say, as Node tells it (`fxtrio/js/editor/analyst.js`): a process for questions,
+and one for checks."""
 
 from __future__ import annotations
 
@@ -64,6 +65,7 @@ class Analyst:
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
         self._child: KeptProcess | None = None
+        self._checks: KeptProcess | None = None
         self._settled = trio.Event()
 
     async def run(self) -> None:
@@ -76,11 +78,17 @@ class Analyst:
             self._settled.set()
             return
         command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
-        self._child = KeptProcess(
-            "analyst of UI code", command, cwd=JS, env=tool_environment(), report=self._report
-        )
+
+        def child(name: str) -> KeptProcess:
+            env = tool_environment()
+            return KeptProcess(name, command, cwd=JS, env=env, report=self._report)
+
+        # To check a large page takes so long that nobody who is asked should wait for it.
+        self._child, self._checks = child("analyst of UI code"), child("check of UI code")
         self._settled.set()
-        await self._child.run()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._checks.run, name="lsp.checks")
+            nursery.start_soon(self._child.run, name="lsp.questions")
 
     async def problems(self, view: PageView) -> list[Problem]:
         """Return the mistakes in the UI half of a page."""
@@ -104,17 +112,18 @@ class Analyst:
 
     def changed(self, root: Path) -> None:
         """Tell that other files of a project may be new."""
-        if self._child is not None:
-            self._child.notify("changed", {"root": root.as_posix()})
+        if self._checks is not None:
+            self._checks.notify("changed", {"root": root.as_posix()})
 
     async def _ask(self, method: str, view: PageView, more: dict[str, Any]) -> Any:
         """Return an answer; None without Node, and when it has died over this."""
         await self._settled.wait()
-        if self._child is None:
+        child = self._checks if method == "check" else self._child
+        if child is None:
             return None
         file = {"root": view.root.as_posix(), "path": view.path, "text": view.checked.ui}
         try:
-            return await self._child.request(method, {**file, **more})
+            return await child.request(method, {**file, **more})
         except (ConnectionLost, JsonRpcException) as error:
             self._report(f"{view.path}: its UI code could not be looked at: {error}")
             return None

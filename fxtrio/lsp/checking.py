@@ -78,6 +78,7 @@ class Checking:
         publish: Publish,
         check_whole: CheckWhole,
         check_types: CheckTypes,
+        wait_for_turn: Callable[[], Awaitable[None]],
     ) -> None:
         self._documents = documents
         self._views = views
@@ -85,6 +86,7 @@ class Checking:
         self._publish = publish
         self._check_whole = check_whole
         self._check_types = check_types
+        self._wait_for_turn = wait_for_turn
         self._files: dict[Path, None] = {}  # to be looked at, in their order
         self._looked: dict[Path, _Looked] = {}
         self._typed: dict[Path, PageView] = {}  # to be looked at against the types
@@ -166,6 +168,7 @@ class Checking:
             return
         self._typed[file] = view  # meanwhile
         self._wake_typed.set()
+        await self._wait_for_turn()
         alone = await self._alone(view)
         found = self._whole.get(view.root, {}).get(file)
         if found and file not in self._saved:
@@ -176,6 +179,7 @@ class Checking:
 
     async def _look_at_types(self, file: Path, view: PageView) -> None:
         """Publish what does not fit the types, once `_look` has looked at the text by itself."""
+        await self._wait_for_turn()
         found = await self._check_types(view)
         if found is None or self._documents.get(file) is None:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 import attrs
@@ -10,6 +11,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, check_page
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.lsp.places import Places, places_of
+from fxtrio.types.ui_places import UiPlaces, read_places
 
 
 @attrs.frozen(eq=False)
@@ -32,6 +34,11 @@ class PageView:
     checked: CheckedPage
     problems: tuple[Problem, ...]
     """Those of the Python half and of the division into halves."""
+
+    @cached_property
+    def ui_places(self) -> UiPlaces:
+        """What the types are put into; reading it takes as long as reading the page."""
+        return read_places(self.checked.ui)
 
     @property
     def uri(self) -> str:

@@ -20,7 +20,6 @@ from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position, Range, units
 from fxtrio.types.client_types import module_name
 from fxtrio.types.folder import FOLDER
-from fxtrio.types.ui_places import read_places
 from fxtrio.types.virtual import Shift, virtual_ui
 
 Language = Literal["python", "typescript"]
@@ -128,8 +127,7 @@ def _typed(view: PageView, known: KnownProject | None) -> Projection | None:
         folder = view.root / FOLDER / tier
         file = folder / f"{view.path}.{ending}"
         if _is_listed(file, folder / "tsconfig.json"):
-            places = read_places(view.checked.ui)
-            made = virtual_ui(view.checked.ui, places, module, typed=tier == "strict")
+            made = virtual_ui(view.checked.ui, view.ui_places, module, typed=tier == "strict")
             return Projection("typescript", file, made.text, shifts=made.shifts)
     return None
 

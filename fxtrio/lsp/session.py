@@ -26,6 +26,7 @@ from fxtrio.lsp.knowledge import Knowledge
 from fxtrio.lsp.live_types import LiveTypes
 from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.places import Position, position_in
+from fxtrio.lsp.questions import Questions
 from fxtrio.lsp.rpc import ConnectionLost
 from fxtrio.lsp.server import EditorServer
 from fxtrio.lsp.views import Views
@@ -63,6 +64,7 @@ class EditorSession:
         self.server = EditorServer()
         self.documents = Documents()
         self.analyst = Analyst(self.report)
+        self._questions = Questions()
         self.views = Views(self.documents, self.analyst)
         self._knowledge = Knowledge(self.report, self._take)
         self._others = OtherServers(self.report, self._knowledge)
@@ -76,6 +78,7 @@ class EditorSession:
             publish=self._publish,
             check_whole=self._check_whole,
             check_types=LiveTypes(self._knowledge, self._others).problems,
+            wait_for_turn=self._questions.wait_none,
         )
         self._prettier = WarmPrettier(self.report)
         self._options = Options()
@@ -139,7 +142,7 @@ class EditorSession:
         @self.server.feature(method, options)
         def ask(params: types.TextDocumentPositionParams) -> Coroutine[Any, Any, Any]:
             document = self.documents.at(params.text_document.uri)
-            return answer(document, position_in(params.position))
+            return self._questions.answer(answer(document, position_in(params.position)))
 
     def _listen(self) -> None:
         """Register what takes notifications."""

@@ -19,6 +19,7 @@ _ATTRIBUTE = re.compile(
     r"""\s++(?:(?P<name>[A-Za-z_][\w:.-]*+)(?:\s*+=\s*+(?P<value>"[^"]*+"|'[^']*+'"""
     r"""|\{\s*+"[^"\n]*+"\s*+\}|\{\s*+'[^'\n]*+'\s*+\}|\{))?|(?P<spread>\{))"""
 )
+_NAME = re.compile(r"<\s*+[\w$.:-]*+(?:<[^>]*+>)?")
 _MOST_AROUND = 200
 """Brackets and elements around an element that are looked at."""
 
@@ -107,27 +108,22 @@ def _attributes(
     text: str, offset: int, pairs: dict[int, int]
 ) -> tuple[tuple[Attribute, ...], bool]:
     """Return the attributes of the tag at ``offset``, and whether there may be others."""
-    return tuple(_each_attribute(text, offset, pairs)), _spreads(text, offset, pairs)
+    found = tuple(_found(text, offset, pairs))
+    attributes = tuple(_attribute(one) for one in found if one["name"] is not None)
+    return attributes, any(one["spread"] for one in found)
 
 
-def _each_attribute(text: str, offset: int, pairs: dict[int, int]) -> Iterator[Attribute]:
-    for found in _found(text, offset, pairs):
-        name, value = found["name"], found["value"]
-        if name is None:
-            continue
-        start = found.start("name")
-        known = value is None or value[0] in "\"'" or value.endswith("}")
-        inner = (value or "").strip("{} \t\n")[1:-1] if value is not None and known else None
-        quote = found.start("value") + (value or "").find(inner) if inner else start
-        yield Attribute(name, inner, start, quote)
-
-
-def _spreads(text: str, offset: int, pairs: dict[int, int]) -> bool:
-    return any(found["spread"] for found in _found(text, offset, pairs))
+def _attribute(found: re.Match[str]) -> Attribute:
+    name, value = found["name"], found["value"]
+    start = found.start("name")
+    known = value is None or value[0] in "\"'" or value.endswith("}")
+    inner = (value or "").strip("{} \t\n")[1:-1] if value is not None and known else None
+    quote = found.start("value") + (value or "").find(inner) if inner else start
+    return Attribute(name, inner, start, quote)
 
 
 def _found(text: str, offset: int, pairs: dict[int, int]) -> Iterator[re.Match[str]]:
-    name = re.compile(r"<\s*+[\w$.:-]*+(?:<[^>]*+>)?").match(text, offset)
+    name = _NAME.match(text, offset)
     at = name.end() if name is not None else offset
     while (found := _ATTRIBUTE.match(text, at)) is not None:
         yield found

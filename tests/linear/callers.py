@@ -60,5 +60,5 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
     (
         "match",
         "tried at the elements of code that has been read: their types end before the next",
-    ): ("types/ui_places.py:_found:1",),
+    ): ("types/ui_places.py:_NAME",),
 }

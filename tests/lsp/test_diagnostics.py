@@ -61,10 +61,15 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
         "twice.fxl": 'const 😀 = "\n',
         "typed.fxl": "@server\nasync def load(request):\n    return {'count': 1}\n\n\n"
         "export default ({ data }) => <p>{data.cuont}</p>;\n",
+        "merged.fxl": "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n"
+        'import "../site.css";\nexport default () => <p />;\n',
+        "styled.fxl": 'import "../site.css";\nexport default () => <p />;\n',
         "late.fxl": "const text = '🐍🐍'; const late = nowhere;\nexport default () => late;\n",
     }
     for name, text in broken.items():
         (pages / name).write_text(text, "utf-8")
+    marks = "<<<<<<< HEAD\na {}\n=======\nb {}\n>>>>>>> other\n"
+    (guestbook / "site.css").write_text(marks, "utf-8")
     expected = await printed(guestbook)
 
     async with open_editor(guestbook) as editor:
@@ -72,7 +77,10 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
         await editor.open(pages / "half.fxl")
         await editor.until(lambda: shown(editor, guestbook) == expected)
 
-    assert {path for path, *_ in expected} == {f"pages/{name}" for name in broken}
+    assert {path for path, *_ in expected} == {
+        *(f"pages/{name}" for name in broken if name != "styled.fxl"),
+        "site.css",
+    }
 
 
 async def test_all_pages_there_are_have_the_problems_that_the_commands_print(

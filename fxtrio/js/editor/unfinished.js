@@ -48,10 +48,22 @@ export function wantedAt(parse, analyze, text, offset, known) {
   const [start, end] = [offset - written, offset + after];
   const quoted = inQuotes(before, offset);
   if (quoted !== null) return quoted;
+  if (!mayBeKey(before.slice(0, before.length - written))) return null;
   const blank = BLANK + text.slice(start, end);
   const program = parse(text.slice(0, start) + blank + text.slice(end));
   const found = program === null ? null : inTree(program, analyze, start, blank);
   return found === null ? inChain(before, known, start, end) : { ...found, start, end };
+}
+
+/**
+ * Whether a key may follow: of an object, in a pattern or an object, perhaps behind a comment.
+ *
+ * @param {string} before
+ */
+function mayBeKey(before) {
+  const trimmed = before.trimEnd();
+  const line = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
+  return '.{,/'.includes(trimmed.slice(-1)) || line.includes('//');
 }
 
 /**

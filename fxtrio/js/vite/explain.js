@@ -1,11 +1,13 @@
 /** What the parser's messages about UI code mean, and what to do about them. Pure. */
 
+import { conflictsIn } from './conflicts.js';
+
 /** A closing tag where code may begin. */
 const CLOSING = /^<\/\s*([\w$.:-]+\s*)?>/;
 const DID_YOU_MEAN = /\.\s+(?=Did you )/;
 
 /**
- * Return a mistake of syntax in words, without full stops.
+ * Return a mistake of syntax in words, without full stops; a merge conflict explains any.
  *
  * @param {string} text
  * @param {number} offset of the mistake
@@ -14,6 +16,8 @@ const DID_YOU_MEAN = /\.\s+(?=Did you )/;
  * @returns {{ message: string, remedy: string }}
  */
 export function explain(text, offset, message, help) {
+  const [conflict] = conflictsIn(text);
+  if (conflict !== undefined) return { message: conflict.message, remedy: conflict.remedy };
   const closing = text.slice(offset).match(CLOSING);
   if (closing !== null && /^Adjacent JSX/.test(message)) {
     return {

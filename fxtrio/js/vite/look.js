@@ -11,6 +11,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { declaredNames } from './ambient.js';
+import { conflictsIn, importedStyles, styleConflicts } from './conflicts.js';
 import { explain } from './explain.js';
 import { undefinedNames, withoutTypes } from './names.js';
 import { endpointOf, nextMistakes } from './next.js';
@@ -27,6 +28,9 @@ const CHECKED = /\.(fxl|ts|[jt]sx)$/;
 
 const TOO_DEEP = 'the UI code is nested too deeply';
 
+/** What is known of a file that cannot be read. @type {Looked} */
+const NOTHING = { problems: [], imported: [], styles: [] };
+
 /**
  * @typedef {import('./names.js').Tools} Tools
  * @typedef {import('./tree.js').Node} Node
@@ -38,6 +42,7 @@ const TOO_DEEP = 'the UI code is nested too deeply';
  *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
  *   syntax: boolean,
  * }} Problem
+ * @typedef {{ problems: Problem[], imported: string[], styles: string[] }} Looked
  * @typedef {{
  *   toolchain: string, root: string, pages: string, files: File[], shared?: string[] | null,
  * }} Order
@@ -50,7 +55,7 @@ const TOO_DEEP = 'the UI code is nested too deeply';
  * @param {string} root
  * @param {Set<string>} declared
  * @param {File} file
- * @returns {{ problems: Problem[], imported: string[] }}
+ * @returns {Looked}
  */
 export function lookAt(tools, root, declared, file) {
   try {
@@ -59,7 +64,7 @@ export function lookAt(tools, root, declared, file) {
     if (!(error instanceof RangeError)) throw error;
     const told = { message: TOO_DEEP, remedy: 'Divide it into several components or statements' };
     const place = { path: file.path, ...placeOf(file.text, file.text.search(/\S|$/)) };
-    return { problems: [{ ...place, ...told, certain: true, syntax: false }], imported: [] };
+    return { ...NOTHING, problems: [{ ...place, ...told, certain: true, syntax: false }] };
   }
 }
 
@@ -68,7 +73,7 @@ export function lookAt(tools, root, declared, file) {
  * @param {string} root
  * @param {Set<string>} declared
  * @param {File} file
- * @returns {{ problems: Problem[], imported: string[] }}
+ * @returns {Looked}
  */
 function lookInto(tools, root, declared, file) {
   const { path: source, text } = file;
@@ -76,15 +81,20 @@ function lookInto(tools, root, declared, file) {
   const { errors, program, comments } = tools.parse(source, text, { lang });
   const at = (/** @type {number} */ offset) => ({ path: source, ...placeOf(text, offset) });
   if (errors.length > 0) {
+    const conflicts = conflictsIn(text).map(({ offset, ...told }) => ({
+      ...{ ...at(offset), ...told, certain: true, syntax: true },
+    }));
+    if (conflicts.length > 0) return { ...NOTHING, problems: conflicts };
     const problems = errors.map(({ message, helpMessage, labels }) => {
       const start = labels[0]?.start ?? 0;
       const told = explain(text, start, message, helpMessage ?? undefined);
       return { ...at(start), ...told, certain: true, syntax: true };
     });
-    return { problems, imported: [] };
+    return { ...NOTHING, problems };
   }
   const tree = /** @type {any} */ (program);
   const imported = importedModules(tree, root, source);
+  const styles = importedStyles(tree, root, source);
   const exported = tools.modules.get('fx/client') ?? [];
   const plain = withoutTypes(tools, { ...file, lang });
   const wrong = importMistakes(tree, plain.program, { root, source, exported });
@@ -94,7 +104,7 @@ function lookInto(tools, root, declared, file) {
       ...told,
       syntax: false,
     }));
-    return { problems, imported };
+    return { problems, imported, styles };
   }
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
@@ -112,7 +122,7 @@ function lookInto(tools, root, declared, file) {
     const message = `undefined name '${name}' in UI code`;
     problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
   }
-  return { problems, imported };
+  return { problems, imported, styles };
 }
 
 /**
@@ -155,13 +165,19 @@ export function problemsOf(tools, { root, pages, files, shared = null }) {
   const reached = new Set(files.map((file) => file.path));
   /** @type {Problem[]} */
   const problems = [];
+  /** @type {Set<string>} */
+  const styles = new Set();
   for (const file of waiting) {
     const found = lookAt(tools, root, declared, { ...file, shared });
     problems.push(...found.problems);
+    for (const source of found.styles) styles.add(source);
     for (const source of found.imported.filter((one) => !reached.has(one))) {
       reached.add(source);
       waiting.push(readModule(root, source));
     }
+  }
+  for (const { offset, text, ...told } of styleConflicts(root, styles)) {
+    problems.push({ ...told, ...placeOf(text, offset), certain: true, syntax: false });
   }
   const sources = files.map((file) => file.path);
   for (const { offset, text, ...told } of tailwindMistakes(tools, root, pages, sources)) {
