@@ -20,7 +20,7 @@ from fxtrio.generated import LinkInTheWay
 from fxtrio.lsp.knowledge import Knowledge, KnownProject
 from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.page import PageView
-from fxtrio.types.client_types import Tier, module_name
+from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import CompilerFailed, Diagnostic
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf, virtual_name
 from fxtrio.types.judging import Seen, judged_problems, seen_in
@@ -68,8 +68,7 @@ class LiveTypes:
                 return None
             if written is None:
                 return None
-            module = module_name(numbers[view.path])
-            half = UiHalf(view.checked, types, module, view.ui_places)
+            half = UiHalf(view.checked, types, numbers[view.path], view.ui_places)
             typed = set(written.typed)
             try:
                 found = await judged_problems(
