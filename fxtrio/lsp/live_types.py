@@ -7,7 +7,7 @@ is what `fx typecheck` would tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,13 @@ from fxtrio.generated import LinkInTheWay
 from fxtrio.lsp.knowledge import Knowledge, KnownProject
 from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.page import PageView
+from fxtrio.types.checking import DEEPEST
 from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import CompilerFailed, Diagnostic
 from fxtrio.types.folder import FOLDER, TypesFolder, UiHalf, virtual_name
-from fxtrio.types.judging import Seen, judged_problems, seen_in
+from fxtrio.types.judging import Seen, judged_problems, own_types, seen_in
 from fxtrio.types.loose_rules import says_broken
+from fxtrio.types.own_components import answer_of
 from fxtrio.types.virtual import virtual_ui
 
 _TIERS: tuple[Tier, ...] = ("loose", "strict", "blank")
@@ -53,6 +55,7 @@ class LiveTypes:
         self._others = others
         self._written: dict[Path, _Written] = {}
         self._asking = trio.Lock()
+        self._own: dict[tuple[Path, str], Mapping[str, str]] = {}
 
     async def problems(self, view: PageView) -> tuple[Problem, ...] | None:
         """Return what does not fit; None while that cannot be found out."""
@@ -108,13 +111,27 @@ class LiveTypes:
         self, folder: TypesFolder, tier: Tier, halves: Sequence[UiHalf]
     ) -> Iterable[Seen]:
         (half,) = halves
+        path = folder.root, half.source
+        seen: list[Seen] = []
+        for _ in range(DEEPEST):
+            own = self._own.get(path, {})
+            seen = list(await self._seen(folder, tier, half, own if tier == "loose" else None))
+            self._own[path] = own_types([half], seen)[half.source] if tier == "loose" else own
+            if self._own[path] == own:
+                break
+        return [one for one in seen if not answer_of(one.diagnostic)]
+
+    async def _seen(
+        self, folder: TypesFolder, tier: Tier, half: UiHalf, own: Mapping[str, str] | None
+    ) -> Iterable[Seen]:
         name = virtual_name(half.source, tier)
-        made = virtual_ui(half.page.ui, half.places, half.module, typed=tier == "strict")
+        typed = tier == "strict"
+        made = virtual_ui(half.page.ui, half.places, half.module, typed=typed, own=own)
         found = await self._others.diagnose(folder.root, folder.path / tier / name, made.text)
         if found is None:
             raise CompilerFailed(0, "the server does not answer")
         told = [_diagnostic(name, one) for one in found]
-        if tier == "strict" and any(map(says_broken, told)):  # and so as JavaScript
+        if typed and any(map(says_broken, told)):  # and so as JavaScript
             raise CompilerFailed(0, "the half does not parse")
         return seen_in(told, {name: made}, {half.source: half})
 

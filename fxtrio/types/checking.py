@@ -18,11 +18,16 @@ from fxtrio.compile.project import CheckedProject
 from fxtrio.types.client_types import Tier
 from fxtrio.types.compiler import Diagnostic, compile_types
 from fxtrio.types.folder import TypesFolder, UiHalf
-from fxtrio.types.judging import Seen, judged_problems, seen_in
+from fxtrio.types.judging import Seen, judged_problems, own_types, seen_in
+from fxtrio.types.own_components import answer_of
 from fxtrio.types.page_types import ProjectTypes
 
 Compile = Callable[[Path, Path], Awaitable[tuple[Diagnostic, ...]]]
 """A folder with settings and where TypeScript is in, mistakes out. Raises CompilerFailed."""
+
+
+DEEPEST = 4
+"""Components inside of each other through which a value is followed (count)."""
 
 
 @attrs.define(eq=False)
@@ -71,12 +76,17 @@ class TypeCheck:
     async def _compile(
         self, tier: Tier, halves: Sequence[UiHalf], *, types: ProjectTypes
     ) -> Iterable[Seen]:
-        virtual, digest = await trio.to_thread.run_sync(
-            self.folder.write_tier, tier, halves, types, self.others
-        )
-        compiled = self._compiled
-        known, found = compiled.get(tier, ("", ()))
-        if known != digest:
-            found = await self.compile(self.folder.path / tier, self.folder.compiler)
-            compiled[tier] = digest, found
-        return seen_in(found, virtual, {half.source: half for half in halves})
+        by_source = {half.source: half for half in halves}
+        seen: list[Seen] = []
+        for _ in range(DEEPEST):
+            virtual, digest = await trio.to_thread.run_sync(
+                self.folder.write_tier, tier, halves, types, self.others
+            )
+            known, found = self._compiled.get(tier, ("", ()))
+            if known != digest:
+                found = await self.compile(self.folder.path / tier, self.folder.compiler)
+                self._compiled[tier] = digest, found
+            seen = list(seen_in(found, virtual, by_source))
+            if tier != "loose" or not self.folder.note_own(own_types(halves, seen)):
+                break
+        return [one for one in seen if not answer_of(one.diagnostic)]

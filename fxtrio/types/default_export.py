@@ -62,6 +62,11 @@ def find_default(text: str, places: UiPlaces) -> DefaultExport:
     return DefaultExport(None, "")
 
 
+def find_named(text: str, places: UiPlaces, name: str) -> DefaultExport:
+    """Return the same of what a half calls ``name``, if that is a function."""
+    return _named(text, places, name, 0)
+
+
 def _renamed(text: str, offset: int) -> re.Match[str] | None:
     """Return the name that a list of exports at ``offset`` exports by default."""
     found = _LIST.match(text, offset)

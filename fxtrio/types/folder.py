@@ -44,6 +44,9 @@ FACTS = "types.json"
 _TYPED = "typed.json"
 """Digests of halves that write types, so that the next run knows it at once."""
 
+_OWN = "own.json"
+"""What own components get, so that the next run knows it at once."""
+
 _SLOT = re.compile(r"<Slot\b[^<>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
 
 
@@ -80,7 +83,28 @@ class TypesFolder:
     name: Path = FOLDER
     """Relative to ``root``."""
 
+    own: dict[str, dict[str, str]] = attrs.field(init=False)
+    """Types of what own components get, by page file and name; see `own_components`."""
+
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
+
+    @own.default
+    def _own_before(self) -> dict[str, dict[str, str]]:
+        """Return what was known last time: it is asked for again, and mostly stays."""
+        try:
+            found: dict[str, dict[str, str]] = json.loads((self.root / FOLDER / _OWN).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def note_own(self, found: Mapping[str, Mapping[str, str]]) -> bool:
+        """Remember what own components get; return whether that is something new."""
+        now = {source: dict(types) for source, types in found.items() if types}
+        if now == self.own:
+            return False
+        self.own = now
+        write_text(self.root, self.name / _OWN, json.dumps(now))
+        return True
 
     @property
     def path(self) -> Path:
@@ -166,7 +190,13 @@ class TypesFolder:
             texts[_declared(half.module)] = page_module(half.types, half.number, places, tier)
             typed = tier == "strict"
             name = virtual_name(half.source, tier)
-            virtual[name] = virtual_ui(half.page.ui, half.places, half.module, typed=typed)
+            virtual[name] = virtual_ui(
+                half.page.ui,
+                half.places,
+                half.module,
+                typed=typed,
+                own=self.own.get(half.source, {}) if tier == "loose" else None,
+            )
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
         require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes

@@ -30,10 +30,12 @@ from fxtrio.types.loose_rules import (
     says_broken,
     typescript_among,
 )
+from fxtrio.types.own_components import answer_of, own_components, props_of
 from fxtrio.types.page_types import PageTypes, ProjectTypes
 from fxtrio.types.shapes import ObjectShape, Plain, Vague, parts_of, walk
 from fxtrio.types.socket_types import message_name
 from fxtrio.types.told import problem_of
+from fxtrio.types.typescript import Printer
 from fxtrio.types.virtual import VirtualUi
 
 
@@ -191,6 +193,23 @@ def seen_in(
         starts = half.places.source.line_starts
         offset = starts[min(place[0], len(starts)) - 1] + place[1] - 1
         yield Seen(one, half, place, offset)
+
+
+def own_types(halves: Iterable[UiHalf], seen: Iterable[Seen]) -> dict[str, dict[str, str]]:
+    """Return what the own components of halves get, by source and name, from the answers."""
+    answers: dict[str, dict[int, str]] = {}
+    for one in seen:
+        if answer := answer_of(one.diagnostic):
+            answers.setdefault(one.half.source, {})[one.offset] = answer
+    found = {}
+    for half in halves:
+        given = answers.get(half.source, {})
+        names = Printer.of(half.types.definitions).names
+        called = [names.get(one.name, one.name) for one in half.types.definitions]
+        written = {name: f'import("{half.module}").{name}' for name in called}
+        components = own_components(half.page.ui, half.places) if given else ()
+        found[half.source] = props_of(components, given, written)
+    return found
 
 
 def _known_names(types: ProjectTypes) -> KnownNames:

@@ -52,6 +52,8 @@ _GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 
 
 _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
 _CALL_OF = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(\s*$")
+_IMPORTS = re.compile(r"\bimport\b([^'\"();]{1,500}+)['\"](\.|@/|)")
+_NAMES = re.compile(r"[\w$]++")
 _SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
 _GIVEN_BY_NAME = ("href", "action", "page")
 _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction"})
@@ -181,7 +183,10 @@ def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
     """Whether what is given goes to the framework, or cannot be shown at all."""
     if _ATTRIBUTE.match(text, offset) or text[offset - 1 : offset] == "<":
         name = text[offset:].partition("=")[0].strip()
-        return _tag_around(text, offset) in ("Link", "Form") and name in _GIVEN_BY_NAME
+        tag = _tag_around(text, offset)
+        if tag in ("Link", "Form"):
+            return name in _GIVEN_BY_NAME
+        return found.code == 2322 and _is_own_component(text, tag)
     called = call_around(text, offset)
     if called == "useWebSocket" and text[:offset].rstrip().endswith("("):
         return True
@@ -193,6 +198,14 @@ def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
         word = _WORD.match(text, offset)
         return word is not None and word.group() in _CALLS.findall(text)
     return bool(_SEARCHES.search(text[:offset])) or _is_slot(text, offset)
+
+
+def _is_own_component(text: str, tag: str) -> bool:
+    """Whether a component is of the project: if it has types, they are meant."""
+    if not tag[:1].isupper() or "." in tag:
+        return False
+    imported = [one for one in _IMPORTS.finditer(text) if tag in _NAMES.findall(one[1])]
+    return not imported or imported[0][2] in (".", "@/")
 
 
 def _is_slot(text: str, offset: int) -> bool:

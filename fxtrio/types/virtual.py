@@ -7,11 +7,12 @@ given back. Everything else keeps its place, the name of the client module too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import attrs
 
-from fxtrio.types.default_export import find_default
+from fxtrio.types.default_export import PropsParameter, find_default
+from fxtrio.types.own_components import own_components, probes
 from fxtrio.types.ui_places import UiPlaces
 
 _CLIENT = re.compile(r"""(?<=['"])fx/client(?=['"])""")
@@ -53,11 +54,19 @@ class VirtualUi:
         return line, column - back
 
 
-def virtual_ui(text: str, places: UiPlaces, module: str, *, typed: bool) -> VirtualUi:
+def virtual_ui(
+    text: str,
+    places: UiPlaces,
+    module: str,
+    *,
+    typed: bool,
+    own: Mapping[str, str] | None = None,
+) -> VirtualUi:
     """Return the virtual file of a UI half.
 
     ``module`` is what it imports in place of ``fx/client``. ``typed`` halves are TypeScript,
-    the others JavaScript, in which types are comments.
+    the others JavaScript, in which types are comments. ``own`` has the types of what its own
+    components get, as far as they are known; without it nobody asks for them.
     """
     found = find_default(text, places)
     puts: list[tuple[int, str]] = []
@@ -73,6 +82,12 @@ def virtual_ui(text: str, places: UiPlaces, module: str, *, typed: bool) -> Virt
             puts += [(parameter.start, "("), (parameter.end, f": {props})")]
         else:
             puts.append((parameter.end, f": {props}"))
+    if own is not None and not typed:
+        components = own_components(text, places)
+        puts += probes(components)
+        for component in components:
+            if component.name in own:
+                puts.append(_component_type(text, component.parameter, own[component.name]))
     puts += _slot_types(text, places, module, typed=typed)
     # As long as it was.
     renamed = _CLIENT.sub(module, text)
@@ -83,6 +98,13 @@ def virtual_ui(text: str, places: UiPlaces, module: str, *, typed: bool) -> Virt
         made += f"\n({found.name}) satisfies (props: {props}) => unknown;\n"
         check = line, places.source.place_of(parameter.start)
     return VirtualUi(made, shifts, check)
+
+
+def _component_type(text: str, parameter: PropsParameter, type_: str) -> tuple[int, str]:
+    if parameter.how == "bare":
+        name = text[parameter.start : parameter.end]
+        return parameter.start, f"/** @param {{{type_}}} {name} */ "
+    return parameter.start, f"/** @type {{{type_}}} */ "
 
 
 def _slot_types(

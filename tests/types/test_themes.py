@@ -13,13 +13,13 @@ from tests.types.test_corpus import problems_of
 
 MISSED = frozenset(
     {
-        *(f"pages/components/{name}.fxl" for name in ("row", "row-props", "row-list", "row-null")),
-        *(f"pages/components/{name}.fxl" for name in ("row-spread", "row-deep", "jsdoc")),
-        *("pages/components/imported.fxl", "pages/components/helper.fxl"),
-        *("pages/encoded/colours-of-level.fxl", "pages/routes/navigate.fxl"),
+        "pages/components/helper.fxl",
+        "pages/components/row-spread.fxl",
+        "pages/encoded/colours-of-level.fxl",
+        "pages/routes/navigate.fxl",
     }
 )
-"""Mistakes that are not found."""
+"""Mistakes that are not found: at most three of a hundred."""
 
 
 async def test_mistakes_are_found_in_their_lines_and_right_programs_are_left_alone(
@@ -38,6 +38,7 @@ async def test_mistakes_are_found_in_their_lines_and_right_programs_are_left_alo
     }
 
     assert len(project.marks) >= 100
-    assert project.pages - len(project.marks) >= 80
+    assert project.pages - len(project.marks) >= 100
     assert missed == MISSED
+    assert len(missed) <= 0.03 * len(project.marks)
     assert false == {}
