@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.docs.pages import DOCS, blocks
 from tests.e2e.support import Server, fx, served, serving, visit
 from tests.ports import free_port
 from tests.trees import write_tree
@@ -177,3 +178,27 @@ def test_a_save_reaches_the_open_page(browser: Browser, tmp_path: Path) -> None:
         assert page.evaluate("window.marker") == 1
         server.process.send_signal(signal.SIGTERM)
         server.process.wait(30)
+
+
+def test_the_guide_to_a_dark_mode_holds_in_browsers(browser: Browser, tmp_path: Path) -> None:
+    for block in blocks(DOCS / "guides/dark-mode.md"):
+        if block.file:
+            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.file).write_text(block.text, "utf-8")
+    (tmp_path / "fx.config.json").write_text('{"csp": "enforce"}')
+    fx("build", cwd=tmp_path)
+    with served(tmp_path) as server:
+        for javascript in (True, False):
+            visitor = visit(browser, javascript=javascript)
+            page = visitor.page
+            page.goto(server.url)
+            dark = page.get_by_role("button", name="Dark")
+            dark.click()
+            expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+            expect(dark).to_have_attribute("aria-pressed", "true")
+            expect(page.locator("body")).to_have_css("background-color", "rgb(20, 22, 26)")
+            page.get_by_role("button", name="System").click()
+            expect(page.locator("html")).not_to_have_attribute("data-theme", "dark")
+            assert page.url == f"{server.url}/"
+            complaints = [each for each in visitor.complaints if "favicon" not in each]
+            assert [each for each in complaints if "404" not in each] == []
