@@ -69,6 +69,8 @@ async def _left(conversion: Conversion, *, report: Callable[[str], None]) -> lis
     with staged(conversion) as folder:
         checked = await check(folder, app="", imports=False, report=report)
         found = [attrs.evolve(one, path=_relative(one.path, folder)) for one in checked.problems]
+    if not (conversion.root / "node_modules").is_dir():  # the notes say so once
+        found = [one for one in found if one.remedy != "Run 'npm install'"]
     found += conversion.left
     at = conversion.root
     return by_place(attrs.evolve(one, path=shown_path(at / one.path)) for one in found)

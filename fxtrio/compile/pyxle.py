@@ -91,6 +91,8 @@ _OF_PACKAGES: dict[str, dict[str, str]] = {
     },
     "pyxle_db": {
         "DatabaseError": "from fx.db import DatabaseError",
+        "get_database": "from fx.db import get_database",
+        "IntegrityError": "Catch the driver's own: that of sqlite3 or psycopg",
         "Migrator": "Run 'fx db up', or set 'database.migrate'",
         "Row": "Give the class of the rows to db.all and db.one",
         "connect": "Set 'database.url': the app opens its database",
@@ -114,6 +116,8 @@ def module_remedy(module: str) -> str:
 
 def same_as(module: str, name: str) -> tuple[str, str] | None:
     """Return the module and the name of what is the same here; None when there is no such thing."""
+    if module == "pyxle_db" and name in ("get_database", "DatabaseError"):
+        return "fx.db", name
     if module.partition(".")[0] == "pyxle" and name in _SAME:
         _, home, _, here = NAMES[name].split()
         return home, here

@@ -41,7 +41,8 @@ async def from_next(root: Path, *, report: Callable[[str], None]) -> Conversion:
     ui: list[UiFile] = []
     for path in paths:
         target = places.moved.get(path, path)
-        text = read_plain(root / path) if suffix_of(path) in _UI else None
+        is_code = suffix_of(path) in _UI and not path.startswith("public/")
+        text = read_plain(root / path) if is_code else None
         if text is None and target == path:
             continue
         file = Converted(target, text, path)

@@ -30,6 +30,7 @@ from fxtrio.convert.packages import (
 )
 from fxtrio.convert.pyxle_code import Rewritten, leftovers, rewrite
 from fxtrio.convert.pyxle_config import convert_config
+from fxtrio.convert.pyxle_queries import has_queries
 from fxtrio.convert.ui_code import UiFile, rewrite_ui
 from fxtrio.db.migrations import FOLDER as MIGRATIONS
 
@@ -73,23 +74,27 @@ async def from_pyxle(root: Path, *, report: Callable[[str], None]) -> Conversion
     for path, all_of in edits.items():
         file = conversion.files[path]
         file.text = apply_edits(file.text or "", all_of)
-        conversion.left += of_kind(FindingKind.FOREIGN, _left_in(file))
+        conversion.left += of_kind(FindingKind.FOREIGN, _left_in(file, texts[file.before]))
     _convert_rest(conversion)
     return conversion
 
 
-def _left_in(file: Converted) -> list[Problem]:
+def _left_in(file: Converted, before: str) -> list[Problem]:
     """Return what of Pyxle is left in the Python of a file that has been rewritten."""
     if suffix_of(file.path) not in (".fxl", ".py"):
         return []
     source = read_text(file.text or "", file.path)
     code = split_source(source).python if suffix_of(file.path) == ".fxl" else source.text
     module = parse_module(code)
-    return [] if isinstance(module, Broken) else leftovers(source, module)
+    if isinstance(module, Broken):
+        return []
+    return leftovers(source, module, queries=has_queries(before))
 
 
 def _text_of(root: Path, path: str) -> str | None:
     """Return the text of a file that a conversion may change; None for all others."""
+    if path.startswith("public/"):
+        return None
     name = PurePosixPath(path).name
     known = suffix_of(path) in {_PAGE, ".py", ".sql", *_UI}
     if known or name in {_CONFIG, "package.json"} or re.fullmatch(r"requirements.*\.txt", name):

@@ -15,6 +15,7 @@ from fxtrio.compile.hints import asyncio_uses
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.convert.edits import Edit, extent, replaced
+from fxtrio.convert.pyxle_queries import has_queries, queries_left, query_edits
 
 _ON_TRIO = {
     "sleep": "trio.sleep",
@@ -26,10 +27,6 @@ _ON_TRIO = {
 """Functions of asyncio that do the same there, with the same arguments."""
 
 _MODULES = {"pyxle", "pyxle.runtime", "pyxle.tasks", "pyxle.realtime"}
-_QUERIES = {
-    "fetchall": "Write db.all(dict, sql, *params), with $1 for the first ?",
-    "fetchone": "Write db.one(dict, sql, *params), with $1 for the first ?",
-}
 
 
 @attrs.define
@@ -52,6 +49,9 @@ def rewrite(
     _cookies(source, module, found)
     if on_trio:
         _asyncio(source, module, found)
+    if has_queries(source.text) and (queries := [*query_edits(source, module)]):
+        found.edits += queries
+        found.done.append("queries")
     if is_page:
         _envelope(source, module, found)
     return found
@@ -196,26 +196,15 @@ def _is_server(decorator: ast.expr) -> bool:
     return isinstance(called, ast.Name) and called.id == "server"
 
 
-def leftovers(source: SourceText, module: ast.Module) -> list[Problem]:
-    """Return what of Pyxle is left in a module that has been rewritten, used by pages or not."""
+def leftovers(source: SourceText, module: ast.Module, *, queries: bool) -> list[Problem]:
+    """Return what of Pyxle is left in a module that has been rewritten, used by pages or not.
+
+    ``queries`` says that it had some of pyxle-db.
+    """
     found = [
         source.node_problem(
             alias.lineno, alias.col_offset, f"{name!r} is no module of this framework", remedy
         )
         for alias, name, remedy in pyxle.imports_of(module)
     ]
-    has_queries = "pyxle_db" in source.text or "request.state.db" in source.text
-    for node in ast.walk(module) if has_queries else ():
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            remedy = _QUERIES.get(node.func.attr)
-            if node.func.attr == "execute" and _has_parameters(node):
-                remedy = "Write db.execute(sql, *params), with $1 for the first ?"
-            if remedy is not None:
-                message = f"'{node.func.attr}' of pyxle-db takes its parameters as a list"
-                place = node.lineno, node.col_offset
-                found.append(source.node_problem(*place, message, remedy))
-    return found
-
-
-def _has_parameters(call: ast.Call) -> bool:
-    return len(call.args) == 2 and isinstance(call.args[1], ast.Tuple | ast.List)
+    return [*found, *(queries_left(source, module) if queries else ())]

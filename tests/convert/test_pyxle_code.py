@@ -89,17 +89,51 @@ def test_an_envelope_becomes_its_data_and_cache() -> None:
     assert rewritten(twice, is_page=True) == twice
 
 
-def test_queries_are_listed() -> None:
-    code = (
-        "from pyxle_db import get_database\n"
-        "async def f():\n"
-        "    db = get_database()\n"
-        "    await db.fetchall('select ?', (1,))\n"
-        "    await db.execute('delete', [1])\n"
-        "    await db.execute('delete')\n"
-    )
-    found = leftovers(read_text(code, "x.py"), ast.parse(code))
-    assert [one.line for one in found] == [1, 4, 5]
+DB = "from pyxle_db import get_database\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("db.fetchall('select 1')", "db.all(dict, 'select 1')"),
+        ("db.fetchone('a = ? and b = ?', (x, y))", "db.one(dict, 'a = $1 and b = $2', x, y)"),
+        ("db.fetchone('a = ?',\n    (x,),\n)", "db.one(dict, 'a = $1',\n    x,\n)"),
+        ("db.execute('a = ?', [f(x)])", "db.execute('a = $1', f(x))"),
+        ("db.execute('a' ' = ?', given)", "db.execute('a' ' = $1', *given)"),
+        ("db.executemany('a = ?', rows)", "db.executemany('a = $1', rows)"),
+        ("[r.asdict() for r in rows]", "[dict(r) for r in rows]"),
+        (
+            "async def f():\n    async with db.transaction() as tx:\n        await g(tx)\n",
+            "async def f():\n    async with db.transaction():\n"
+            "        tx = db\n        await g(tx)\n",
+        ),
+    ],
+)
+def test_queries_that_are_written_out(before: str, after: str) -> None:
+    assert rewritten(DB + before) == f"from fx.db import get_database\n{after}"
+    assert rewritten(before) == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "db.fetchall(sql, (x,))",
+        "db.fetchone(f'a = ? {x}', (x,))",
+        "db.fetchone('a = ? and b = \"?\"', (x,))",
+        "db.fetchone('a = ? -- why?', (x,))",
+        "db.fetchone('a = \\x3f', (x,))",
+        "db.fetchall(*given)",
+        "import sqlite3; db.fetchall('a = ?', (x,))",
+        "db.execute(sql, (x,))",
+        "db.fetchone('a = ?', (  # why\n    x,))",
+    ],
+)
+def test_other_queries_are_listed(query: str) -> None:
+    code = f"{DB}{query}\n"
+    result = rewritten(code)
+    assert result.endswith(f"{query}\n")
+    found = leftovers(read_text(result, "x.py"), ast.parse(result), queries=True)
+    assert [one.line for one in found] == [2]
 
 
 def test_edits_do_not_overlap() -> None:

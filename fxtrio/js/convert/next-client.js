@@ -171,6 +171,8 @@ export function takeRouter(program, text, wanted, found) {
 function usesOf(program, hook) {
   /** @type {Set<string>} */
   const routers = new Set();
+  /** @type {Map<string, string>} */
+  const methods = new Map();
   /** @type {Set<Node>} */
   const known = new Set();
   /** @type {Use[]} */
@@ -179,24 +181,29 @@ function usesOf(program, hook) {
     if (node.type !== 'VariableDeclaration' || node.declarations.length !== 1) return;
     const [{ id, init }] = node.declarations;
     if (init?.type !== 'CallExpression' || init.callee.name !== hook) return;
-    if (id.type !== 'Identifier') return;
-    routers.add(id.name);
-    known.add(id).add(init.callee);
+    const parts = id.type === 'ObjectPattern' ? methodsOf(id) : undefined;
+    if (id.type === 'Identifier') routers.add(id.name);
+    else if (parts === undefined) return;
+    for (const [local, method] of parts ?? []) methods.set(local, method);
+    walk(id, (one) => known.add(one));
+    known.add(init.callee);
     uses.push({ edits: (text) => [remove(node, text)] });
   });
   walk(program, (node) => {
-    const use = callOf(node, routers) ?? listOf(node, routers);
+    const use =
+      callOf(node, routers, methods) ?? listOf(node, new Set([...routers, ...methods.keys()]));
     if (use === undefined) return;
     for (const one of use.known) known.add(one);
     uses.push(use);
   });
-  const names = new Set([hook, ...routers]);
+  const names = new Set([hook, ...routers, ...methods.keys()]);
   const taken = new Set(Object.values(ROUTER));
   let isPlain = true;
   walk(program, (node) => {
     if (node.type === 'ImportSpecifier') known.add(node.local).add(node.imported);
     if (node.type === 'Identifier' && names.has(node.name) && !known.has(node)) isPlain = false;
     if (node.type === 'VariableDeclarator' && taken.has(node.id.name)) isPlain = false;
+    if (node.type === 'Property' && !node.computed && !node.shorthand) known.add(node.key);
     if (/Function/.test(node.type) && taken.has(node.id?.name)) isPlain = false;
     // A property of that name, and no use of the router.
     if (node.type === 'MemberExpression' && !node.computed) known.add(node.property);
@@ -205,16 +212,36 @@ function usesOf(program, hook) {
 }
 
 /**
+ * Return the methods that a pattern takes from the router, by their local names; undefined for
+ * one that takes something else.
+ *
+ * @param {Node} pattern
+ * @returns {[string, string][] | undefined}
+ */
+function methodsOf(pattern) {
+  /** @type {[string, string][]} */
+  const found = [];
+  for (const { key, value, computed } of pattern.properties) {
+    if (computed !== false || value?.type !== 'Identifier') return undefined;
+    if (!Object.hasOwn(ROUTER, key.name)) return undefined;
+    found.push([value.name, key.name]);
+  }
+  return found;
+}
+
+/**
  * @param {Node} node
  * @param {Set<string>} routers
+ * @param {Map<string, string>} methods
  * @returns {(Use & { known: Node[] }) | undefined} a call such as `router.push("/")`
  */
-function callOf(node, routers) {
+function callOf(node, routers, methods) {
   if (node.type !== 'CallExpression') return undefined;
   const { callee, arguments: given } = node;
-  if (callee.type !== 'MemberExpression' || callee.computed) return undefined;
-  const method = callee.property.name;
-  if (!routers.has(callee.object.name) || !Object.hasOwn(ROUTER, method)) return undefined;
+  const isMember = callee.type === 'MemberExpression' && !callee.computed;
+  const method =
+    isMember && routers.has(callee.object.name) ? callee.property.name : methods.get(callee.name);
+  if (method === undefined || !Object.hasOwn(ROUTER, method)) return undefined;
   const takesUrl = ['push', 'replace', 'prefetch'].includes(method);
   if (given.length !== (takesUrl ? 1 : 0) || given[0]?.type === 'SpreadElement') return undefined;
   const name = ROUTER[method];
@@ -224,7 +251,7 @@ function callOf(node, routers) {
       ? [{ start: given[0].end, end: given[0].end, text: ', { replace: true }' }]
       : []),
   ];
-  return { edits, name, known: [callee.object] };
+  return { edits, name, known: [isMember ? callee.object : callee] };
 }
 
 /**

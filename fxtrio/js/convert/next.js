@@ -32,7 +32,7 @@ const ENDS = ['', '.tsx', '.ts', '.jsx', '.js'];
 export function nextEdits(program, file, context) {
   const found = nothing();
   const isPage = file.path.endsWith('.fxl');
-  if (TAILWIND.test(file.path)) contentEdits(program, found);
+  if (TAILWIND.test(file.path)) contentEdits(program, file.text, found);
   if (CONFIG.test(file.path)) return found;
   /** @type {Set<string>} */
   const wanted = new Set();
@@ -130,14 +130,22 @@ function relative(from, to) {
  * Have Tailwind 3 look into page files as well.
  *
  * @param {Node} program
+ * @param {string} text
  * @param {Rewriting} found
  */
-function contentEdits(program, found) {
+function contentEdits(program, text, found) {
   walk(program, (node) => {
     const name = node.type === 'Property' ? (node.key.name ?? node.key.value) : undefined;
     if (name !== 'content' || node.value.type !== 'ArrayExpression') return;
     const at = node.value.start + 1;
-    found.edits.push({ start: at, end: at, text: "'./pages/**/*.{fxl,js,jsx,ts,tsx}', " });
+    const space = text.slice(at).match(/^\s+/)?.[0] ?? ' ';
+    const glob = "'./pages/**/*.{fxl,js,jsx,ts,tsx}',";
+    const isFirst = text[at] === '\n';
+    found.edits.push({
+      start: at,
+      end: at,
+      text: isFirst ? `${space}${glob}` : `${glob}${space}`,
+    });
     found.done.push("'content' leads to .fxl");
   });
 }

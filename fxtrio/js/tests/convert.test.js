@@ -56,7 +56,9 @@ const ROUTER = "import { useRouter } from 'next/navigation';\n";
 for (const use of [
   'const r = useRouter(); r.push("/", { scroll: false });',
   'const r = useRouter(); send(r);',
-  'const { push } = useRouter(); push("/");',
+  'const { push } = useRouter(); send(push);',
+  'const { push, ...rest } = useRouter(); push("/");',
+  'const { events } = useRouter(); events();',
   'const r = useRouter(); const navigate = 1; r.push("/");',
   'const r = useRouter(); r.events.on("x", f);',
   'useRouter().push("/");',
@@ -74,6 +76,16 @@ test('all calls of a router are those of functions', () => {
     "import { navigate } from 'fx/client';\n" +
       'function Part() {\n  useEffect(() => history.back(), [a]);\n' +
       '  navigate(url, { replace: true });\n  x.r;\n}\n',
+  );
+});
+
+test('methods that are taken from a router are functions, too', () => {
+  const use =
+    'const { push, replace: go } = useRouter();\n  push("/");\n  go("/x");\n  f({ push: 1 });';
+  assert.equal(
+    rewritten(`${ROUTER}function Part() {\n  ${use}\n}\n`).text,
+    "import { navigate } from 'fx/client';\n" +
+      'function Part() {\n  navigate("/");\n  navigate("/x", { replace: true });\n  f({ push: 1 });\n}\n',
   );
 });
 
