@@ -125,3 +125,12 @@ test('attributes of the document in <Head> are left alone', () => {
     ['<html />'],
   );
 });
+
+test('asynchronous components are named in modules, too', () => {
+  const text = 'export async function Cards() {\n  return <p>{await read()}</p>;\n}\n';
+  assert.deepEqual(told(text, 'lib/cards.tsx'), [
+    'async function Cards() { | a component cannot be asynchronous: it runs in browsers, too',
+  ]);
+  assert.deepEqual(told('async function Load() {\n  return read();\n}\n', 'lib/load.ts'), []);
+  assert.deepEqual(told('async function load() {\n  return <p />;\n}\n', 'lib/load.tsx'), []);
+});

@@ -73,6 +73,7 @@ export const EXPORTS = {
 const COMMON = new Set(['dynamic', 'runtime', 'metadata', 'viewport', 'revalidate']);
 const VALUES = /^(auto|force-(dynamic|static)|error|edge|nodejs|experimental-edge)$/;
 
+const ASYNC = 'a component cannot be asynchronous: it runs in browsers, too';
 const METHOD = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)$/;
 const DOCUMENT = new Set(['html', 'head', 'body']);
 
@@ -96,7 +97,9 @@ export function nextMistakes(program, source) {
   }
   /** @type {Set<Node>} */
   const inHead = new Set(); // where both say the attributes of the document
+  const page = isPage ? defaultFunction(program) : undefined; // of which more is told above
   walk(program, (node) => {
+    if (node !== page && isAsyncComponent(node)) tell(node, ASYNC, `${LOADER}, and hand it down`);
     if (node.type === 'JSXElement' && node.openingElement.name.name === 'Head') {
       for (const one of node.children) inHead.add(one.openingElement);
     }
@@ -117,6 +120,22 @@ export function nextMistakes(program, source) {
     }
   });
   return found.sort((one, other) => one.offset - other.offset);
+}
+
+/**
+ * Whether a function is named as components are, shows something, and is asynchronous.
+ *
+ * @param {Node} node
+ */
+function isAsyncComponent(node) {
+  if (node.type !== 'FunctionDeclaration' || !node.async || !/^[A-Z]/.test(node.id?.name ?? '')) {
+    return false;
+  }
+  let shows = false;
+  walk(node.body, (one) => {
+    if (one.type === 'ReturnStatement' && /^JSX/.test(one.argument?.type)) shows = true;
+  });
+  return shows;
 }
 
 /** @param {Node} node */
@@ -188,8 +207,7 @@ function isNext(name, value) {
  */
 function componentMistakes(component, tell) {
   if (component.async) {
-    const message = 'a component cannot be asynchronous: it runs in browsers, too';
-    tell(component, message, `${LOADER}; the component gets it as 'data'`);
+    tell(component, ASYNC, `${LOADER}; the component gets it as 'data'`);
   }
   const [props] = component.params;
   for (const property of props?.type === 'ObjectPattern' ? props.properties : []) {

@@ -6,6 +6,8 @@ const BROWSER_ONLY =
 /** What Node says of all that its permissions refuse. */
 const RESTRICTED = /^Access to this API has been restricted/;
 
+const NOTHING = /^Cannot (read properties of|destructure) |is not iterable$/;
+
 /** As React says it, and as the argument of an address in production. */
 const OBJECT_CHILD = /(?:found: |\[\]=)object with keys \{([^}]*)\}/;
 
@@ -25,12 +27,28 @@ export function remedyFor(name, message, state) {
   if (RESTRICTED.test(message)) {
     return 'UI code has no files, processes and threads while it renders: return what it shows from the loader.';
   }
+  if (name === 'TypeError' && NOTHING.test(message) && isEnvelope(state?.props?.data)) {
+    return "The page's data is {data, revalidate}: return the inner data, and write CACHE = {'revalidate': …}.";
+  }
   const keys = OBJECT_CHILD.exec(decoded(message))?.[1];
   if (keys === undefined) return '';
   const place = placeOf(keys, state?.props);
   const shown = `${place ?? '…'}.${keys.split(', ')[0]}`;
   const which = place === undefined ? '' : `It is like '${place}'. `;
   return `${which}Show a value of it, such as {${shown}}.`;
+}
+
+/**
+ * Whether a loader has returned what Pyxle takes for the data and the time to cache it.
+ *
+ * @param {any} data
+ */
+function isEnvelope(data) {
+  return (
+    Object.keys(data ?? {})
+      .sort()
+      .join() === 'data,revalidate'
+  );
 }
 
 /** @param {string} message */

@@ -67,3 +67,14 @@ test("message and stack have the remedy, and no line of the renderer", () => {
   );
   assert.equal(stack, `Error: ${message}`);
 });
+
+test("an envelope of Pyxle is named where the page misses its data", () => {
+  const message = "Cannot read properties of undefined (reading 'title')";
+  const inner = { title: "x" };
+  const enveloped = { props: { data: { data: inner, revalidate: 60 } } };
+  assert.match(remedyFor("TypeError", message, enveloped), /CACHE = \{'revalidate': …\}/);
+  assert.equal(remedyFor("TypeError", message, { props: { data: inner } }), "");
+  assert.equal(remedyFor("TypeError", message, { props: {} }), "");
+  assert.equal(remedyFor("TypeError", message), "");
+  assert.equal(remedyFor("Error", "my own", enveloped), "");
+});
