@@ -29,6 +29,7 @@ COMMANDS = (
     "jobs",
     "config",
     "secret",
+    "docs",
     "from-pyxle",
     "from-next",
     "version",

@@ -1,4 +1,4 @@
-"""What an sdist and a wheel hold: the two packages, and nothing beside them."""
+"""What an sdist and a wheel hold: the two packages and the documentation, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tracked() -> set[str]:
-    """Return the files of the two packages that belong to the project."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "fxtrio", "fx"]
+    """Return the files of the packages and of the documentation that belong to the project."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    command = [*listed, "fxtrio", "fx", "docs"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return {path for path in done.stdout.splitlines() if (ROOT / path).is_file()}
 
@@ -48,4 +49,5 @@ def test_a_wheel_holds_the_packages_without_their_tests(built: Path) -> None:
     (path,) = built.glob("*.whl")
     with zipfile.ZipFile(path) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert found == {name for name in tracked() if not name.startswith(NOT_IN_WHEELS)}
+    shipped = {f"fxtrio/{name}" if name.startswith("docs/") else name for name in tracked()}
+    assert found == {name for name in shipped if not name.startswith(NOT_IN_WHEELS)}
