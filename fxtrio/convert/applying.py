@@ -49,7 +49,8 @@ def _is_there(path: Path) -> bool:
 
 
 def _refuse_unsaved(root: Path, touched: list[str]) -> None:
-    existing = [path for path in touched if _is_there(root / path)]
+    # Of variables only the names change, and Git ignores their files in most projects.
+    existing = [path for path in touched if _is_there(root / path) and not path.startswith(".env")]
     command = [
         "git",
         "-c",
@@ -130,10 +131,12 @@ def write(conversion: Conversion) -> None:
         for target, part in parts.items():
             part.replace(target)
             undo.made.append(target)
-    except OSError as error:
+    except BaseException as error:  # an interrupt, too, leaves nothing half done
         undo.put_back()
         for part in parts.values():
             part.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         cause = error.strerror or type(error).__name__
         raise ConversionRefused(
             root, f"{error.filename}: {cause}", "Correct its permissions"

@@ -21,7 +21,7 @@ from fxtrio.convert.conversion import (
     read_plain,
     suffix_of,
 )
-from fxtrio.convert.edits import Edit, apply_edits
+from fxtrio.convert.edits import Edit, apply_edits, moved
 from fxtrio.convert.packages import (
     convert_environment,
     convert_ignored,
@@ -74,7 +74,11 @@ async def from_pyxle(root: Path, *, report: Callable[[str], None]) -> Conversion
     for path, all_of in edits.items():
         file = conversion.files[path]
         file.text = apply_edits(file.text or "", all_of)
-        conversion.left += of_kind(FindingKind.FOREIGN, _left_in(file, texts[file.before]))
+        left = _left_in(file, texts[file.before])
+        source = read_text(file.text, path)
+        for one in rewritten[path].left if path in rewritten else ():
+            left.append(source.problem(moved(one.offset, all_of), one.message, one.remedy))
+        conversion.left += of_kind(FindingKind.FOREIGN, left)
     _convert_rest(conversion)
     return conversion
 

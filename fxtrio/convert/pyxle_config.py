@@ -121,7 +121,12 @@ def _plugins(given: list[Any], lost: dict[str, str]) -> dict[str, Any]:
         elif name == "pyxle-db":
             # It runs its migrations when it starts.
             made["database"] = {"url": _database_url(settings), "migrate": "run"}
-            for setting in set(settings) - {"url", "path", "migrationsDir"}:
+            folder = str(settings.get("migrationsDir", "migrations")).strip("./")
+            if folder != "migrations":
+                lost[f"{key}.settings.migrationsDir"] = (
+                    "Move the files to 'migrations', with names such as '0001_first.sql'"
+                )
+            for setting in sorted(set(settings) - {"url", "path", "migrationsDir"}):
                 lost[f"{key}.settings.{setting}"] = "See docs/guides/database.md"
         elif name in PLUGINS:
             lost[key] = PLUGINS[name]

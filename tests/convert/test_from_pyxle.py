@@ -116,6 +116,14 @@ def test_it_writes_outside_of_git_only_when_told_so(tmp_path: Path) -> None:
     assert (root / "pages/index.fxl").exists()
 
 
+def test_variables_may_be_ignored_by_git(tmp_path: Path) -> None:
+    ignored = {".gitignore": ".env*\n.pyxle-build/\n", ".env": "PYXLE_PUBLIC_A=1\n"}
+    root = committed(tmp_path.resolve(), {**SMALL, **ignored})
+    assert told("from-pyxle", root, "--write")["written"]
+    assert (root / ".env").read_text("utf-8") == "FX_PUBLIC_A=1\n"
+    assert (root / ".gitignore").read_text("utf-8") == ".env*\n.pyxle-build/\n.fx/\n"
+
+
 def test_it_overwrites_nothing(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), {**SMALL, "pages/index.fxl": "x"})
     assert "'pages/index.fxl' would be overwritten" in refused(root, "--force")
@@ -138,3 +146,36 @@ def test_a_write_that_fails_changes_nothing(
 
     monkeypatch.setattr(Path, "replace", failing)
     assert "Permission denied. Nothing was written." in refused(root)
+
+
+def test_an_interrupt_leaves_nothing_half_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = committed(tmp_path.resolve(), SMALL)
+    before = tree_of(root)
+    replace = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if Path(target).name == "index.fxl":
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    CliRunner().invoke(main, ["from-pyxle", "--write", "--root", str(root)])
+    assert tree_of(root) == before
+
+
+def test_what_has_another_effect_is_listed_where_it_will_be(tmp_path: Path) -> None:
+    page = """
+        from pyxle.runtime import server, plugin
+
+        import { useAuth } from 'pyxle/client';
+
+        export default function Page() {
+          const { signup } = useAuth();
+          return <button onClick={() => signup({})}>Go</button>;
+        }
+    """
+    root = committed(tmp_path.resolve(), {"pages/index.pyxl": page})
+    found = left(told("from-pyxle", root), root)
+    assert ("pages/index.fxl", 7, "'signup' makes the account, and signs nobody in") in found

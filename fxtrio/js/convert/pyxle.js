@@ -34,12 +34,32 @@ export function pyxleEdits(program, { path, text }) {
     found.edits.push(...variable);
     if (node.type === 'JSXOpeningElement') elementEdits(node, client, text, found);
     if (node.type === 'CallExpression') callEdits(node, client, found);
+    if (isSignup(node, client)) {
+      const message = "'signup' makes the account, and signs nobody in";
+      found.left.push({ offset: node.start, message, remedy: 'Call login(…) after it' });
+    }
     if (TAILWIND.test(path) && node.type === 'Literal' && isGlob(node.value)) {
       found.edits.push(renameModule(node, node.value.replaceAll(/\bpyxl\b/g, 'fxl'), text));
       found.done.push("'content' leads to .fxl");
     }
   });
   return found;
+}
+
+/**
+ * Whether a function is taken from `useAuth()` that signs in there.
+ *
+ * @param {Node} node
+ * @param {Map<string, string>} client
+ */
+function isSignup(node, client) {
+  const init = node.init ?? node.object;
+  if (init?.type !== 'CallExpression' || client.get(init.callee.name) !== 'useAuth') return false;
+  if (node.type === 'MemberExpression') return node.property.name === 'signup';
+  return (
+    node.id?.type === 'ObjectPattern' &&
+    node.id.properties.some((/** @type {Node} */ one) => one.key?.name === 'signup')
+  );
 }
 
 /** @param {string} module */

@@ -109,6 +109,19 @@ test('a document in another component than its own stays', () => {
   assert.equal(rewritten(text).text, text);
 });
 
+test('the function that signs up is listed', () => {
+  const imported = "import { useAuth } from 'pyxle/client';\n";
+  for (const use of ['const { signup, user } = useAuth();', 'const go = useAuth().signup;']) {
+    const { left } = rewritten(`${imported}function Part() { ${use} }\n`, 'pyxle');
+    assert.deepEqual(
+      left.map(({ remedy }) => remedy),
+      ['Call login(…) after it'],
+    );
+  }
+  const other = `${imported}const { user } = useAuth(); const { signup } = mine();\n`;
+  assert.deepEqual(rewritten(other, 'pyxle').left, []);
+});
+
 for (const [before, after] of [
   ["import { Link } from 'pyxle/client';\n", "import { Link } from 'fx/client';\n"],
   [
