@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -26,11 +27,13 @@ MOST_FAILURES = 3
 
 _TIMEOUT = 60.0  # seconds for all answers to one look
 _SEND_TIMEOUT = 5.0  # seconds
+_TICK = 50_000_000  # nanoseconds
 _ERROR = 1  # severity
 _CAME, _CHANGED, _GONE = 1, 2, 3
 _LANGUAGES = {".jsx": "javascriptreact", ".tsx": "typescriptreact"}
 
-Stamp = tuple[int, int]
+Stamp = tuple[int, int, int]
+_UNKNOWN: Stamp = (0, 0, 0)
 
 
 class ServerLost(Exception):
@@ -115,7 +118,7 @@ class _Server:
     _sending: trio.Lock = attrs.field(factory=trio.Lock)
     _number: int = 0
     _answers: dict[int, dict[str, Any]] = attrs.field(factory=dict)
-    _awaited: frozenset[int] = frozenset()
+    _unanswered: set[int] = attrs.field(factory=set)
     _all_there: trio.Event = attrs.field(factory=trio.Event)
 
     async def run(
@@ -183,12 +186,11 @@ class _Server:
         numbers = range(self._number, self._number + len(params))
         self._number += len(params)
         self._answers = {}
-        self._awaited, self._all_there = frozenset(numbers), trio.Event()
-        if self.scope.cancel_called:
-            raise ServerLost
         for number, one in zip(numbers, params, strict=True):
+            self._unanswered.add(number)
             await self._send({"id": number, "method": method, "params": one})
-        if params:
+        while self._unanswered and not self.scope.cancel_called:  # by those who were cancelled, too
+            self._all_there = trio.Event()
             await self._all_there.wait()
         answers = [self._answers.get(number, {}) for number in numbers]
         if any("result" not in answer for answer in answers):
@@ -199,14 +201,12 @@ class _Server:
         """Send a whole message, also when this is cancelled."""
         if self._input is None or self.scope.cancel_called:
             raise ServerLost
-        async with self._sending:
-            with trio.CancelScope(
-                shield=True, deadline=trio.current_time() + _SEND_TIMEOUT
-            ) as scope:
-                try:
+        with trio.move_on_after(_SEND_TIMEOUT, shield=True) as scope:
+            try:
+                async with self._sending:
                     await self._input.send_all(message_bytes({"jsonrpc": "2.0", **message}))
-                except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-                    raise ServerLost from error
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise ServerLost from error
         if scope.cancelled_caught:
             self.scope.cancel("the compiler does not read")
             raise ServerLost
@@ -222,9 +222,10 @@ class _Server:
                     await self._send({"id": number, "result": _agreed(message)})
 
     def _take(self, number: Any, message: dict[str, Any]) -> None:
-        if number in self._awaited:
+        if number in self._unanswered:
+            self._unanswered.discard(number)
             self._answers[number] = message
-            if len(self._answers) == len(self._awaited):
+            if not self._unanswered:
                 self._all_there.set()
 
 
@@ -242,33 +243,37 @@ class _Folder:
     _stamps: dict[str, Stamp] = attrs.field(factory=dict)
     _texts: dict[str, str] = attrs.field(factory=dict)
     _versions: dict[str, int] = attrs.field(factory=dict)
+    """Of the virtual files, which the server has open."""
+
     _news: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
 
     def read(self) -> list[str]:
         """Read what has changed; return the virtual files that have to be looked at."""
         listed = json.loads((self.path / "tsconfig.json").read_bytes())["files"]
         self.files = tuple(file for file in listed if not PurePosixPath(file).is_absolute())
-        stamps = {file: _stamp(self.path / file) for file in (*self.files, *self._others())}
-        came = stamps.keys() - self._stamps.keys()
-        gone = self._stamps.keys() - stamps.keys()
-        changed = {file for file in stamps if self._stamps.get(file) != stamps[file]} - came
-        self._stamps = stamps
+        known = set(self._texts)
+        there = {*self.files, *self._others()}
+        changed = {file for file in sorted(there) if self._is_other(file)}
+        gone = known - there
+        for file in gone:
+            del self._stamps[file], self._texts[file]
+            self.found.pop(file, None)
         # Of a file that is open the change itself is told: that makes no program anew.
-        kinds = ((_CAME, came), (_CHANGED, changed - set(self.files)), (_GONE, gone))
+        disk = changed - known, (changed & known) - set(self.files), gone
         events = [
-            {"uri": (self.path / file).as_uri(), "type": kind}
-            for kind, those in kinds
+            {"uri": self._uri(file), "type": kind}
+            for kind, those in zip((_CAME, _CHANGED, _GONE), disk, strict=True)
             for file in sorted(those)
         ]
         if events:
             self._news.append(("workspace/didChangeWatchedFiles", {"changes": events}))
-        for file in self.files:
-            if file in came or file in changed:
-                self._show(file)
-        if (came | changed | gone) - set(self.files) - self._texts.keys():  # a declaration
-            self.found.clear()
-        for file in gone & self._texts.keys():
+        for file in sorted(changed & set(self.files)):
+            self._show(file)
+        halves = set(self.files) | self._versions.keys()
+        for file in sorted(gone & self._versions.keys()):
             self._hide(file)
+        if (changed | gone) - halves:  # a declaration
+            self.found.clear()
         names = [f"/{PurePosixPath(file).stem}{mark}" for file in changed | gone for mark in "\"'"]
         concerned = [
             file
@@ -280,6 +285,19 @@ class _Folder:
         for file in concerned:  # until there is an answer, which may never come
             self.found.pop(file, None)
         return concerned
+
+    def _is_other(self, file: str) -> bool:
+        """Return whether the text of a file is another one than before; read it then."""
+        stamp = _stamp(self.path / file)
+        if self._stamps.get(file) == stamp:
+            return False
+        text = (self.path / file).read_text("utf-8", "surrogatepass")
+        is_other = self._texts.get(file) != text
+        # Within one tick of the clock of the file system, two texts may have one stamp.
+        is_fresh = time.time_ns() - stamp[0] < _TICK
+        self._stamps[file] = _UNKNOWN if is_fresh else stamp
+        self._texts[file] = text
+        return is_other
 
     def news(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield what the server has not been told."""
@@ -293,29 +311,29 @@ class _Folder:
         )
 
     def _show(self, file: str) -> None:
-        uri = (self.path / file).as_uri()
-        text = (self.path / file).read_text("utf-8", "surrogatepass")
+        text = self._texts[file]
+        is_open = file in self._versions
         version = self._versions[file] = self._versions.get(file, 0) + 1
-        document: dict[str, Any] = {"uri": uri, "version": version}
-        if file in self._texts:
-            changes = [{"text": text}]
-            params = {"textDocument": document, "contentChanges": changes}
+        document: dict[str, Any] = {"uri": self._uri(file), "version": version}
+        if is_open:
+            params = {"textDocument": document, "contentChanges": [{"text": text}]}
             self._news.append(("textDocument/didChange", params))
         else:
             document |= {"languageId": _LANGUAGES[PurePosixPath(file).suffix], "text": text}
             self._news.append(("textDocument/didOpen", {"textDocument": document}))
-        self._texts[file] = text
 
     def _hide(self, file: str) -> None:
-        document = {"uri": (self.path / file).as_uri()}
+        del self._versions[file]
+        document = {"uri": self._uri(file)}
         self._news.append(("textDocument/didClose", {"textDocument": document}))
-        del self._texts[file]
-        self.found.pop(file, None)
+
+    def _uri(self, file: str) -> str:
+        return (self.path / file).as_uri()
 
 
 def _stamp(file: Path) -> Stamp:
     found = file.stat()
-    return found.st_mtime_ns, found.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _agreed(message: dict[str, Any]) -> Any:
