@@ -97,6 +97,15 @@ FILES = {
           return <p>Invoices of {useQuery().get('n') ?? 'all'}</p>;
         }
     """,
+    "src/app/items/[id]/page.tsx": """
+        'use client';
+        import { use } from 'react';
+
+        export default function Item({ params }: { params: Promise<{ id: string }> }) {
+          const { id } = use(params);
+          return <p>Item {id}</p>;
+        }
+    """,
     "src/app/not-found.tsx": """
         export default function NotFound() {
           return <h1>Nothing here</h1>;

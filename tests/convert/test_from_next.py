@@ -53,6 +53,8 @@ def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
         page.goto(f"{server.url}/")
         page.get_by_role("link", name="Invoices").click()
         page.get_by_text("Invoices of all").wait_for()
+        page.goto(f"{server.url}/items/7")
+        assert page.text_content("p") == "Item 7"
         assert visitor.complaints == []
         page.goto(f"{server.url}/nowhere")
         assert page.text_content("h1") == "Nothing here"

@@ -1,7 +1,8 @@
 /** What a page or layout of Next.js exports, and the document around it. Pure. */
 
+import { defaultFunction, promisedProps } from '../vite/next.js';
 import { walk } from '../vite/tree.js';
-import { remove, replace } from './edits.js';
+import { importedFrom, remove, replace } from './edits.js';
 
 /** @typedef {import('../vite/tree.js').Node} Node */
 /** @typedef {import('./convert.js').File} File */
@@ -40,6 +41,33 @@ export function exportEdits(program, { path, text }, found) {
     }
   }
   if (path.endsWith('/error.fxl')) boundaryLeft(program, found);
+}
+
+/**
+ * Take the parameters of a page as they are, and not as a promise.
+ *
+ * @param {Node} program
+ * @param {string} text
+ * @param {Rewriting} found
+ */
+export function paramsEdits(program, text, found) {
+  const page = defaultFunction(program);
+  const promised = page === undefined ? [] : promisedProps(page);
+  const params = promised.find(({ key }) => key.name === 'params');
+  const [type] = params?.promise.typeArguments?.params ?? [];
+  if (page === undefined || params === undefined || type === undefined) return;
+  found.edits.push(replace(params.promise, text.slice(type.start, type.end)));
+  found.done.push('params are no promise');
+  const react = importedFrom(program, 'react');
+  walk(page.body, (node) => {
+    const [given] = node.arguments ?? [];
+    const isParams = given?.name === 'params' || given?.property?.name === 'params';
+    if (node.type === 'CallExpression' && isParams && react.get(node.callee.name) === 'use') {
+      found.edits.push(replace(node, text.slice(given.start, given.end)));
+    } else if (node.type === 'AwaitExpression' && node.argument.name === 'params') {
+      found.edits.push(replace(node, 'params'));
+    }
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import { IMPORT } from '../vite/specifiers.js';
 import { walk } from '../vite/tree.js';
 import { nothing, publicVariable, remove, renameModule } from './edits.js';
 import { importEdits, takeRouter } from './next-client.js';
-import { documentEdits, exportEdits } from './next-page.js';
+import { documentEdits, exportEdits, paramsEdits } from './next-page.js';
 
 /** @typedef {import('../vite/tree.js').Node} Node */
 /** @typedef {import('./convert.js').File} File */
@@ -39,6 +39,7 @@ export function nextEdits(program, file, context) {
   takeRouter(program, file.text, wanted, found);
   if (isPage) {
     exportEdits(program, file, found);
+    paramsEdits(program, file.text, found);
     documentEdits(program, file.text, wanted, found);
   }
   importEdits(program, file.text, wanted, found);

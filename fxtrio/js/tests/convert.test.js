@@ -89,6 +89,20 @@ test('methods that are taken from a router are functions, too', () => {
   );
 });
 
+test('parameters are no promise', () => {
+  const { text } = rewritten(
+    "import { use } from 'react';\n" +
+      'export default function Page({ params }: { params: Promise<{ id: string }> }) {\n' +
+      '  const { id } = use(params);\n  return use(other);\n}\n',
+  );
+  assert.equal(
+    text,
+    "import { use } from 'react';\n" +
+      'export default function Page({ params }: { params: { id: string } }) {\n' +
+      '  const { id } = params;\n  return use(other);\n}\n',
+  );
+});
+
 test('metadata that is not all known keeps the rest', () => {
   const { text, python } = rewritten(
     "export const metadata = { title: 'A <b>', openGraph: { x: 1 }, keywords: ['a', 'b'] };\n",

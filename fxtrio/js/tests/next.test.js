@@ -134,3 +134,14 @@ test('asynchronous components are named in modules, too', () => {
   assert.deepEqual(told('async function Load() {\n  return read();\n}\n', 'lib/load.ts'), []);
   assert.deepEqual(told('async function load() {\n  return <p />;\n}\n', 'lib/load.tsx'), []);
 });
+
+test('parameters that are said to be a promise are named', () => {
+  const page = (/** @type {string} */ props) => `export default function Page(${props}) {}\n`;
+  const type = '{ params: Promise<{ id: string }> }';
+  for (const props of [`{ params }: ${type}`, `props: ${type}`]) {
+    assert.deepEqual(told(page(props)), [
+      `Promise<{ id: string }> }) {} | 'params' is no promise here`,
+    ]);
+  }
+  assert.deepEqual(told(page('{ params }: { params: { id: string } }')), []);
+});

@@ -210,6 +210,10 @@ function componentMistakes(component, tell) {
     tell(component, ASYNC, `${LOADER}; the component gets it as 'data'`);
   }
   const [props] = component.params;
+  for (const { key, promise } of promisedProps(component)) {
+    if (key.name !== 'params') continue;
+    tell(promise, "'params' is no promise here", "Leave out 'Promise<…>', 'await' and 'use'");
+  }
   for (const property of props?.type === 'ObjectPattern' ? props.properties : []) {
     if (property.key?.name !== 'searchParams') continue;
     const message = "pages have no property 'searchParams'";
@@ -218,10 +222,29 @@ function componentMistakes(component, tell) {
 }
 
 /**
+ * Return the properties that a page says it gets as promises, as in Next.js from 15 on.
+ *
+ * @param {Node} component
+ * @returns {{ key: Node, promise: Node }[]}
+ */
+export function promisedProps(component) {
+  /** @type {{ key: Node, promise: Node }[]} */
+  const found = [];
+  const types = component.params[0]?.typeAnnotation?.typeAnnotation;
+  for (const { key, typeAnnotation } of types?.members ?? []) {
+    const promise = typeAnnotation?.typeAnnotation;
+    if (promise?.type === 'TSTypeReference' && promise.typeName.name === 'Promise') {
+      found.push({ key, promise });
+    }
+  }
+  return found;
+}
+
+/**
  * @param {Node} program
  * @returns {Node | undefined}
  */
-function defaultFunction(program) {
+export function defaultFunction(program) {
   const exported = program.body.find(
     (/** @type {Node} */ { type }) => type === 'ExportDefaultDeclaration',
   )?.declaration;
