@@ -11,7 +11,9 @@ from fxtrio.convert.conversion import Converted
 _NPM_COMMAND = re.compile(r"^(pyxle|next) (dev|build|serve|start)\b.*$")
 _OLDEST_REACT = 19
 _READS_VITE = re.compile(r"\b(vitest|storybook)\b")
-_VARIABLE = re.compile(r"^(\s*(?:export\s+)?)(PYXLE|NEXT)_PUBLIC_", re.MULTILINE)
+_VARIABLE = re.compile(
+    r"^(\s*(?:export\s+)?)(?:(?:PYXLE|NEXT)_PUBLIC_|PYXLE_(?=SECRET_KEY\b))", re.MULTILINE
+)
 _REQUIREMENT = re.compile(r"^pyxle-(framework|auth|db|mail|langkit)\b(\[[\w, -]*\])?.*$")
 
 
@@ -62,10 +64,14 @@ def _is_old(asked: object) -> bool:
 
 def convert_environment(file: Converted) -> None:
     """Rename the variables of an `.env` file that browsers may see."""
-    text, count = _VARIABLE.subn(r"\1FX_PUBLIC_", file.text or "")
+
+    def here(found: re.Match[str]) -> str:
+        return f"{found[1]}FX_PUBLIC_" if "PUBLIC" in found[0] else f"{found[1]}FX_"
+
+    text, count = _VARIABLE.subn(here, file.text or "")
     if count:
         file.text = text
-        file.done.append("…_PUBLIC_… → FX_PUBLIC_…")
+        file.done.append("names of variables")
 
 
 def convert_requirements(file: Converted) -> None:

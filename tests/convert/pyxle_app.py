@@ -28,7 +28,7 @@ FILES = {
         module.exports = { content: ["./pages/**/*.{pyxl,js,jsx}"] };
     """,
     "requirements.txt": "pyxle-framework[pydantic]==0.9.4\npyxle-db>=0.3\nhttpx\n",
-    ".env": "PYXLE_PUBLIC_TITLE=Board\nOTHER=1\n",
+    ".env": "PYXLE_PUBLIC_TITLE=Board\nexport PYXLE_SECRET_KEY=0123456789abcdefgh\nPYXLE_X=1\n",
     ".gitignore": ".pyxle-build/\nnode_modules/\n",
     "migrations/001-first-notes.sql": "create table notes (id integer primary key, text text);\n",
     "store.py": """

@@ -63,7 +63,9 @@ def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
         "database": {"url": "sqlite:///data/board.db", "migrate": "run"},
     }
     assert (root / "requirements.txt").read_text("utf-8") == "fxtrio[pydantic]\nhttpx\n"
-    assert (root / ".env").read_text("utf-8") == "FX_PUBLIC_TITLE=Board\nOTHER=1\n"
+    assert (root / ".env").read_text("utf-8") == (
+        "FX_PUBLIC_TITLE=Board\nexport FX_SECRET_KEY=0123456789abcdefgh\nPYXLE_X=1\n"
+    )
     assert (root / "public/robots.txt").exists()
     fx("check", cwd=root)
     fx("build", cwd=root)
