@@ -83,7 +83,7 @@ def _is_used_otherwise(text: str, name: str) -> bool:
                 if text[: start - len(line)].rstrip().endswith("*/"):
                     return True  # which may have types in the comment
                 declared += 1
-            elif before != "<" and not text[:start].endswith("</"):
+            elif before != "<" and not text.endswith("</", 0, start):
                 return True
         start = text.find(name, start + len(name))
     return declared != 1

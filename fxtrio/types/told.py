@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import msgspec
+
 from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.types.compiler import Diagnostic
 from fxtrio.types.folder import UiHalf
 from fxtrio.types.form_fields import page_at, similar
+from fxtrio.types.loose_rules import call_around
 from fxtrio.types.page_types import PageTypes, ProjectTypes
+from fxtrio.types.remedies import (
+    remedy_of,
+    remedy_of_member,
+    taken_keys,
+    unknown_key,
+    written_keys,
+)
 from fxtrio.types.shapes import ObjectShape, Place, parts_of
 
 _MODULE = re.compile(r"fx/c\d{5}")
@@ -19,7 +29,8 @@ _SUGGESTED = re.compile(r"(?<!\s)\s*+Did you mean (?:to write )?'([^']+)'\?")
 _NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
 _UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
 _LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")
-_ATTRIBUTE = re.compile(r"""\s*(?:href\s*=\s*\{?\s*)?""")
+_SEARCH = re.compile(r"<Form\s[^<>]{0,400}$")
+_ATTRIBUTE = re.compile(r"""\s*(?:(?:href|action)\s*=\s*\{?\s*)?""")
 _TAKES_PATH = re.compile(r"\b(navigate|prefetch|useWebSocket)\(\s*$")
 _ELSEWHERE = re.compile(r"""["'][^"'\n]*["']\s*+,\s*+\{[^{}]*?\bpage:\s*+["'`]([^"'`$]*)["'`]""")
 _PAGE = re.compile(r"page\s*+(?::|=\s*+\{?)\s*+")
@@ -30,14 +41,18 @@ _OWNERS = (
     (re.compile(r"\$Params$"), "params"),
     (re.compile(r"\$Message\d+$"), "a message of the WebSocket"),
     (re.compile(r"\$Props$"), "the properties of the page"),
-    (re.compile(r"(?:Loose)?Result<"), "what the action answers"),
-    (re.compile(r"\(\(payload|.*& State<"), "what useAction() returns"),
+    (re.compile(r"(?:(?:Loose)?Result|Success)<"), "what the action answers"),
+    (re.compile(r"\(\(payload|\$Call<|.*& State<"), "what useAction() returns"),
     (re.compile(r"\{ \[x: `[^`]*\$\{string\}`\]: string\[\]"), "the fields of the action"),
+    (re.compile(r"State<"), "the state of the form"),
 )
 """What types of declarations are called in messages."""
 
 _KINDS = {2307: FindingKind.UI, 2304: FindingKind.LIKELY, 2552: FindingKind.LIKELY}
 """What is no matter of types, by codes of the compiler: modules and names that are not there."""
+
+_CALL = re.compile(r"\(\(payload|\$Call<|State<")
+_INDEXED = 7053
 
 _LONGEST = 100
 """Characters of a type that a message shows."""
@@ -49,28 +64,38 @@ def problem_of(
     """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
     action = _action(found, half, offset, types)
     known = _link(found, half, offset, types) or action
-    message, remedy = known or _told(found, half, types)
+    message, remedy = known or _told(found, half, offset, types)
     kind = FindingKind.UI if action else _KINDS.get(found.code, FindingKind.TYPES)
     return Problem(half.source, *place, message, remedy, kind=kind)
 
 
-def _told(found: Diagnostic, half: UiHalf, types: ProjectTypes) -> tuple[str, str]:
+def _told(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> tuple[str, str]:
     message = _MODULE.sub("fx/client", found.message)
     suggested = _SUGGESTED.search(found.whole)
-    member = _NO_MEMBER.search(found.message)
+    member = _NO_MEMBER.search(found.whole if found.code == _INDEXED else found.message)
     if member is not None:
         sender = _sender(member[2], half, types)
-        return _no_member(member[1], member[2], sender, half, suggested)
+        message, remedy = _no_member(member[1], member[2], sender, half, suggested)
+        own = remedy_of_member(member[1], member[2], half.types, half.page.ui, offset)
+        return message, own or remedy
     if found.code in (18047, 18048, 18049, 2531, 2532, 2533):
         return message.rstrip("."), "Look whether it is there first, for example with '?.'"
     key = _UNKNOWN_KEY.search(found.message)
     if key is not None:
         told = f"there is no '{key[1]}' in what it takes"
-        return told, _remedy(suggested) or "Correct the name"
-    detail = found.details[-1].rstrip(".") if found.details else ""
+        keys = taken_keys(found.message[key.end() :], _with_all(half.types, types))
+        return told, _remedy(suggested) or unknown_key(key[1], keys) or "Leave it out"
     message = _SUGGESTED.sub("", message).rstrip(".")
-    remedy = _remedy(suggested) or detail or "Correct it"
-    return message, remedy
+    return message, _remedy(suggested) or remedy_of(
+        found, _with_all(half.types, types), half.page.ui, offset
+    )
+
+
+def _with_all(page: PageTypes, types: ProjectTypes) -> PageTypes:
+    """Return a page that knows the classes of all of them, which its components may call."""
+    everything = (*types.pages, *types.shared)
+    known = {one.name: one for other in everything for one in other.definitions}
+    return msgspec.structs.replace(page, definitions=tuple(known.values()))
 
 
 def _sender(owner: str, half: UiHalf, types: ProjectTypes) -> PageTypes:
@@ -102,7 +127,28 @@ def _no_member(
     around = page.socket if is_message else page.loader
     where = _written(definition.place if definition is not None else around, half)
     known = f"It has {', '.join(keys)}{where}" if keys else ""
-    return message, _remedy(suggested) or known or "Correct the name"
+    others = unknown_key(name, _others(owner, page)) if not keys else ""
+    return message, _remedy(suggested) or known or others or _nothing(owner, page)
+
+
+def _nothing(owner: str, page: PageTypes) -> str:
+    if owner == "$Params":
+        return f"The path {page.pattern} has no parameters"
+    return "Take one that is there"
+
+
+def _others(owner: str, page: PageTypes) -> list[str]:
+    """Return the keys of what is no class of the Python half."""
+    if owner == "$Params":
+        return [one.name for one in page.params]
+    if owner == "$LayoutData":
+        return _keys(page.definition(page.layout_data))
+    if _CALL.match(owner):
+        return ["pending", "data", "error", "fields"]
+    if owner.startswith(("Result<", "LooseResult<", "Success<")):
+        answered = owner.partition("; result: ")[2].rpartition("; fields: ")[0]
+        return ["ok", *written_keys(answered)]
+    return [key for key in written_keys(owner) if key != "__root__"]
 
 
 def _keys(shape: object) -> list[str]:
@@ -149,9 +195,12 @@ def _link(
     at = begun.end() if begun is not None else offset
     if found.code not in (2322, 2345, 2769):
         return None
+    begun_form = _SEARCH.search(text[max(offset - 500, 0) : offset])
+    leads = text.startswith("action", offset) and begun_form is not None
     called = _TAKES_PATH.search(text[max(offset - 200, 0) : offset])
-    names_page = _PAGE.match(text, offset)
-    if called is None and not text.startswith("href", offset) and names_page is None:
+    around = call_around(text, offset) == "useAction" or text[offset : offset + 5] == "page="
+    names_page = _PAGE.match(text, offset) if around else None
+    if called is None and not leads and not text.startswith("href", offset) and names_page is None:
         return None
     at = names_page.end() if names_page is not None else at
     literal = _LITERAL.match(text, at)

@@ -50,6 +50,7 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
     ("match", "tried where TypeScript complains of a name, which begins there"): (
         "types/loose_rules.py:_ASSIGNED",
         "types/loose_rules.py:_ATTRIBUTE",
+        "types/remedies.py:_GIVEN",
     ),
     ("match", "tried once for each line of the output of a checker, or for the name of a type"): (
         "types/python_halves.py:_MYPY",
