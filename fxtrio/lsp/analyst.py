@@ -102,6 +102,13 @@ class Analyst:
         found = await self._ask("uses", view, {})
         return None if found is None else tuple(_use(one) for one in found)
 
+    async def symbols(self, view: PageView) -> list[dict[str, Any]]:
+        """Return what a UI half declares; nothing while it does not parse.
+
+        Each has ``name``, ``kind``, ``exported``, the ``range`` of the name, and the ``whole`` one.
+        """
+        return await self._ask("symbols", view, {}) or []
+
     async def wanted(self, view: PageView, position: Position) -> Wanted | None:
         """Return what is being written at a position of the UI half."""
         found = await self._ask("wanted", view, {"position": position})

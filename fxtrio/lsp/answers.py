@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import trio
+
 from fxtrio.lsp.analyst import Analyst, Use
 from fxtrio.lsp.carried_back import (
     Answered,
@@ -16,6 +18,7 @@ from fxtrio.lsp.carried_back import (
     item_back,
     locations_back,
     name_back,
+    word_before,
 )
 from fxtrio.lsp.completion import completions
 from fxtrio.lsp.documents import Document, Documents
@@ -25,6 +28,7 @@ from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Places, Position, places_of
 from fxtrio.lsp.projection import language_at, project
+from fxtrio.lsp.quick_fixes import quick_fixes
 from fxtrio.lsp.renaming import (
     Edits,
     check_name,
@@ -35,6 +39,7 @@ from fxtrio.lsp.renaming import (
 )
 from fxtrio.lsp.rpc import request_failed
 from fxtrio.lsp.sites import NamingPlace, ProjectLook, definitions_of, sites_of
+from fxtrio.lsp.symbols import ProjectViews, document_symbols, project_symbols
 from fxtrio.lsp.things import ActionThing, Setting, Thing, thing_at
 from fxtrio.lsp.views import Views, read_text_of
 from fxtrio.lsp.written import is_typed_dict
@@ -56,6 +61,7 @@ class Answers:
         self._analyst = analyst
         self._knowledge = knowledge
         self._others = others
+        self._saved = ProjectViews(views)
 
     async def completion(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return what may be written at a position."""
@@ -67,7 +73,9 @@ class Answers:
         if found:
             return found
         view = setting.view
-        others = await self._others.ask("textDocument/completion", view, position, completion_back)
+        word = word_before(view.places.line(position["line"]), position["character"])
+        back = partial(completion_back, word=word)
+        others = await self._others.ask("textDocument/completion", view, position, back)
         language = language_at(view, position["line"])
         source = {"fx": language, "uri": document.uri}
         return [{**one, "data": {**source, "of": one.get("data")}} for one in others or []]
@@ -156,6 +164,31 @@ class Answers:
             if site.is_attribute:
                 edits.append(await self._attribute_edits(found.name, site, new))
         return {"changes": merged(edits)}
+
+    async def outline(self, document: Document) -> list[dict[str, Any]]:
+        """Return what a page declares."""
+        view = await self._views.of(document)
+        return [] if view is None else await document_symbols(view, self._analyst)
+
+    async def search(self, query: str) -> list[dict[str, Any]]:
+        """Return the pages, and what they declare, that the letters of ``query`` are in."""
+        found = []
+        for root in self._knowledge.roots:
+            known = self._knowledge.of(root)
+            if known is not None:
+                patterns = {source: pattern for pattern, source in known.sources.items()}
+                views = await self._saved.of(root, list(known.numbers))
+                found += await project_symbols(query, views, self._analyst, patterns)
+        return found
+
+    async def fixes(
+        self, document: Document, diagnostics: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return edits that remove diagnostics of a file."""
+        view = await self._views.of(document)
+        if view is None:
+            return []
+        return await trio.to_thread.run_sync(quick_fixes, view, document.uri, diagnostics)
 
     async def _attribute_edits(self, name: str, site: NamingPlace, new: str) -> Edits:
         """Return the edits of Python code that rename an attribute of a class."""

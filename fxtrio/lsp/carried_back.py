@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from fxtrio.types.folder import FOLDER
 GENERATED = f"/{FOLDER.as_posix()}/"
 """Where files are that nobody writes by hand: a place in them is none to show or to change."""
 
+_WORD_END = re.compile(r"(?<![\w$])[\w$]+\Z")
+
 Answered = Callable[[Any, Projection, Mapping[str, tuple[str, Projection]]], Any]
 """Takes a result, the file that was asked about, and all files by the URI that servers know them
 by, each with the URI of its page."""
@@ -19,11 +22,30 @@ by, each with the URI of its page."""
 Pages = Mapping[str, tuple[str, Projection]]
 
 
-def completion_back(result: Any, projection: Projection, pages: Pages) -> list[dict[str, Any]]:
-    """Return items of a completion whose edits are within the page."""
+def word_before(line: str, character: int) -> str:
+    """Return the letters of a word that stand in front of a place of a line, in UTF-16 units."""
+    before = line.encode("utf-16-le", "replace")[: 2 * character].decode("utf-16-le", "replace")
+    found = _WORD_END.search(before)
+    return found[0] if found is not None else ""
+
+
+def completion_back(
+    result: Any, projection: Projection, pages: Pages, *, word: str = ""
+) -> list[dict[str, Any]]:
+    """Return items of a completion whose edits are within the page.
+
+    Those that do not have the letters of ``word`` in its order are left out, as editors do: there
+    are a thousand names of the browser.
+    """
     items = result.get("items", []) if isinstance(result, dict) else result or []
     shared = _default_range(result, projection)
+    items = [one for one in items if _has_letters(one, word.lower())]
     return [one for item in items if (one := item_back(item, projection, shared)) is not None]
+
+
+def _has_letters(item: dict[str, Any], word: str) -> bool:
+    letters = iter(str(item.get("filterText") or item.get("label", "")).lower())
+    return all(one in letters for one in word)
 
 
 def item_back(

@@ -73,6 +73,11 @@ class Knowledge:
         """Return what is known of a project by now."""
         return self._known.get(root)
 
+    @property
+    def roots(self) -> list[Path]:
+        """The projects of which something is known."""
+        return list(self._known)
+
     async def wait_first(self, root: Path) -> None:
         """Wait until something is known of a project, for a while at most."""
         with trio.move_on_after(FIRST_WAIT):

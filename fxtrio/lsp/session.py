@@ -130,6 +130,21 @@ class EditorSession:
             run = self._prettier.format
             return formatting_edits(document, root, self.report, static=static, run=run)
 
+        @self.server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+        def outline(params: types.DocumentSymbolParams) -> Any:
+            return answers.outline(self.documents.at(params.text_document.uri))
+
+        @self.server.feature(types.WORKSPACE_SYMBOL)
+        def search(params: types.WorkspaceSymbolParams) -> Any:
+            return answers.search(params.query)
+
+        fixes = types.CodeActionOptions([types.CodeActionKind.QuickFix])
+
+        @self.server.feature(types.TEXT_DOCUMENT_CODE_ACTION, fixes)
+        def fix(params: types.CodeActionParams) -> Any:
+            found = self.server.protocol.plain(params.context.diagnostics)
+            return answers.fixes(self.documents.at(params.text_document.uri), found)
+
         @self.server.feature(types.COMPLETION_ITEM_RESOLVE)
         def resolve(params: types.CompletionItem) -> Any:
             item = self.server.protocol.plain(params)

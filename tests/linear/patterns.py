@@ -32,6 +32,9 @@ _NOT_USES = {"pattern", "flags", "groups", "groupindex"}
 
 STAND_INS: dict[str, dict[str, Any]] = {
     "cli/develop/shown.py": {"root": "/a/b", "function": "name"},
+    "lsp/exporters.py": {"name": "name", "word": "name"},
+    "lsp/imports_added.py": {"name": "name", "module": "module"},
+    "lsp/quick_fixes.py": {"bounded": r"(?<![\w$])name(?![\w$])", "wrong": "name"},
     "lsp/written.py": {"name": "name"},
     "markdown/convert.py": {"name": "script"},
     "supervise/hidden.py": {"chosen": b"token|key"},

@@ -120,6 +120,21 @@ def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
     assert half.back({"line": 0, "character": 5}) is None
 
 
+async def test_a_word_that_has_begun_leaves_out_other_names(pages: Path) -> None:
+    async with open_editor(pages) as editor:
+        index = Asking(editor, pages, "pages/index.fxl")
+        uri = await editor.open(index.file)
+        await known(editor, uri, place(TEXT, "{entry.titl"))
+        typed = TEXT.replace("const sign = ", "const sign = useAc || ")
+        await editor.write(uri, 2, {"text": typed})
+        texts: list[str] = []
+        while "useAction" not in texts:  # the server is there when types have been checked
+            found = await editor.ask("completion", uri, *place(typed, "const sign = useAc"))
+            texts = [one["label"] for one in found]
+
+    assert len(texts) < 50
+
+
 async def test_a_server_that_dies_is_started_again(pages: Path) -> None:
     script = pages / "server.py"
     script.write_text(f"import os\nopen('pids', 'a').write(f'{{os.getpid()}}\\n')\n{RUN}")

@@ -5,6 +5,7 @@
  * Requests take `{ root, path, text }` and
  * - `check`, with `python` and `actions`: returns the problems of one file, as `fx check` has them;
  * - `uses`: returns its uses of keys, actions and links, null when it does not parse;
+ * - `symbols`: returns what it declares, each with the `whole` range, null when it does not parse;
  * - `wanted`, with `position`: returns what is being written there, null when that is not known.
  * Places in answers are a `range`, as editors have them.
  *
@@ -15,6 +16,7 @@ import { loadTools, lookAt, readDeclarations } from '../vite/look.js';
 import { encodeMessage, MessageReader } from './messages.js';
 import { Origins } from './origins.js';
 import { offsetIn, rangesIn } from './places.js';
+import { symbolsOf } from './symbols.js';
 import { namesOf, wantedAt } from './unfinished.js';
 import { usesOf } from './uses.js';
 
@@ -60,6 +62,18 @@ const ANSWERS = {
     remember(file, namesOf(origins));
     const range = rangesIn(file.text);
     return usesOf(program, origins).map((use) => ({ ...use, range: range(use) }));
+  },
+
+  /** @param {File} file */
+  symbols(file) {
+    const program = parse(file);
+    const range = rangesIn(file.text);
+    return (
+      program &&
+      symbolsOf(program).map(({ name, kind, exported, whole, start, end }) => ({
+        ...{ name, kind, exported, range: range({ start, end }), whole: range(whole) },
+      }))
+    );
   },
 
   /** @param {File & { position: import('./places.js').Position }} file */

@@ -1,0 +1,115 @@
+"""What an editor offers to do about a diagnostic."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fxtrio.lsp.page import view_of
+from fxtrio.lsp.places import edited
+from fxtrio.lsp.quick_fixes import quick_fixes
+from tests.lsp.editor import Editor, open_editor
+from tests.trees import write_tree
+
+PAGE = '''\
+"""A page."""
+from store import titles
+
+@server
+async def load(request):
+    return {"count": 1, "at": Path("/"), "all": titles(), "now": Decimal(1), "no": null}
+
+@action
+async def sign(request):
+    return {}
+
+import { Link } from "fx/client";
+
+export default function Page({ data }) {
+  const [open] = useState(false);
+  const sign = useAction("sing");
+  return <p title={data.cuont}>{opne}<Card /><Lnik /><Form action="sign" /><Badge /></p>;
+}
+'''
+FILES = {
+    "fx.config.json": "{}",
+    "store.py": "def titles():\n    return []\n\n\nclass Book:\n    pass\n",
+    "components/card.jsx": "export default function Card() {\n  return <p />;\n}\n",
+    "components/badge.jsx": "export function Badge() {\n  return <p />;\n}\n",
+    "pages/index.fxl": PAGE,
+}
+
+
+def applied(text: str, action: dict[str, Any]) -> str:
+    (edits,) = action["edit"]["changes"].values()
+    ordered = sorted(edits, key=lambda one: tuple(one["range"]["start"].values()), reverse=True)
+    for one in ordered:
+        text = edited(text, one["range"], one["newText"])
+    return text
+
+
+async def offered(editor: Editor, uri: str) -> list[dict[str, Any]]:
+    found = editor.diagnostics[uri]
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    params = {"textDocument": {"uri": uri}, "range": whole, "context": {"diagnostics": found}}
+    actions: list[dict[str, Any]] = await editor.connection.ask("textDocument/codeAction", params)
+    return actions
+
+
+def is_shown(editor: Editor, uri: str, version: int) -> bool:
+    return editor.versions[uri] == version
+
+
+@pytest.mark.node
+async def test_each_name_that_was_meant_and_each_missing_import_has_a_fix(tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+    async with open_editor(tmp_path) as editor:
+        uri = await editor.open(tmp_path / "pages" / "index.fxl")
+        await editor.until(lambda: "cuont" in str(editor.diagnostics.get(uri)))
+        actions = await offered(editor, uri)
+        text = PAGE
+        for _ in range(20):
+            if not actions:
+                break
+            text = applied(text, actions[0])
+            version = editor.versions[uri] or 1
+            await editor.write(uri, version + 1, {"text": text})
+            await editor.until(partial(is_shown, editor, uri, version + 1))
+            actions = await offered(editor, uri)
+
+    imported = """\
+import Card from "../components/card.jsx";
+import { Badge } from "../components/badge.jsx";
+"""
+    for line in imported.splitlines():
+        assert line in text
+    assert 'import { useState } from "react";' in text
+    assert 'import { Link, useAction, Form } from "fx/client"' in text
+    assert "from pathlib import Path\n" in text
+    assert "from decimal import Decimal\n" in text
+    assert 'useAction("sign")' in text
+    assert "data.count}>{open}<Card /><Link />" in text
+    assert '"no": None}' in text
+
+
+def test_a_name_joins_the_imports_of_its_module_and_the_first_stands_below_the_docstring() -> None:
+    root = Path(__file__).parent
+    place = {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 4}}
+
+    def fixed(text: str, message: str) -> str:
+        view = view_of(root, "pages/index.fxl", text)
+        one = {"message": message, "range": place, "source": "fx"}
+        (action, *_) = quick_fixes(view, "file:///x", [one])
+        return applied(text, action)
+
+    write = "undefined name 'redirect'. Write 'from fx.runtime import redirect'."
+    plain = '"""Doc."""\n@server\nasync def load(request):\n    redirect("/")\n'
+    joined = f"from fx.runtime import (\n    invalidate_routes,\n)\n{plain[11:]}"
+
+    assert fixed(plain, write).startswith('"""Doc."""\n\nfrom fx.runtime import redirect\n@server')
+    assert "    invalidate_routes, redirect,\n)" in fixed(joined, write)
+    first = fixed(plain[11:] + "# 1\n", write)
+    assert first.startswith("from fx.runtime import redirect\n\n@server\n")

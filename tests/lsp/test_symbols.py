@@ -1,0 +1,72 @@
+"""The outline of a page, and the search through a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lsp.editor import open_editor
+from tests.lsp.test_across import FILES, Asking, known, place
+from tests.trees import write_tree
+
+pytestmark = pytest.mark.node
+
+
+def names(symbols: list[dict[str, Any]], depth: int = 0) -> list[str]:
+    """Return an outline as lines."""
+    lines = []
+    for one in symbols:
+        detail = f" {one['detail']}" if one.get("detail") else ""
+        lines.append("  " * depth + one["name"] + detail)
+        lines += names(one.get("children", []), depth + 1)
+    return lines
+
+
+async def test_the_outline_has_both_halves(tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+    async with open_editor(tmp_path) as editor:
+        index = Asking(editor, tmp_path, "pages/index.fxl")
+        uri = await editor.open(index.file)
+        params = {"textDocument": {"uri": uri}}
+        found = await editor.connection.ask("textDocument/documentSymbol", params)
+
+    assert names(found) == [
+        *("Author", "  name", "Entry", "  id", "  title", "  author"),
+        *("Data", "  entries", "  total", "NewEntry", "  title"),
+        *("load @server", "HEAD", "sign @action", "Card", "Entries export"),
+    ]
+    shown = {
+        one["name"]: next(
+            text for _, text in index.shown([{"uri": uri, "range": one["selectionRange"]}])
+        )
+        for one in found
+    }
+    assert all(name == text for name, text in shown.items())
+    for one in found:
+        start, end = one["range"]["start"]["line"], one["range"]["end"]["line"]
+        assert start <= one["selectionRange"]["start"]["line"] <= end
+
+
+async def test_a_search_finds_pages_and_what_they_declare(tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+    async with open_editor(tmp_path) as editor:
+        index = Asking(editor, tmp_path, "pages/index.fxl")
+        uri = await editor.open(index.file)
+        await known(editor, uri, place(index.text, "{entry.titl"))
+
+        async def search(query: str) -> list[str]:
+            found = await editor.connection.ask("workspace/symbol", {"query": query})
+            return [f"{one['containerName']} {one['name']}" for one in found]
+
+        entries, page, plain, none = [await search(one) for one in ("entry", "/entr", "PLN", "zzz")]
+
+    assert entries == [
+        "pages/entries/[id].fxl Entry",
+        "pages/index.fxl Entry",
+        "pages/index.fxl NewEntry",
+    ]
+    assert page == ["pages/entries/[id].fxl /entries/[id]"]
+    assert plain == ["pages/plain.fxl /plain", "pages/plain.fxl Plain"]
+    assert none == []
