@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 
@@ -34,6 +34,11 @@ def answer_order() -> None:
     """Import what the order says, and write its types."""
     order: TypesOrder = pickle.loads(sys.stdin.buffer.read())
     told = os.dup(1)
+    write_types(order, told)
+
+
+def write_types(order: TypesOrder, told: int) -> NoReturn:
+    """Write the types of an order to the descriptor ``told``, and end the process."""
     os.dup2(2, 1)  # what the project prints is no answer
     types = gather(order.root, order.project, import_pages(order.root, order.project))
     with os.fdopen(told, "wb") as answer:

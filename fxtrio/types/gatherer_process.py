@@ -19,7 +19,9 @@ from fxtrio.types.gatherer_child import TypesOrder
 from fxtrio.types.gatherer_start import open_gatherer
 from fxtrio.types.page_types import ProjectTypes, load_types
 
-_LIMIT = 120.0
+LIMIT = 120.0
+"""How long a project may take to be imported (seconds)."""
+
 _TAIL = 4000  # characters
 
 
@@ -27,7 +29,7 @@ class TypesUnknown(FxtrioError):
     """The process that imports a project for its types ended without an answer."""
 
     def __init__(self, code: int | None, output: str) -> None:
-        how = f"took longer than {_LIMIT:g} s" if code is None else f"ended with {code}"
+        how = f"took longer than {LIMIT:g} s" if code is None else f"ended with {code}"
         super().__init__(
             f"types: importing the project {how}. 'fx check' says what keeps it from being "
             f"imported.\n{output}"
@@ -44,19 +46,26 @@ async def project_types(
     That is ``process``, if there is one by now. Cancelling it kills the process. Raises
     TypesUnknown.
     """
-    # Exceptions need not survive the way, and nobody asks for them there.
-    plain = attrs.evolve(project, tree=attrs.evolve(project.tree, problems=()), problems=())
-    order = pickle.dumps(TypesOrder(root, plain))
+    order = pickle.dumps(plain_order(root, project))
     if process is None:
         with open_gatherer(root) as process:
             return await _asked(process, order)
     return await _asked(process, order)
 
 
+def plain_order(root: Path, project: CheckedProject) -> TypesOrder:
+    """Return what is asked of another process.
+
+    Exceptions need not survive the way, and nobody asks for them there.
+    """
+    tree = attrs.evolve(project.tree, problems=())
+    return TypesOrder(root, attrs.evolve(project, tree=tree, problems=()))
+
+
 async def _asked(process: subprocess.Popen[bytes], order: bytes) -> ProjectTypes:
     output = errors = b""
     code: int | None = None
-    with trio.move_on_after(_LIMIT), killed_at_the_end(process):
+    with trio.move_on_after(LIMIT), killed_at_the_end(process):
         ask = partial(process.communicate, order)
         # Its end lets go of the thread, too.
         output, errors = await trio.to_thread.run_sync(ask, abandon_on_cancel=True)

@@ -21,7 +21,7 @@ from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.types import checking, compiler, gatherer_process
+from fxtrio.types import checking, compiler, kept_gatherer
 from fxtrio.types.folder import TypesFolder
 from fxtrio.types.page_types import PageTypes, ProjectTypes, load_types
 from tests.trees import write_tree
@@ -240,7 +240,11 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
     monkeypatch.setattr(late_types, "_LATER", 0)
     stand_in = Checked()
     monkeypatch.setattr(compiler, "ensure_compiler", stand_in.ensure_compiler)
-    monkeypatch.setattr(gatherer_process, "project_types", stand_in.project_types)
+    monkeypatch.setattr(
+        kept_gatherer.KeptGatherer,
+        "types",
+        lambda kept, project: stand_in.project_types(kept.root, project),
+    )
     monkeypatch.setattr(checking.TypeCheck, "run", lambda _, *args: stand_in.run(*args))
     told: list[str] = []
     shown: list[list[Shown]] = []

@@ -19,6 +19,7 @@ from fxtrio.errors import FxtrioError
 if TYPE_CHECKING:
     from fxtrio.types.checking import TypeCheck
     from fxtrio.types.kept_compiler import KeptCompiler
+    from fxtrio.types.kept_gatherer import KeptGatherer
     from fxtrio.types.page_types import ProjectTypes
 
 _NAME = "types"
@@ -45,6 +46,7 @@ class LateTypes:
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _check: TypeCheck | None = None
     _compiler: KeptCompiler | None = None
+    _gatherer: KeptGatherer | None = None
     _types: ProjectTypes | None = None
     """None when the Python code is another one than that they were taken from."""
 
@@ -77,6 +79,8 @@ class LateTypes:
         self._seen = seen
         if (kinds or files is None) and self._check is not None:
             self._forget(files)
+        if files is None and self._gatherer is not None:  # the environment may be another one
+            self._gatherer.stop()
         python = project.python
         if ".py" in kinds or python != self._python:
             self._python, self._types = python, None
@@ -117,8 +121,8 @@ class LateTypes:
         from fxtrio.types.checking import TypeCheck
         from fxtrio.types.compiler import ensure_compiler
         from fxtrio.types.folder import TypesFolder
-        from fxtrio.types.gatherer_process import project_types
         from fxtrio.types.kept_compiler import KeptCompiler
+        from fxtrio.types.kept_gatherer import KeptGatherer
         from fxtrio.types.other_paths import other_paths
 
         if self._check is None:
@@ -128,7 +132,9 @@ class LateTypes:
             self._check = TypeCheck(folder, compile=self._compiler.compile)
         types = self._types
         if types is None:
-            types = await project_types(self.root, project)
+            if self._gatherer is None:
+                self._gatherer = KeptGatherer(self.root, self.nursery)
+            types = await self._gatherer.types(project)
             self._types = types
         self._check.others = await trio.to_thread.run_sync(other_paths, self.root, config)
         return await self._check.run(project, types)

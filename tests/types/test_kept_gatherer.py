@@ -1,0 +1,117 @@
+"""The process that `fx dev` keeps says what one says that imports a project for the first time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+import trio
+
+from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.config import Config
+from fxtrio.types import kept_gatherer
+from fxtrio.types.gatherer_process import TypesUnknown, project_types
+from fxtrio.types.kept_gatherer import KeptGatherer
+from tests.trees import write_tree
+
+PAGE = (
+    "from store import KEY\n\n\n"
+    "@server\nasync def load(request):\n    return {'key': KEY, 'own': %s}\n"
+    "\n\nexport default function Page({ data }) {\n  return <p>{data.own}</p>;\n}\n"
+)
+
+
+def written(root: Path, own: str = "1", store: str = "KEY = 'a'") -> CheckedProject:
+    files = {"pages/index.fxl": PAGE % own, "store.py": f"{store}\n"}
+    write_tree(root, files)
+    return check_project(root, Config())
+
+
+@asynccontextmanager
+async def keeping(root: Path) -> AsyncIterator[KeptGatherer]:
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            yield KeptGatherer(root, nursery)
+            nursery.cancel_scope.cancel()
+
+
+def own_processes() -> list[psutil.Process]:
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+            if "fxtrio.types.gatherer_fork" in process.cmdline():
+                found.append(process)
+    return found
+
+
+async def wait_gone(processes: list[psutil.Process]) -> None:
+    with trio.fail_after(30):
+        while any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes):
+            await trio.to_thread.run_sync(psutil.wait_procs, processes, 0.1)
+
+
+async def test_each_question_imports_the_project_anew(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as kept:
+        seen = set()
+        for own, store in (("1", "KEY = 'a'"), ("'x'", "KEY = 'a'"), ("'x'", "KEY = 5")):
+            project = written(tmp_path, own, store)
+            found = await kept.types(project)
+            assert found == await project_types(tmp_path, project)
+            seen.add(repr(found.pages[0].data))
+        assert len(seen) == 3
+        assert len(own_processes()) == int(kept_gatherer.CAN_FORK)
+        kept.stop()
+        await wait_gone(own_processes())
+        assert await kept.types(project) == found
+
+
+async def test_a_project_that_ends_its_process_is_told_and_the_next_is_read(tmp_path: Path) -> None:
+    ends = "import os, sys\nprint('on its way', flush=True)\nos._exit(3)\nKEY = 'a'"
+    async with keeping(tmp_path) as kept:
+        with pytest.raises(TypesUnknown, match=r"ended with 3(?s:.*)on its way"):
+            await kept.types(written(tmp_path, store=ends))
+        project = written(tmp_path)
+        assert await kept.types(project) == await project_types(tmp_path, project)
+
+
+async def test_nothing_runs_on_for_a_question_that_is_given_up(tmp_path: Path) -> None:
+    endless = "from pathlib import Path\nPath('begun').touch()\nwhile True:\n    pass\nKEY = 'a'"
+    async with keeping(tmp_path) as kept:
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(kept.types, written(tmp_path, store=endless))
+                while not (tmp_path / "begun").exists():
+                    await trio.lowlevel.checkpoint()
+                processes = own_processes()
+                assert processes
+                scope.cancel()
+        await wait_gone(processes)
+        project = written(tmp_path)
+        assert await kept.types(project) == await project_types(tmp_path, project)
+
+
+async def test_a_question_that_takes_too_long_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kept_gatherer.CAN_FORK:
+        monkeypatch.setattr(kept_gatherer, "LIMIT", 2.0)
+        endless = "while True:\n    pass\nKEY = 'a'"
+        async with keeping(tmp_path) as kept:
+            with pytest.raises(TypesUnknown, match="took longer than"):
+                await kept.types(written(tmp_path, store=endless))
+            await wait_gone(own_processes())
+
+
+async def test_a_process_that_was_killed_is_replaced(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as kept:
+        project = written(tmp_path)
+        found = await kept.types(project)
+        processes = own_processes()
+        for process in processes:
+            os.kill(process.pid, 9)
+        await wait_gone(processes)
+        assert await kept.types(project) == found
