@@ -16,6 +16,7 @@ from tests.e2e.support import fx, open_browser, served, visit
 pytestmark = pytest.mark.node
 
 
+@pytest.mark.browser
 def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve() / "acme", FILES)
     before = tree_of(root)

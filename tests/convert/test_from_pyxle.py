@@ -49,6 +49,7 @@ def test_it_only_shows_what_it_would_do(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.browser
 def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if path != "mails.py"}
     root = committed(tmp_path.resolve() / "board", files)
