@@ -1,6 +1,6 @@
 """`fx init`: a new project from the files of `fxtrio/starter/`.
 
-`base` is every project's; `tailwind` and `typescript` hold what these options add to it.
+`base` is every project's; the other folders hold what the option of their name adds to it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from textwrap import indent
 from typing import Any
@@ -20,14 +21,44 @@ import click
 from rich.text import Text
 
 from fxtrio.cli.output import console, print_done
+from fxtrio.config import CONFIG_FILE
 from fxtrio.errors import FxtrioError, shown_path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_RENAMED = {"gitignore": ".gitignore"}
+_RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore"}
 """Files that would have an effect on this repository under their own name."""
 
 _STYLES = "pages/styles.css"
 _SHADCN = "components.json"
+_HALF = "half.fxl"
+"""The Python half of the start page with a database."""
+
+_NPM_STAGE = """\
+FROM node:22-slim AS packages
+WORKDIR /srv
+COPY package.json package-lock.json* ./
+RUN npm install --no-audit --no-fund
+
+"""
+_NPM_COPY = "COPY --from=packages /srv/node_modules node_modules\n"
+
+_TYPED = {
+    "pages/index.fxl": (
+        ("import count\n", "import count\nfrom typing import TypedDict\n"),
+        (
+            "NOTES = []\n\n\ndef note(text):",
+            "\n\nclass Note(TypedDict):\n    id: int\n    text: str\n    written: datetime\n\n\n"
+            "NOTES: list[Note] = []\n\n\ndef note(text: str) -> Note:",
+        ),
+        ("import { Form } from", "import { Form, type FormState } from"),
+        ("fields, values })", "fields, values }: FormState)"),
+    ),
+    "pages/layout.fxl": (
+        ("import { Link } from", "import { type LayoutProps, Link } from"),
+        ("Layout({ children })", "Layout({ children }: LayoutProps)"),
+    ),
+}
+"""What pages say where types are wanted, by file."""
 
 
 @attrs.define(eq=False)
@@ -59,9 +90,14 @@ class StarterUnwritable(FxtrioError):
 
 @click.command
 @click.argument("name")
+@click.option("--accounts", is_flag=True, help="Pages to register and to sign in.")
+@click.option("--database", is_flag=True, help="Notes in an SQLite database, with migrations.")
+@click.option("--docker", is_flag=True, help="A Dockerfile, and what it needs.")
 @click.option("--tailwind", is_flag=True, help="Styles with Tailwind; needs 'npm install'.")
 @click.option("--typescript", is_flag=True, help="Modules in TypeScript, and types for editors.")
-def command(name: str, tailwind: bool, typescript: bool) -> None:
+def command(
+    name: str, accounts: bool, database: bool, docker: bool, tailwind: bool, typescript: bool
+) -> None:
     """Create the project NAME in a new folder.
 
     With '.' the current folder becomes the project, and gives it its name. Files that
@@ -81,11 +117,18 @@ def command(name: str, tailwind: bool, typescript: bool) -> None:
             f"Take another one, such as '{folder.name}-app'.",
             param_hint="NAME",
         )
-    content = starter(folder.name, tailwind=tailwind, typescript=typescript)
+    content = starter(
+        folder.name,
+        accounts=accounts,
+        database=database,
+        docker=docker,
+        tailwind=tailwind,
+        typescript=typescript,
+    )
     write_starter(folder, content)
     own = [path for path in content if not path.startswith(".fx/")]
     print_done(f"Created {folder.name} with {len(own)} files.")
-    _print_next_steps(name, packages="package.json" in content)
+    _print_next_steps(name, packages="package.json" in content, accounts=accounts)
 
 
 def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
@@ -121,16 +164,36 @@ def _in_the_way(folder: Path, path: str) -> str | None:
     return None
 
 
-def starter(name: str, *, tailwind: bool = False, typescript: bool = False) -> dict[str, bytes]:
+def starter(
+    name: str,
+    *,
+    accounts: bool = False,
+    database: bool = False,
+    docker: bool = False,
+    tailwind: bool = False,
+    typescript: bool = False,
+) -> dict[str, bytes]:
     """Return the files of a new project: POSIX paths → content."""
     from fxtrio.compile.editor_types import CLIENT_TYPES, client_types
 
     found = _files_of("base")
+    if database:
+        added = _files_of("database")
+        ui = found["pages/index.fxl"].partition(b"\n\nimport {")
+        found["pages/index.fxl"] = added.pop(_HALF) + b"\n\nimport {" + ui[2]
+        found = _joined(found, added)
+    if accounts:
+        found = _with_accounts(_joined(found, _files_of("accounts")))
+    if docker:
+        found = _joined(found, _files_of("docker"))
+        found = _for_docker(
+            found, accounts=accounts, database=database, packages=tailwind or typescript
+        )
     if tailwind:
         found[_STYLES] = _layered(found[_STYLES])
         found = _joined(found, _files_of("tailwind"))
     if typescript:
-        found = _joined(found, _files_of("typescript"))
+        found = _typed(_joined(found, _files_of("typescript")))
         found[CLIENT_TYPES] = client_types()
         found.pop("jsconfig.json", None)
         if tailwind:
@@ -160,9 +223,52 @@ def _joined(found: dict[str, bytes], added: dict[str, bytes]) -> dict[str, bytes
     for path, data in added.items():
         if path == "package.json":
             joined[path] = _with_packages(joined.get(path, b"{}"), data)
+        elif path == CONFIG_FILE:
+            settings = {**json.loads(joined[path]), **json.loads(data)}
+            joined[path] = json.dumps(settings, indent=2).encode() + b"\n"
         else:
             joined[path] = joined.get(path, b"") + data
     return dict(sorted(joined.items()))
+
+
+def _replaced(text: bytes, *pairs: tuple[str, str]) -> bytes:
+    for old, new in pairs:
+        text = text.replace(old.encode(), new.encode(), 1)
+    return text
+
+
+def _with_accounts(found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files with the way to sign in beside the other links."""
+    layout = _replaced(
+        found["pages/layout.fxl"],
+        ("import { Tab }", 'import { Account } from "@/components/account";\nimport { Tab }'),
+        ("        </nav>", "          <Account />\n        </nav>"),
+    )
+    return {**found, "pages/layout.fxl": layout}
+
+
+def _typed(found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files with types in their UI halves, and components in TypeScript."""
+    typed = {path: _replaced(found[path], *pairs) for path, pairs in _TYPED.items()}
+    whole = {**found, **typed}
+    return {re.sub(r"^(components/.*)\.jsx$", r"\1.tsx", path): whole[path] for path in whole}
+
+
+def _for_docker(
+    found: dict[str, bytes], *, accounts: bool, database: bool, packages: bool
+) -> dict[str, bytes]:
+    serve = ["fx", "serve", "--host", "0.0.0.0", "--workers", "auto"]
+    if database:
+        serve = ["sh", "-c", f"fx db up && exec {' '.join(serve)}"]
+    dockerfile = _replaced(
+        found["Dockerfile"],
+        ("__STAGE__", _NPM_STAGE if packages else ""),
+        ("__PACKAGES__", _NPM_COPY if packages else ""),
+        ("__COMMAND__", json.dumps(serve)),
+    )
+    extras = "auth,node" if accounts else "node"
+    requirements = _replaced(found["requirements.txt"], ("__EXTRAS__", extras))
+    return {**found, "Dockerfile": dockerfile, "requirements.txt": requirements}
 
 
 def _with_packages(one: bytes, other: bytes) -> bytes:
@@ -182,19 +288,21 @@ def _layered(styles: bytes) -> bytes:
     return f'@import "tailwindcss";\n\n@layer components {{\n{rules}}}\n'.encode()
 
 
-def _steps(*, packages: bool) -> Iterable[tuple[str, str]]:
+def _steps(*, packages: bool, accounts: bool) -> Iterable[tuple[str, str]]:
     if packages:
         yield "npm install", "fetch the packages that package.json lists"
+    if accounts and find_spec("argon2") is None:
+        yield 'pip install "fxtrio[auth]"', "fetch what accounts need"
     yield "fx dev", "serve it while you work on it"
     yield "fx check", "find mistakes without building"
     yield "fx build", "build it for production"
     yield "fx serve", "serve the build; needs FX_SECRET_KEY, see 'fx secret'"
 
 
-def _print_next_steps(name: str, *, packages: bool) -> None:
+def _print_next_steps(name: str, *, packages: bool, accounts: bool) -> None:
     out = console()
     out.print("\nNext:\n")
     if name != ".":
         out.print(f"  cd {name}")
-    for line, purpose in _steps(packages=packages):
+    for line, purpose in _steps(packages=packages, accounts=accounts):
         out.print(Text(f"  {line:<13}", style="bold"), Text(purpose, style="dim"), sep="")

@@ -1,0 +1,13 @@
+import { Link, useAuth } from "fx/client";
+
+/** The way to sign in, or out. */
+export function Account() {
+  const { user } = useAuth();
+
+  if (!user) return <Link href="/login">Sign in</Link>;
+  return (
+    <form method="post" action="/api/__auth/logout">
+      <button title={user.email}>Sign out</button>
+    </form>
+  );
+}
