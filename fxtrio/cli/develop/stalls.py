@@ -1,7 +1,7 @@
 """Calls that hold the event loop: each is named once, with its place and what to do instead.
 
-A thread looks at the task step that runs, and costs nothing while the loop waits. Only the
-app of `fx dev` has it.
+A thread looks at the task step that runs, and sleeps while the loop waits. Only the app of
+`fx dev` has it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST = 0.1
 """A step that takes longer is told (seconds)."""
 
 _LOOK = 0.03
-"""How often the thread looks (seconds)."""
+"""How often the thread looks while the loop runs (seconds)."""
 
 log = logging.getLogger("fx.dev")
 
@@ -36,6 +36,15 @@ class _Steps(trio.abc.Instrument):
 
     begun: float | None = None
     """`perf_counter`; None between two steps."""
+
+    running: threading.Event = attrs.field(factory=threading.Event)
+    """Set while the loop does not wait for anything."""
+
+    def after_io_wait(self, timeout: float) -> None:
+        self.running.set()
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.running.clear()
 
     def before_task_step(self, task: trio.lowlevel.Task) -> None:
         self.begun = perf_counter()
@@ -50,18 +59,20 @@ def watch_stalls() -> Iterator[None]:
     steps, stop = _Steps(), threading.Event()
     arguments = steps, stop, threading.get_ident()
     thread = threading.Thread(target=_watch, args=arguments, name="fx-stalls", daemon=True)
+    steps.running.set()
     trio.lowlevel.add_instrument(steps)
     thread.start()
     try:
         yield
     finally:
         stop.set()
+        steps.running.set()
         trio.lowlevel.remove_instrument(steps)
 
 
 def _watch(steps: _Steps, stop: threading.Event, loop: int) -> None:
     told: set[str] = set()
-    while not stop.wait(_LOOK):
+    while steps.running.wait() and not stop.wait(_LOOK):
         begun = steps.begun
         if begun is None or perf_counter() - begun <= LONGEST:
             continue
