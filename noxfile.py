@@ -8,6 +8,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -242,6 +243,14 @@ def hostile(session: nox.Session) -> None:
 def linear(session: nox.Session) -> None:
     """Time every parser with long hostile texts, which sees work within C as well."""
     _program(session, "tests.linear")
+
+
+@nox.session
+def libraries(session: nox.Session) -> None:
+    """Use the libraries that the guide lists, from the registries; arguments after -- go to it."""
+    listed = tomllib.loads((ROOT / "tests/libraries/libraries.toml").read_text("utf-8"))
+    session.install(*(package for one in listed["python"] for package in one["packages"]))
+    _program(session, "tests.libraries")
 
 
 @nox.session
