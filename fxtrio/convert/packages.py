@@ -12,7 +12,7 @@ _NPM_COMMAND = re.compile(r"^(pyxle|next) (dev|build|serve|start)\b.*$")
 _OLDEST_REACT = 19
 _READS_VITE = re.compile(r"\b(vitest|storybook)\b")
 _VARIABLE = re.compile(
-    r"^(\s*(?:export\s+)?)(?:(?:PYXLE|NEXT)_PUBLIC_|PYXLE_(?=SECRET_KEY\b))", re.MULTILINE
+    r"^([ \t]*(?:export[ \t]+)?)(?:(?:PYXLE|NEXT)_PUBLIC_|PYXLE_(?=SECRET_KEY\b))", re.MULTILINE
 )
 _REQUIREMENT = re.compile(r"^pyxle-(framework|auth|db|mail|langkit)\b(\[[\w, -]*\])?.*$")
 
