@@ -21,6 +21,12 @@ from fxtrio.lsp.knowledge import Knowledge
 from fxtrio.lsp.page import PageView
 from fxtrio.lsp.places import Position
 from fxtrio.lsp.projection import Language, Projection, language_at, project
+from fxtrio.lsp.python_server import (
+    ADVICE,
+    find_python_server,
+    python_environment,
+    python_settings,
+)
 from fxtrio.lsp.rpc import ConnectionLost, TrioProtocol
 
 MOST_SERVERS = 20
@@ -32,16 +38,12 @@ _CHANGED_OR_CAME = (2, 1)  # TypeScript drops a change after "created"
 _IDS = {".py": "python", ".tsx": "typescriptreact", ".jsx": "javascriptreact"}
 
 
-def _no_settings(params: dict[str, Any]) -> list[None]:
-    return [None for _ in params.get("items", [])]
-
-
 def _agreed(params: Any) -> None:
     """Let a server do what it wants."""
 
 
 _ANSWERS: dict[str, Callable[[Any], Any]] = {
-    "workspace/configuration": _no_settings,
+    "workspace/configuration": python_settings,
     "client/registerCapability": _agreed,
     "client/unregisterCapability": _agreed,
     "window/workDoneProgress/create": _agreed,
@@ -67,8 +69,8 @@ class OtherServers:
 
     def __init__(self, report: Callable[[str], None], knowledge: Knowledge) -> None:
         self.commands: dict[Language, Sequence[str] | None] = {}
-        """How to start the server of a language; () for none. For TypeScript None stands for the
-        one that fxtrio checks types with."""
+        """How to start the server of a language; () for none. None stands for a server for Python
+        that is installed, and for the TypeScript that fxtrio checks types with."""
 
         self._report = report
         self._knowledge = knowledge
@@ -144,6 +146,10 @@ class OtherServers:
         command = self.commands.get(language)
         if command is None and language == "typescript":
             command = self._knowledge.typescript_server()
+        elif command is None:
+            command = self.commands["python"] = find_python_server()
+            if not command:
+                self._report(ADVICE)
         if found is not None or not command:
             return found
         server = _Server(
@@ -151,6 +157,7 @@ class OtherServers:
                 f"{Path(command[0]).name} in {root.name}",
                 command,
                 cwd=root,
+                env=python_environment() if language == "python" else None,
                 report=self._report,
                 greet=lambda peer: _greet(peer, root, server),
                 answers=_ANSWERS,

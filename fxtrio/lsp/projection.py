@@ -25,6 +25,13 @@ from fxtrio.types.virtual import Shift, virtual_ui
 Language = Literal["python", "typescript"]
 
 _FUTURE = re.compile(r"from __future__ import\b")
+_MARK = re.compile(r"@(\w++)")
+_TAKES = re.compile(r"(?:async )?def \w++\(\w++(?=[,)])")
+_MARKS = frozenset({*WITH_LOADER, *WITH_ACTION, "websocket"})
+_REQUESTS = (
+    "from starlette.requests import Request as fx__Request; "
+    "from starlette.websockets import WebSocket as fx__WebSocket"
+)
 
 
 @attrs.frozen
@@ -50,27 +57,29 @@ class Projection:
     def there(self, position: Position) -> Position:
         """Return the place of a position of the page."""
         line, character = position["line"], position["character"]
+        if self.added is not None and line >= self.added:
+            line += 1
         for shift in self._shifts(line):
             if character >= shift[0]:
                 character += shift[1]
-        is_behind = self.added is not None and line >= self.added
-        return {"line": line + 1 if is_behind else line, "character": character}
+        return {"line": line, "character": character}
 
     def back(self, position: Position) -> Position | None:
         """Return the place in the page; None for what was put in."""
         line, character = position["line"], position["character"]
-        if self.added is not None and line >= self.added:
-            return None if line == self.added else {**position, "line": line - 1}
+        if line == self.added:
+            return None
         back = 0
         for start, width in self._shifts(line):
             if start < character < start + width:
                 return None
             if character >= start + width:
                 back += width
-        return {"line": line, "character": character - back}
+        is_behind = self.added is not None and line > self.added
+        return {"line": line - 1 if is_behind else line, "character": character - back}
 
     def _shifts(self, line: int) -> Iterator[tuple[int, int]]:
-        """Yield where something was put into a line, and its width, in UTF-16 units."""
+        """Yield where something was put into a line of the text, and its width, in UTF-16 units."""
         for shift in self.shifts:
             if shift.line == line + 1:
                 content = self.text.split("\n")[line]
@@ -112,9 +121,36 @@ def project(view: PageView, language: Language, known: KnownProject | None = Non
     ]
     future = [number for number, line in enumerate(lines) if _FUTURE.match(line)]
     added = future[-1] + 1 if future else 0
+    typed = list(_typed_requests(lines))
     # All of them: a loader that is being written is none yet. What the file defines itself wins.
-    lines.insert(added, f"from fx.runtime import {', '.join((*WITH_LOADER, *WITH_ACTION))}")
-    return Projection(language, file.with_name(f"{file.name}.py"), "\n".join(lines), added)
+    imported = f"from fx.runtime import {', '.join((*WITH_LOADER, *WITH_ACTION))}"
+    lines.insert(added, f"{imported}; {_REQUESTS}" if typed else imported)
+    shifts = tuple(
+        Shift(number + (2 if number >= added else 1), column + 1, len(put))
+        for number, column, put in typed
+    )
+    name = file.with_name(f"{file.name}.py")
+    return Projection(language, name, "\n".join(lines), added, shifts)
+
+
+def _typed_requests(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Write types into ``lines`` where loaders and others take a request without one.
+
+    Yields line and column of each, both from 0, and what was put there.
+    """
+    marks: set[str] = set()
+    for number, line in enumerate(lines):
+        if found := _MARK.match(line):
+            marks.add(found[1])
+        elif found := _TAKES.match(line):
+            kind = "WebSocket" if "websocket" in marks else "Request"
+            if marks & _MARKS:
+                put = f": fx__{kind}"
+                lines[number] = line[: found.end()] + put + line[found.end() :]
+                yield number, found.end(), put
+            marks = set()
+        elif line.strip() and not line.startswith((" ", "\t", "#", ")")):
+            marks = set()
 
 
 def _typed(view: PageView, known: KnownProject | None) -> Projection | None:

@@ -50,8 +50,8 @@ class Options:
     imports: bool = True
     """Whether the project's Python code is imported, as `fx check` does."""
 
-    python: tuple[str, ...] = ()
-    """How to start a language server for Python; () for none."""
+    python: tuple[str, ...] | None = None
+    """How to start a language server for Python; () for none, None for one that is installed."""
 
     typescript: tuple[str, ...] | None = None
     """How to start a language server for TypeScript; () for none, None for fxtrio's own."""
@@ -283,7 +283,7 @@ def _options(given: Any) -> Options:
     imports = given.get("imports")
     return Options(
         imports if isinstance(imports, bool) else True,
-        _words(given.get("python")) or (),
+        _words(given.get("python")),
         _words(given.get("typescript")),
     )
 

@@ -91,6 +91,7 @@ APART: dict[str, tuple[str, ...]] = {
         "lsp.exporters:python_homes",
         "lsp.exporters:ui_homes",
         "lsp.imports_added:ui_import",
+        "lsp.projection:_typed_requests",
         "lsp.quick_fixes:_fixes",
         "lsp.quick_fixes:_python_imports",
         "lsp.quick_fixes:_renamed",

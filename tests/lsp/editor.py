@@ -90,7 +90,8 @@ async def open_editor(
 ) -> AsyncIterator[Editor]:
     """Start `fx lsp` for the folder ``root`` and greet it; it has ended when the block has.
 
-    ``command`` starts the server, ``options`` are its own; the block may take ``deadline`` seconds.
+    ``command`` starts the server, ``options`` are its own, by default
+    without a server for Python; the block may take ``deadline`` seconds.
     """
     editor = Editor()
     start = partial(trio.run_process, [*command], stdin=PIPE, stdout=PIPE, check=False, cwd=root)
@@ -104,7 +105,7 @@ async def open_editor(
                     "processId": None,
                     "rootUri": root.as_uri(),
                     "capabilities": {},
-                    "initializationOptions": options,
+                    "initializationOptions": {"python": [], **options},
                 },
             )
             editor.connection.notify("initialized", {})

@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 import trio
 from pygls.exceptions import JsonRpcException
 
+from fxtrio.lsp import other_servers
+from fxtrio.lsp.carried_back import as_it_is
+from fxtrio.lsp.knowledge import Knowledge
+from fxtrio.lsp.other_servers import OtherServers
 from fxtrio.lsp.page import view_of
 from fxtrio.lsp.projection import Projection, language_at, project
+from fxtrio.lsp.python_server import ADVICE, find_python_server
 from fxtrio.types.virtual import Shift
 from tests.lsp.editor import open_editor
 from tests.lsp.test_across import FILES, Asking, applied, known, place
@@ -42,7 +48,8 @@ def test_a_half_keeps_its_places_but_for_what_is_put_in() -> None:
         there = python.there({"line": number, "character": 1})
         assert python.back(there) == {"line": number, "character": 1}
         shown = python.text.split("\n")[there["line"]]
-        assert shown == (line if language_at(view, number) == "python" else "")
+        plain = shown.replace(": fx__Request", "")
+        assert plain == (line if language_at(view, number) == "python" else "")
     assert python.back({"line": 0, "character": 4}) is None
     assert ui.text.split("\n")[45:] == lines[45:]
 
@@ -118,6 +125,66 @@ def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
     assert half.there({"line": 0, "character": 1}) == {"line": 0, "character": 19}
     assert half.back({"line": 0, "character": 19}) == {"line": 0, "character": 1}
     assert half.back({"line": 0, "character": 5}) is None
+
+
+async def test_a_server_for_python_knows_what_a_request_is(pages: Path) -> None:
+    written = TEXT.replace('    return {"entries"', '    request.qu\n    return {"entries"')
+    async with open_editor(pages, python=PYTHON) as editor:
+        index = Asking(editor, pages, "pages/index.fxl")
+        uri = await editor.open(index.file, written)
+        found = await editor.ask("completion", uri, *place(written, "request.qu"))
+
+    assert "query_params" in {one["label"] for one in found}
+
+
+async def test_a_server_for_python_that_is_installed_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(own))
+    monkeypatch.setenv("PATH", str(other))
+    found = [find_python_server()]
+    for folder, name in ((other, "pyright-langserver"), (own, "ty")):
+        folder.mkdir()
+        (folder / name).touch(0o755)
+        found.append(find_python_server())
+
+    assert found == [
+        (),
+        (str(other / "pyright-langserver"), "--stdio"),
+        (str(own / "ty"), "server"),
+    ]
+
+
+async def test_without_a_server_for_python_the_log_says_once_how_to_have_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def take(*_: object) -> None:
+        raise AssertionError("nothing is checked")
+
+    monkeypatch.setattr(other_servers, "find_python_server", tuple)
+    told: list[str] = []
+    others = OtherServers(told.append, Knowledge(told.append, take))
+    view = view_of(tmp_path, "pages/index.fxl", TEXT)
+    start = {"line": 0, "character": 0}
+    for _ in range(2):
+        assert await others.ask("textDocument/hover", view, start, as_it_is) is None
+
+    assert told == [ADVICE]
+
+
+def test_types_of_requests_keep_places() -> None:
+    text = TEXT.replace("async def load(request)", "async def load(req)")
+    half = project(view_of(Path("/p"), "pages/index.fxl", text), "python")
+    line, character = place(text, "async def load(req")
+    shown = half.text.split("\n")[line + 1]
+
+    assert shown == "async def load(req: fx__Request) -> Data:"
+    assert "async def sign(request: fx__Request, *," in half.text
+    for at in range(len(shown) - len(": fx__Request") + 1):
+        here = {"line": line, "character": at}
+        assert half.back(half.there(here)) == here
+    assert half.back({"line": line + 1, "character": character + 3}) is None
 
 
 async def test_a_word_that_has_begun_leaves_out_other_names(pages: Path) -> None:

@@ -130,7 +130,7 @@ class Server {
       },
       initializationOptions: {
         imports: settings.get('imports', true),
-        python: settings.get('python', []),
+        python: settings.get('python', null),
         typescript: settings.get('typescript', null),
       },
     });
