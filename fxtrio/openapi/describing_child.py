@@ -24,7 +24,9 @@ from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.openapi.document import Description, make_document
+from fxtrio.openapi.documented import Documented, said_of
 from fxtrio.openapi.limits import limits_of
+from fxtrio.openapi.operations import Operation
 from fxtrio.openapi.schemas import Schemas
 from fxtrio.openapi.signed_in import guard_of
 from fxtrio.serve.pages.endpoint_code import written_functions
@@ -80,7 +82,20 @@ def describe_imported(root: Path, config: Config) -> Description:
     version = _version(root)
     schemas = Schemas(limits_of)
     guard = guard_of(config, resolve)
-    return make_document(types, config, version=version, schemas=schemas, guard=guard)
+    hooks = {
+        group: [resolve(name) for name in names]
+        for group, names in config.route_middleware.lists().items()
+    }
+
+    def said(operation: Operation) -> tuple[Documented, ...]:
+        if operation.kind == "api":
+            functions = endpoints[operation.source]
+            own = functions.get(operation.method, functions.get("*"))
+            return said_of([own, *hooks["apis"]])
+        own = pages[operation.source].get(operation.action.rpartition(".")[2])
+        return said_of([own, *hooks["pages"], *hooks["actions"]])
+
+    return make_document(types, config, version=version, schemas=schemas, guard=guard, said=said)
 
 
 def _import_all(root: Path, project: CheckedProject) -> tuple[Namespaces, Functions]:

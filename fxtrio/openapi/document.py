@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from fxtrio.config import Config, CsrfConfig
 from fxtrio.openapi.answers import RESPONSES, SCHEMAS
+from fxtrio.openapi.documented import BEARER, Documented, with_said
 from fxtrio.openapi.operations import (
     Operation,
     action_operations,
@@ -45,11 +46,13 @@ def make_document(
     version: str,
     schemas: Schemas,
     guard: Guard | None,
+    said: Callable[[Operation], tuple[Documented, ...]] = lambda _: (),
 ) -> Description:
     """Return the OpenAPI document of a project; equal projects have equal documents.
 
     ``version`` is that of the application. ``guard`` is what the auth plugin lets nobody
-    pass who is not signed in, if it is there.
+    pass who is not signed in, if it is there; ``said`` returns what `documented` says of an
+    operation.
     """
     found: list[Operation] = []
     for page in sorted(types.pages, key=lambda page: page.pattern):
@@ -61,7 +64,8 @@ def make_document(
     kept, left_out = _distinct(found, types.routes)
     paths: dict[str, dict[str, Any]] = {}
     for operation in kept:
-        secured = _secured(operation, config, guard)
+        secured = with_said(_secured(operation, config, guard), said(operation))
+        secured["responses"] = dict(sorted(secured["responses"].items()))
         paths.setdefault(operation.path, {})[operation.method] = secured
     _name_apart(paths)
     if config.csrf.enabled:
@@ -76,7 +80,7 @@ def make_document(
         "components": {
             "schemas": _schemas(named, schemas),
             "responses": RESPONSES,
-            "securitySchemes": _schemes(guard),
+            "securitySchemes": {**_schemes(guard), **_bearer(kept, said)},
         },
     }
     document = visible(document, {(one.path, one.method) for one in kept})
@@ -153,6 +157,13 @@ def _token(settings: CsrfConfig) -> dict[str, Any]:
 def _schemas(named: Iterable[Definition], schemas: Schemas) -> dict[str, Schema]:
     found = {definition.name: schemas.definition(definition) for definition in named}
     return dict(sorted({**found, **SCHEMAS}.items()))
+
+
+def _bearer(
+    kept: Iterable[Operation], said: Callable[[Operation], tuple[Documented, ...]]
+) -> dict[str, Any]:
+    asked = any(one.bearer for operation in kept for one in said(operation))
+    return {BEARER: {"type": "http", "scheme": "bearer"}} if asked else {}
 
 
 def _schemes(guard: Guard | None) -> dict[str, Any]:
