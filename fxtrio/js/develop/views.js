@@ -9,6 +9,12 @@ import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 /** New page files at once whose modules are made before browsers ask for them. */
 const MOST_PREPARED = 8;
 
+/** How often a view is loaded again at most: packages may be met one after the other. */
+const MOST_ANEW = 10;
+
+/** Vite's code of an error: bundled packages have been replaced since a module asked for them. */
+const OUTDATED = 'ERR_OUTDATED_OPTIMIZED_DEP';
+
 export class Views {
   /** @type {Map<string, number>} by what a view consists of */
   #slots = new Map();
@@ -23,6 +29,8 @@ export class Views {
   #vite;
   #runtime;
   #runner;
+  /** Which bundled packages the modules of the runner have. @type {string | undefined} */
+  #known;
 
   /**
    * @param {import('./settings.js').Settings} settings
@@ -60,8 +68,35 @@ export class Views {
     return this.#load(view);
   }
 
+  /**
+   * Load a view, and once more when Vite has bundled packages anew meanwhile: what was loaded
+   * before has copies of them that the rest does not know.
+   *
+   * @param {import('../vite/plan.js').Plan['views'][number]} view
+   */
+  async #load(view) {
+    for (let left = MOST_ANEW; ; left -= 1) {
+      const bundled = this.#bundled();
+      if (bundled !== this.#known) this.#runner.clearCache();
+      this.#known = bundled;
+      try {
+        const slot = await this.#loadOnce(view);
+        if (left === 0 || this.#bundled() === bundled) return slot;
+      } catch (error) {
+        const isOld = /** @type {any} */ (error)?.code === OUTDATED;
+        if (left === 0 || (!isOld && this.#bundled() === bundled)) throw error;
+        this.#known = undefined;
+      }
+    }
+  }
+
+  /** Return what changes when bundled packages cannot be used together with those of before. */
+  #bundled() {
+    return this.#server.environments.ssr.depsOptimizer?.metadata.browserHash;
+  }
+
   /** @param {import('../vite/plan.js').Plan['views'][number]} view */
-  async #load({ module, layouts, loading }) {
+  async #loadOnce({ module, layouts, loading }) {
     const key = JSON.stringify([module, layouts, loading]);
     const slot = this.#slots.get(key) ?? this.#slots.size;
     this.#slots.set(key, slot);
