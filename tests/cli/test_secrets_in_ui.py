@@ -10,7 +10,7 @@ import trio
 from tests.cli.test_build_and_serve import SECRET, fx, serving
 
 PAGE = """
-import fs from "node:fs";
+const fs = globalThis.process?.getBuiltinModule("node:fs");
 
 function attempt(look) {
   try {

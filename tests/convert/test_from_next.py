@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from playwright.sync_api import Browser
 
 from fxtrio.cli.group import main
 from tests.convert.next_app import FILES, SERVER
 from tests.convert.support import committed, git, told, tree_of
-from tests.e2e.support import fx, open_browser, served, visit
+from tests.e2e.support import fx, served, visit
 
 pytestmark = pytest.mark.node
 
 
 @pytest.mark.browser
-def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
+def test_what_it_writes_builds_and_serves(browser: Browser, tmp_path: Path) -> None:
     root = committed(tmp_path.resolve() / "acme", FILES)
     before = tree_of(root)
     shown = told("from-next", root)
@@ -38,7 +39,7 @@ def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
     assert [*root.rglob("page.tsx")] == []
     fx("check", cwd=root)
     fx("build", cwd=root)
-    with served(root) as server, open_browser() as browser:
+    with served(root) as server:
         visitor = visit(browser)
         page = visitor.page
         page.goto(f"{server.url}/")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from playwright.sync_api import Browser
 
 from fxtrio.cli.group import main
 from tests.convert.pyxle_app import FILES
 from tests.convert.support import committed, git, told, tree_of
-from tests.e2e.support import fx, open_browser, served, visit
+from tests.e2e.support import fx, served, visit
 
 pytestmark = pytest.mark.node
 
@@ -50,7 +51,7 @@ def test_it_only_shows_what_it_would_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
+def test_what_it_writes_builds_and_serves(browser: Browser, tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if path != "mails.py"}
     root = committed(tmp_path.resolve() / "board", files)
     assert told("from-pyxle", root, "--write")["written"]
@@ -70,7 +71,7 @@ def test_what_it_writes_builds_and_serves(tmp_path: Path) -> None:
     assert (root / "public/robots.txt").exists()
     fx("check", cwd=root)
     fx("build", cwd=root)
-    with served(root) as server, open_browser() as browser:
+    with served(root) as server:
         visitor = visit(browser)
         page = visitor.page
         page.goto(f"{server.url}/")
