@@ -169,6 +169,8 @@ class Checking:
         self._typed[file] = view  # meanwhile
         self._wake_typed.set()
         await self._wait_for_turn()
+        if self._documents.get(file) is not document:  # a newer text, which is looked at next
+            return
         alone = await self._alone(view)
         found = self._whole.get(view.root, {}).get(file)
         if found and file not in self._saved:
