@@ -13,10 +13,10 @@ from pathlib import Path
 from fxtrio.compile import pyxle
 from fxtrio.compile.kinds import FindingKind
 from fxtrio.compile.names import foreign_calls
-from fxtrio.compile.own_modules import modules_used
+from fxtrio.compile.own_modules import modules_used, read_module
 from fxtrio.compile.problems import Problem, of_kind
 from fxtrio.compile.project import CheckedProject
-from fxtrio.compile.source import SourceText, read_bytes, read_text
+from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.statements import Broken, parse_module
 from fxtrio.config import Config
 
@@ -42,7 +42,7 @@ def foreign_problems(root: Path, config: Config, project: CheckedProject) -> lis
             starts.append(parsed)
     files = {api.source for api in project.tree.api} | {*project.tree.llms.values()}
     for path in sorted(files):
-        read = _read(root, path)
+        read = read_module(root / path, root)
         if read is not None:
             found += _cookies(*read)
             starts.append(read[1])
@@ -66,17 +66,6 @@ def _named(config: Config, project: CheckedProject) -> Iterator[str]:
     yield from (plugin.name for plugin in config.plugins)
     for module in project.actions:
         yield module.source.removesuffix(".py").replace("/", ".")
-
-
-def _read(root: Path, path: str) -> tuple[SourceText, ast.Module] | None:
-    try:
-        source = read_bytes((root / path).read_bytes(), path)
-    except OSError:
-        return None
-    if not isinstance(source, SourceText):
-        return None
-    parsed = parse_module(source.text)
-    return None if isinstance(parsed, Broken) else (source, parsed)
 
 
 def _imports(source: SourceText, module: ast.Module, root: Path) -> Iterator[Problem]:

@@ -44,7 +44,7 @@ def modules_used(
     while waiting:
         file, portal = waiting.pop()
         if file not in trees:
-            trees[file] = _read(file, root)
+            trees[file] = read_module(file, root)
         read = trees[file]
         if read is None or (file, portal) in seen:
             continue
@@ -58,7 +58,8 @@ def modules_used(
     ]
 
 
-def _read(file: Path, root: Path) -> tuple[SourceText, ast.Module] | None:
+def read_module(file: Path, root: Path) -> tuple[SourceText, ast.Module] | None:
+    """Return a module of the project with its text; None for one that is gone or broken."""
     try:
         source = read_bytes(file.read_bytes(), file.relative_to(root).as_posix())
     except OSError:

@@ -101,7 +101,8 @@ class _Undo:
         for path in self.made:
             path.unlink(missing_ok=True)
         for path, aside in self.former.items():
-            aside.replace(path)
+            if aside.exists():
+                aside.replace(path)
 
 
 def write(conversion: Conversion) -> None:
@@ -126,11 +127,11 @@ def write(conversion: Conversion) -> None:
         gone += [root / file.before for file in conversion.changes() if file.before]
         for path in dict.fromkeys(gone):
             aside = path.with_name(f"{path.name}{_PART}.former")
+            undo.former[path] = aside  # before it is: an interrupt may come at any line
             path.replace(aside)
-            undo.former[path] = aside
         for target, part in parts.items():
-            part.replace(target)
             undo.made.append(target)
+            part.replace(target)
     except BaseException as error:  # an interrupt, too, leaves nothing half done
         undo.put_back()
         for part in parts.values():

@@ -19,7 +19,7 @@ from fxtrio.convert.conversion import (
 )
 from fxtrio.convert.edits import apply_edits, moved
 from fxtrio.convert.next_files import convert_tsconfig, find_places, read_aliases
-from fxtrio.convert.packages import convert_environment, convert_ignored, convert_package
+from fxtrio.convert.packages import convert_hidden, convert_package
 from fxtrio.convert.ui_code import UiFile, UiRewriting, rewrite_ui
 
 _UI = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts"})
@@ -102,12 +102,4 @@ def _convert_rest(conversion: Conversion, package: str, tsconfig: str | None) ->
         name = json.loads(package).get("name") or root.name
         text = json.dumps({"name": PurePosixPath(str(name)).name}, indent=2) + "\n"
         conversion.add(Converted(_CONFIG, text, done=["settings"]))
-    for hidden in [*sorted(root.glob(".env*")), root / ".gitignore"]:
-        text_of = read_plain(hidden) if hidden.is_file() and not hidden.is_symlink() else None
-        if text_of is not None:
-            file = Converted(hidden.name, text_of, hidden.name)
-            if hidden.name == ".gitignore":
-                convert_ignored(file, _BUILD)
-            else:
-                convert_environment(file)
-            conversion.add(file)
+    convert_hidden(conversion, _BUILD)

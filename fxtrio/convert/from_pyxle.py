@@ -23,8 +23,7 @@ from fxtrio.convert.conversion import (
 )
 from fxtrio.convert.edits import Edit, apply_edits, moved
 from fxtrio.convert.packages import (
-    convert_environment,
-    convert_ignored,
+    convert_hidden,
     convert_package,
     convert_requirements,
 )
@@ -191,15 +190,7 @@ def _convert_rest(conversion: Conversion) -> None:
         elif path.startswith("vite.config.") and _BUILD in (file.text or ""):
             conversion.removed[path] = "fxtrio sets up the bundler itself"
             del conversion.files[path]
-    for hidden in [*sorted(root.glob(".env*")), root / ".gitignore"]:
-        text = read_plain(hidden) if hidden.is_file() and not hidden.is_symlink() else None
-        if text is not None:
-            file = Converted(hidden.name, text, hidden.name)
-            if hidden.name == ".gitignore":
-                convert_ignored(file, _BUILD)
-            else:
-                convert_environment(file)
-            conversion.add(file)
+    convert_hidden(conversion, _BUILD)
     if any(file.done for path, file in conversion.files.items() if path == "package.json"):
         conversion.notes.append("Run 'npm install': package.json lists other packages.")
     if any(path.startswith(f"{MIGRATIONS}/") for path in conversion.files):

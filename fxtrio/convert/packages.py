@@ -1,4 +1,4 @@
-"""Files that say what a project is made of: `package.json`, requirements, `.env`. Pure."""
+"""Files that say what a project is made of: `package.json`, requirements, `.env`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from fxtrio.convert.conversion import Converted
+from fxtrio.convert.conversion import Conversion, Converted, read_plain
 
 _NPM_COMMAND = re.compile(r"^(pyxle|next) (dev|build|serve|start)\b.*$")
 _OLDEST_REACT = 19
@@ -62,7 +62,22 @@ def _is_old(asked: object) -> bool:
     return found is not None and int(found[1]) < _OLDEST_REACT
 
 
-def convert_environment(file: Converted) -> None:
+def convert_hidden(conversion: Conversion, build: str) -> None:
+    """Convert the `.env` files, and what Git ignores; ``build`` is the build folder of before."""
+    root = conversion.root
+    for hidden in [*sorted(root.glob(".env*")), root / ".gitignore"]:
+        text = read_plain(hidden) if hidden.is_file() and not hidden.is_symlink() else None
+        if text is None:
+            continue
+        file = Converted(hidden.name, text, hidden.name)
+        if hidden.name == ".gitignore":
+            _convert_ignored(file, build)
+        else:
+            _convert_environment(file)
+        conversion.add(file)
+
+
+def _convert_environment(file: Converted) -> None:
     """Rename the variables of an `.env` file that browsers may see."""
 
     def here(found: re.Match[str]) -> str:
@@ -97,7 +112,7 @@ def convert_requirements(file: Converted) -> None:
     file.done.append("fxtrio")
 
 
-def convert_ignored(file: Converted, build: str) -> None:
+def _convert_ignored(file: Converted, build: str) -> None:
     """Have Git ignore the build folder of fxtrio beside that of before, ``build``."""
     lines = (file.text or "").splitlines()
     if any(line.strip("/ ") == ".fx" for line in lines):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -152,21 +153,28 @@ def test_a_write_that_fails_changes_nothing(
     assert "Permission denied. Nothing was written." in refused(root)
 
 
+@pytest.mark.parametrize("moved", [False, True], ids=["before", "after"])
 def test_an_interrupt_leaves_nothing_half_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: bool
 ) -> None:
     root = committed(tmp_path.resolve(), SMALL)
     before = tree_of(root)
     replace = Path.replace
+    calls = count()
 
     def interrupted(self: Path, target: Path) -> Path:
-        if Path(target).name == "index.fxl":
-            raise KeyboardInterrupt
-        return replace(self, target)
+        if next(calls) != at:
+            return replace(self, target)
+        if moved:
+            replace(self, target)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "replace", interrupted)
-    CliRunner().invoke(main, ["from-pyxle", "--write", "--root", str(root)])
-    assert tree_of(root) == before
+    for at in range(2):  # one file goes, and one comes
+        calls = count()
+        CliRunner().invoke(main, ["from-pyxle", "--write", "--root", str(root)])
+        assert next(calls) > at  # it came so far
+        assert tree_of(root) == before
 
 
 def test_what_has_another_effect_is_listed_where_it_will_be(tmp_path: Path) -> None:

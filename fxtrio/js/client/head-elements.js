@@ -2,23 +2,13 @@
 
 import { Children, Fragment, isValidElement } from 'react';
 
+import { HEAD_TAGS } from './head-tags.js';
 import { escapeText } from './head.js';
 import { isScript } from './script-urls.js';
 
 /** @typedef {import('./types.js').HeadNode} HeadNode */
 /** @typedef {import('react').ReactNode} ReactNode */
 
-const TAGS = new Set([
-  'title',
-  'meta',
-  'link',
-  'base',
-  'style',
-  'script',
-  'noscript',
-  'html',
-  'body',
-]);
 const IN_NOSCRIPT = new Set(['link', 'meta', 'style', 'img', 'iframe']);
 
 /** Attributes whose React name is not the HTML name in other letters. */
@@ -54,7 +44,7 @@ function collect(children, nodes) {
     if (!isValidElement(child)) throw refusal(`the text ${JSON.stringify(String(child))}`);
     const { type, props } = /** @type {import('react').ReactElement<any>} */ (child);
     if (type === Fragment) collect(props.children, nodes);
-    else if (typeof type === 'string' && TAGS.has(type)) nodes.push(node(type, props));
+    else if (typeof type === 'string' && HEAD_TAGS.has(type)) nodes.push(node(type, props));
     else throw refusal(typeof type === 'string' ? `<${type}>` : `the component ${nameOf(type)}`);
   });
 }
@@ -147,6 +137,6 @@ function nameOf(type) {
 
 /** @param {string} what */
 function refusal(what) {
-  const allowed = [...TAGS].map((tag) => `<${tag}>`).join(', ');
+  const allowed = [...HEAD_TAGS].map((tag) => `<${tag}>`).join(', ');
   return new TypeError(`<Head>: ${what} cannot stand in it. It may hold ${allowed}.`);
 }

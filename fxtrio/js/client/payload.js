@@ -3,6 +3,7 @@
  * is run. Pure; cases in tests/wire/payloads.json.
  */
 
+import { HEAD_TAGS } from './head-tags.js';
 import { isScript } from './script-urls.js';
 import { parseUrl } from './urls.js';
 
@@ -12,17 +13,6 @@ import { parseUrl } from './urls.js';
 /** What only the runtime sends: it takes this type from everything else that an app answers. */
 export const PAYLOAD = 'application/vnd.fx.page+json';
 
-const TAGS = new Set([
-  'title',
-  'meta',
-  'link',
-  'base',
-  'style',
-  'script',
-  'noscript',
-  'html',
-  'body',
-]);
 const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
 
 /**
@@ -91,7 +81,7 @@ function isHead(levels) {
 function isNode(node) {
   if (!Array.isArray(node) || node.length !== 3) return false;
   const [tag, attributes, text] = node;
-  if (!TAGS.has(tag) || typeof text !== 'string' || attributes === null) return false;
+  if (!HEAD_TAGS.has(tag) || typeof text !== 'string' || attributes === null) return false;
   return Object.entries(attributes).every(
     ([name, value]) =>
       typeof value === 'string' &&
