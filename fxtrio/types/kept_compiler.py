@@ -100,7 +100,13 @@ class KeptCompiler:
         command = [str(compiler_program(compiler)), "--lsp", "--stdio"]
         await self.nursery.start(server.run, command, folder)
         self._server = server
-        await server.greet(folder)
+        greeted = False
+        try:
+            await server.greet(folder)
+            greeted = True
+        finally:
+            if not greeted:
+                server.scope.cancel("the compiler has not begun")
         return server
 
 

@@ -71,7 +71,7 @@ class KeptGatherer:
     def stop(self) -> None:
         """End the process: its environment has changed. The next question starts another one."""
         process, self._process = self._process, None
-        if process is not None:
+        if process is not None and process.poll() is None:  # else its number may be another's
             _kill(process)
 
     async def _run(self, *, task_status: trio.TaskStatus[trio.Process]) -> None:

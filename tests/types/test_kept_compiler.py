@@ -229,3 +229,28 @@ async def test_what_is_cancelled_is_looked_at_by_the_next(tmp_path: Path) -> Non
         found = await compile_now()
         assert [one.code for one in found] == [2339]
         assert found == await compile_types(tier, both.home)
+
+
+@pytest.mark.node
+@pytest.mark.usefixtures("kept_alone")
+async def test_a_server_that_nobody_has_greeted_to_the_end_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": LOADER % "title" + VIEW % "titel"})
+    greeted: list[trio.CancelScope] = []
+    greet: Any = kept_compiler._Server.greet
+
+    async def greet_later(server: Any, folder: Path) -> None:
+        greeted.append(server.scope)
+        if len(greeted) == 1:
+            leaving.cancel("there is a newer version")
+            await trio.lowlevel.checkpoint()
+        await greet(server, folder)
+
+    monkeypatch.setattr(kept_compiler._Server, "greet", greet_later)
+    async with checking(tmp_path) as both:
+        with trio.CancelScope() as leaving:
+            await both.problems()
+        assert [one.line for one in await both.problems()] == [7]
+        assert [scope.cancel_called for scope in greeted] == [True, False]
+        assert both.kept.failures == 0
