@@ -28,10 +28,10 @@ SUBSCRIBERS, MESSAGES, PUBLISHERS, SIZE = 60, 2_000, 10, 100
 
 async def burst(url: str) -> None:
     """Print the CPU time of one burst (seconds)."""
-    from fxtrio.asgi import RAW_FRAMES
+    from fxtrio.asgi_extensions import RAW_FRAMES
     from fxtrio.config import RealtimeConfig
     from fxtrio.realtime import channel
-    from fxtrio.realtime.opening import open_broker
+    from fxtrio.realtime.open import open_broker
 
     received = 0
     done = trio.Event()

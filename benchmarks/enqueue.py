@@ -18,8 +18,8 @@ from collections.abc import Callable
 import trio
 from starlette.datastructures import State
 
+from fxtrio.app_handle import App
 from fxtrio.context import entered
-from fxtrio.running_app import App
 from fxtrio.tasks import TaskQueue, enqueue, open_task_queue
 
 

@@ -42,7 +42,7 @@ from starlette.applications import Starlette
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fxtrio.realtime import MemoryBroker, channel
-from fxtrio.realtime.serve import serve_websocket
+from fxtrio.realtime.handler import serve_websocket
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -115,10 +115,10 @@ async def serve(server: str, listening: socket.socket) -> None:
         else:
             from hypercorn.config import Sockets
 
-            from fxtrio.http1 import ServerLimits
-            from fxtrio.supervise.hypercorn_config import make_config
-            from fxtrio.supervise.options import ServeOptions
-            from fxtrio.supervise.server import run_server
+            from fxtrio.server.http1 import ServerLimits
+            from fxtrio.server.supervise.hypercorn_config import make_config
+            from fxtrio.server.supervise.options import ServeOptions
+            from fxtrio.server.supervise.server import run_server
 
             await nursery.start(
                 partial(

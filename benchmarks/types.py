@@ -24,10 +24,10 @@ import trio
 
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.types.checking import TypeCheck
-from fxtrio.types.compiler import ensure_compiler
-from fxtrio.types.folder import FOLDER, TypesFolder
-from fxtrio.types.gatherer_process import project_types
+from fxtrio.tools.types.gather.gatherer_process import project_types
+from fxtrio.tools.types.report.checking import TypeCheck
+from fxtrio.tools.types.report.compiler import ensure_compiler
+from fxtrio.tools.types.ui.virtual_project import FOLDER, TypesFolder
 
 STORE = """import attrs
 

@@ -1,5 +1,5 @@
 """What the OpenAPI document cannot read from the code: `documented`."""
 
-from fxtrio.openapi.documented import documented
+from fxtrio.tools.openapi.documented import documented
 
 __all__ = ["documented"]

@@ -18,47 +18,48 @@ import trio
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from fxtrio.compression.files import Compressed, find_assets, find_public
+from fxtrio.app_handle import App
+from fxtrio.asgi_entry import Entrance, compression_of, prepare_server
+from fxtrio.asyncio_portal import open_portal
+from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
-from fxtrio.db.migrating import open_app_database
-from fxtrio.entrance import Entrance, compression_of, prepare_server
+from fxtrio.db.migration_runner import open_app_database
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs import open_jobs
-from fxtrio.jobs.finding import make_job_runner
+from fxtrio.jobs.discovery import make_job_runner
+from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
-from fxtrio.policy.counting import open_counting
-from fxtrio.portal import open_portal
-from fxtrio.realtime.opening import open_broker
-from fxtrio.repeats import open_log_limit
-from fxtrio.running_app import App
-from fxtrio.secret import project_key
+from fxtrio.policy.open import open_counting
+from fxtrio.realtime.open import open_broker
+from fxtrio.secret_key import project_key
+from fxtrio.serve.app_state import Entered, Lifetime
 from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
-from fxtrio.serve.files import Folder
-from fxtrio.serve.lifetime import Entered, Lifetime
 from fxtrio.serve.middleware import AnswerFailures
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
-from fxtrio.serve.pages.code import PageCode
-from fxtrio.serve.pages.running import Renderer, Running
+from fxtrio.serve.pages.resources import Renderer, Running
+from fxtrio.serve.pages.server_functions import PageCode
 from fxtrio.serve.pages.site import Site, make_site
 from fxtrio.serve.readiness import open_readiness
-from fxtrio.serve.replaceable import Replaceable
-from fxtrio.serve.request import starlette_bodies, starlette_files
-from fxtrio.serve.request.background import open_background
-from fxtrio.serve.request.evaluations import Evaluations
+from fxtrio.serve.replaceable_dispatcher import Replaceable
+from fxtrio.serve.request.bodies import starlette_bodies
+from fxtrio.serve.request.bodies.spool import Bodies
+from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.hooks import hooks_of
-from fxtrio.serve.request.only_payloads import OnlyPayloads
-from fxtrio.serve.request.spool import Bodies
+from fxtrio.serve.request.response import starlette_files
+from fxtrio.serve.request.response.background import open_background
+from fxtrio.serve.request.response.payload_media_type import OnlyPayloads
 from fxtrio.serve.request.watchdog import open_watchdog
+from fxtrio.serve.static_files import Folder
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.tasks import open_task_queue

@@ -32,7 +32,7 @@ class RequestContext(msgspec.Struct, frozen=True, eq=False):
     """What work done for one request or WebSocket belongs to."""
 
     app: Any
-    """The `fxtrio.running_app.App`, which is made of parts that stand above this file."""
+    """The `fxtrio.app_handle.App`, which is made of parts that stand above this file."""
 
     request_id: str | None = None
     """The id in ``X-Request-Id``; None when observability is off."""
@@ -84,7 +84,7 @@ def current_app() -> Any:
     only app of the process, unless the code runs on another event loop of Trio.
 
     For the parts of the framework that the app is made of: each knows the type of its
-    own attribute. Everybody else calls `fxtrio.running_app.get_app`, which is typed.
+    own attribute. Everybody else calls `fxtrio.app_handle.get_app`, which is typed.
     """
     context = current.get()
     if context is not None:

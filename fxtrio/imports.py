@@ -18,11 +18,11 @@ from types import ModuleType
 from typing import Any
 
 from fxtrio import runtime
-from fxtrio.bytecode import put_on_path
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
+from fxtrio.import_path import put_on_path
 from fxtrio.manifest import MODULE_PREFIX, Manifest, PageModule
-from fxtrio.serve.pages.code import PageCode, page_code
+from fxtrio.serve.pages.server_functions import PageCode, page_code
 
 
 class Imports:

@@ -18,7 +18,7 @@ Purpose = Literal["accounts", "calls", "files", "names", "processes", "spool"]
 MOST: Mapping[Purpose, int] = MappingProxyType(
     {
         "accounts": 2,  # the file of former accounts, and the first hash
-        "calls": 40,  # plain functions of the application, see `fxtrio.calls`
+        "calls": 40,  # plain functions of the application, see `fxtrio.callables`
         "files": 16,  # what is read for a response; a disk answers sooner than a network
         "names": 4,  # host names of databases and brokers
         "processes": 4,  # the start and the end of processes and of the asyncio loop

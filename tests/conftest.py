@@ -13,7 +13,7 @@ import pytest
 import trio
 from hypothesis import HealthCheck, settings
 
-from fxtrio.supervise.options import count_cores
+from fxtrio.server.supervise.options import count_cores
 from tests.first_alone import first_alone
 from tests.in_turn import in_turn, kind_of
 from tests.short import SHORT, amount, few_cases
@@ -83,10 +83,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 async def _install_tools() -> None:
     # Heavy, and most runs of a few tests have none of these.
-    from fxtrio.compile.installation import tool, toolchain
-    from fxtrio.compile.toolchain import ToolchainFailed, ensure_installed
+    from fxtrio.compile.bundling.installation import tool, toolchain
+    from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_installed
     from fxtrio.node import NodeMissing
-    from fxtrio.types.compiler import PACKAGES
+    from fxtrio.tools.types.report.compiler import PACKAGES
 
     for wanted in (toolchain(), tool("prettier"), tool(*PACKAGES)):
         with suppress(ToolchainFailed, NodeMissing):  # each of those tests says it better

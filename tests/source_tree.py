@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -26,7 +26,7 @@ class Import:
     def part(self) -> str:
         """The part of fxtrio it comes from; empty for other packages and fxtrio itself."""
         names = self.module.split(".")
-        return names[1] if names[0] == "fxtrio" and len(names) > 1 else ""
+        return part_of_names(names[1:]) if names[0] == "fxtrio" and len(names) > 1 else ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} imports {self.module}"
@@ -63,8 +63,18 @@ MODULES = {module_of(file): file for file in python_files()}
 """Dotted name to file."""
 
 
+WINGS = ("server", "tools")
+"""Folders of the package whose folders are parts: a part is ``cli``, or ``server/http1``."""
+
+
 def part_of(file: PurePosixPath) -> str:
-    return PurePosixPath(file.parts[1]).stem
+    return part_of_names(file.with_suffix("").parts[1:])
+
+
+def part_of_names(names: Sequence[str]) -> str:
+    """Return the part of a module below the package, such as ``("server", "http1", "limits")``."""
+    whole = names[:2] if names[0] in WINGS else names[:1]
+    return "/".join(name for name in whole if name != "__init__") or "__init__"
 
 
 def imports(file: Path) -> Iterator[Import]:

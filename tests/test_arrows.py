@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 
 import pytest
 
 from tests.source_tree import (
     MODULES,
     PACKAGE,
+    ROOT,
+    WINGS,
     all_imports,
     framework_imports,
     imports,
@@ -20,41 +23,53 @@ from tests.source_tree import (
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"heap", "isolation", "limiters", "scalars", "sizes", "status"}),
-    frozenset({"bytecode", "errors", "processes", "tracebacks", "uploads"}),
-    frozenset({"config", "generated", "manifest", "raised", "runtime", "node"}),
+    frozenset({"import_path", "errors", "processes", "tracebacks", "uploads"}),
+    frozenset({"config", "build_folder", "manifest", "application_errors", "runtime", "node"}),
     frozenset(
         {
-            "asgi",
-            "calls",
+            "asgi_extensions",
+            "callables",
             "clients",
             "head",
             "encode",
             "routes",
             "context",
             "origin",
-            "repeats",
-            "identity",
-            "secret",
+            "log_limit",
+            "process_identity",
+            "secret_key",
         }
     ),
-    frozenset({"db", "unreceived", "unsent"}),
-    frozenset({"cache", "compression", "http1", "log", "realtime", "tasks", "markdown", "ssr"}),
+    frozenset({"db", "receive_budget", "send_budget"}),
+    frozenset(
+        {"cache", "compression", "server/http1", "log", "realtime", "tasks", "markdown", "ssr"}
+    ),
     frozenset({"policy"}),
-    frozenset({"http2", "jobs", "portal"}),
-    frozenset({"running_app"}),
+    frozenset({"server/http2", "jobs", "asyncio_portal"}),
+    frozenset({"app_handle"}),
     frozenset({"serve", "compile"}),
-    frozenset({"hypercorn_guard", "plugins", "imports", "format", "convert"}),
-    frozenset({"entrance", "types"}),
-    frozenset({"openapi"}),
+    frozenset(
+        {
+            "server/hypercorn_patches",
+            "plugins",
+            "imports",
+            "tools/format",
+            "tools/convert",
+            "tools/project_checks",
+        }
+    ),
+    frozenset({"asgi_entry", "tools/types"}),
+    frozenset({"tools/openapi"}),
     frozenset({"app"}),
-    frozenset({"supervise", "lsp"}),
+    frozenset({"server/supervise", "tools/lsp"}),
+    frozenset({"develop"}),
     frozenset({"cli", "testing"}),
-    frozenset({"__main__", "__init__"}),
+    frozenset({"__main__", "__init__", *WINGS}),
 )
 """Parts of the package, from the ground up. A part imports from the layers below its own."""
 
 SHARED_BY_COMPILE = {
-    "generated",
+    "build_folder",
     "manifest",
     "head",
     "errors",
@@ -66,7 +81,18 @@ SHARED_BY_COMPILE = {
 }
 """All that `compile` may know of the rest."""
 
-MAY_COMPILE = {"compile", "convert", "format", "types", "openapi", "lsp", "cli", "testing"}
+MAY_COMPILE = {
+    "compile",
+    "develop",
+    "tools/project_checks",
+    "tools/convert",
+    "tools/format",
+    "tools/types",
+    "tools/openapi",
+    "tools/lsp",
+    "cli",
+    "testing",
+}
 
 ROOMS = (
     frozenset({"dispatch"}),
@@ -74,13 +100,13 @@ ROOMS = (
         {
             "actions",
             "endpoints",
-            "sockets",
-            "files",
+            "websockets",
+            "static_files",
             "csp_report",
-            "lifetime",
+            "app_state",
             "mounts",
             "middleware",
-            "replaceable",
+            "replaceable_dispatcher",
             "openapi",
         }
     ),
@@ -94,8 +120,9 @@ ROOMS = (
 ONE_CLASS_IN_TWO_FILES: Mapping[frozenset[str], str] = {}
 """Modules that may import each other, and why."""
 
-HYPERCORN_ADAPTERS = {"http1/hypercorn.py", "http2/hypercorn.py"}
-"""Files that know the objects of Hypercorn, besides the whole of `hypercorn_guard`."""
+PATCHES = "server/hypercorn_patches/"
+HYPERCORN_ADAPTERS = {"server/http1/hypercorn_adapter.py", "server/http2/hypercorn_adapter.py"}
+"""Files that know the objects of Hypercorn, besides the whole of `hypercorn_patches`."""
 
 
 def rank(name: str, floors: tuple[frozenset[str], ...]) -> int:
@@ -177,7 +204,7 @@ def test_only_the_adapters_ask_objects_of_hypercorn_what_they_are() -> None:
     wrong = []
     for file in python_files():
         inside = file.relative_to(PACKAGE).as_posix() if file.is_relative_to(PACKAGE) else ""
-        if not inside or inside in HYPERCORN_ADAPTERS or inside.startswith("hypercorn_guard/"):
+        if not inside or inside in HYPERCORN_ADAPTERS or inside.startswith(PATCHES):
             continue
         text = file.read_text(encoding="utf-8")
         if "hypercorn" in text:
@@ -223,9 +250,9 @@ def test_what_serves_never_imports_the_compiler() -> None:
 
 def test_every_part_has_a_layer_and_every_layer_a_part() -> None:
     parts = {
-        entry.stem
-        for entry in PACKAGE.iterdir()
-        if entry.suffix == ".py" or (entry / "__init__.py").exists()
+        part_of(PurePosixPath(file.relative_to(ROOT)))
+        for file in MODULES.values()
+        if file.is_relative_to(PACKAGE)
     }
 
     assert parts == set().union(*LAYERS)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.bytecode import put_on_path
+from fxtrio.import_path import put_on_path
 
 IMPORT = """
 import sys
 from pathlib import Path
-from fxtrio.bytecode import put_on_path
+from fxtrio.import_path import put_on_path
 
 put_on_path(Path(sys.argv[1]))
 import package.module

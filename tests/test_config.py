@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.config import Config, load_config, read_config
-from fxtrio.config.places import key_places
-from fxtrio.config.problems import ConfigInvalid
+from fxtrio.config.errors import ConfigInvalid
+from fxtrio.config.json_positions import key_places
 from fxtrio.config.read import attributes, camel
 from fxtrio.sizes import to_bytes
 

@@ -17,12 +17,12 @@ from starlette.background import BackgroundTask
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.jobs import job
-from fxtrio.calls import contain
+from fxtrio.app_handle import App
+from fxtrio.callables import contain
 from fxtrio.config import Config
 from fxtrio.plugins import NoSettings, Plugin, open_plugins
 from fxtrio.plugins.protocol import PluginFailed
-from fxtrio.running_app import App
-from fxtrio.serve.request.background import open_background
+from fxtrio.serve.request.response.background import open_background
 from fxtrio.tasks import open_task_queue
 from tests.db.engines import opened
 from tests.jobs.running import rows, running

@@ -5,8 +5,8 @@ import logging
 import trio
 from starlette.datastructures import State
 
+from fxtrio.app_handle import App, get_app
 from fxtrio.context import add_request_id, entered, get_request_id
-from fxtrio.running_app import App, get_app
 
 
 def make_app() -> App:

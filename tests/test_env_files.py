@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from fx.testing import open_app
 from fxtrio.cli import main
 from fxtrio.config.env_files import env_files, load_env_files, read_env_files, renew_env_files
-from fxtrio.config.problems import ConfigInvalid
+from fxtrio.config.errors import ConfigInvalid
 from tests.trees import PAGE, page, write_tree
 
 

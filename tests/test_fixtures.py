@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fx.testing import Client
-from fxtrio.running_app import get_app
+from fxtrio.app_handle import get_app
 from fxtrio.testing.fixtures import fx_client, fx_settings
 from tests.trees import page, write_tree
 

@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio import heap
-from fxtrio.unsent import GRACE, Unread, Unsent
+from fxtrio.send_budget import GRACE, Unread, Unsent
 
 
 @pytest.fixture

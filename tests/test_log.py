@@ -11,10 +11,10 @@ from typing import cast
 
 import pytest
 
+from fxtrio.app_handle import App
 from fxtrio.cli.output import print_errors
 from fxtrio.context import RequestContext, current
 from fxtrio.log import ConsoleFormatter, JsonFormatter, open_log, open_own_log
-from fxtrio.running_app import App
 
 
 def record(message: str, *, error: BaseException | None = None, request: str = "-") -> str:

@@ -14,8 +14,14 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 import fx.asyncio
 from fx.testing import open_app
-from fxtrio import portal as portal_module
-from fxtrio.portal import AsyncioPortal, PortalCallCancelled, PortalNotRunning, open_portal, portal
+from fxtrio import asyncio_portal as portal_module
+from fxtrio.asyncio_portal import (
+    AsyncioPortal,
+    PortalCallCancelled,
+    PortalNotRunning,
+    open_portal,
+    portal,
+)
 from tests.trees import page, write_tree
 
 colour = contextvars.ContextVar("colour", default="none")

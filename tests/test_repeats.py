@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.repeats import (
+from fxtrio.log_limit import (
     CAPACITY,
     FROM_ONE_PLACE,
     JOBS,

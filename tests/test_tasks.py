@@ -14,8 +14,8 @@ from starlette.datastructures import State
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 import fx.tasks
+from fxtrio.app_handle import App, get_app
 from fxtrio.context import add_request_id, entered
-from fxtrio.running_app import App, get_app
 from fxtrio.tasks import (
     TaskQueue,
     TaskQueueError,

@@ -6,7 +6,7 @@ import attrs
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fxtrio.unreceived import FREE, ROUND, ROUNDS, Backlog, Unreceived
+from fxtrio.receive_budget import FREE, ROUND, ROUNDS, Backlog, Unreceived
 
 MEGABYTE = 1_000_000
 

@@ -9,9 +9,9 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fxtrio.unsent import GRACE, LIGHT, PATIENCE, PLACES, WAIT, Unread, Unsent
-from fxtrio.unsent.loop_clock import TICK
-from fxtrio.unsent.turns import SOON, LargePaths
+from fxtrio.send_budget import GRACE, LIGHT, PATIENCE, PLACES, WAIT, Unread, Unsent
+from fxtrio.send_budget.loop_clock import TICK
+from fxtrio.send_budget.turns import SOON, LargePaths
 
 MEGABYTE = 1_000_000
 

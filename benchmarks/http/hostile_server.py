@@ -11,8 +11,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from benchmarks.http.apps import hello
-from fxtrio.http1 import ServerLimits
-from fxtrio.supervise import ServeOptions, serve
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.supervise import ServeOptions, serve
 
 LARGE = "x" * 1_000_000
 

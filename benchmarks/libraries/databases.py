@@ -15,9 +15,9 @@ from pathlib import Path
 import trio
 
 from benchmarks.libraries.model import Work
+from fxtrio.asyncio_portal import AsyncioPortal, open_portal
 from fxtrio.config import DatabaseConfig
 from fxtrio.db import open_database
-from fxtrio.portal import AsyncioPortal, open_portal
 from tests.db.cluster import running_cluster
 from tests.ports import free_port
 

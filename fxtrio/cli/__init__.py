@@ -1,8 +1,7 @@
 """The `fx` command: one file for each of its commands.
 
-Begin with `group`, which imports a command when it is asked for. `develop` is what `fx dev`
-is made of, `trial` what `fx check` learns by importing a project. The command is imported when
-it is asked for: the processes that `fx dev` starts are no commands.
+Begin with `group`, which imports a command when it is called. `import_check` is what `fx check`
+learns by importing a project. The processes that `fx dev` starts are no commands.
 """
 
 from typing import TYPE_CHECKING

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
 from fxtrio.cli.sizes import PageWeight, Weight, weigh_pages
-from fxtrio.cli.words import counted
+from fxtrio.compile.plurals import counted
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import Manifest
@@ -39,9 +39,9 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
     import trio
 
     from fxtrio.compile.build import build_project
-    from fxtrio.compression.files import compress_build
-    from fxtrio.openapi.describe import describe_into
-    from fxtrio.types.writing import write_types
+    from fxtrio.compression.precompressed import compress_build
+    from fxtrio.tools.openapi.describe import describe_into
+    from fxtrio.tools.types.ui.write_types import write_types
 
     load_env_files(root)
     out = console(stderr=True)
@@ -84,7 +84,7 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
 async def _beside(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
     # Heavy: see `command`.
-    from fxtrio.cli.beside import beside_problems
+    from fxtrio.tools.project_checks.project_files import beside_problems
 
     return await beside_problems(root, config, project, connects=False)
 

@@ -13,7 +13,7 @@ import click
 
 from fxtrio.cli.named_paths import paths_argument, require_inside
 from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
-from fxtrio.cli.words import counted, counted_problems
+from fxtrio.compile.plurals import counted, counted_problems
 
 if TYPE_CHECKING:
     from fxtrio.compile.problems import Problem
@@ -37,10 +37,10 @@ def command(
     """
     import trio
 
-    from fxtrio.compile.editor_types import write_client_types
+    from fxtrio.compile.bundling.editor_types import write_client_types
     from fxtrio.compile.problems import format_json, format_text
     from fxtrio.config import load_env_files
-    from fxtrio.config.problems import ConfigInvalid
+    from fxtrio.config.errors import ConfigInvalid
     from fxtrio.log import printable
 
     def report(line: str) -> None:
@@ -106,14 +106,14 @@ async def check(
     """
     import trio
 
-    from fxtrio.cli.beside import beside_problems
-    from fxtrio.cli.trial.process import order_of, try_application
-    from fxtrio.compile.kinds import FindingKind
+    from fxtrio.cli.import_check.process import order_of, try_application
+    from fxtrio.compile.check.problem_kinds import FindingKind
+    from fxtrio.compile.check.ui_code import check_ui
     from fxtrio.compile.problems import config_problems, of_kind, placed
     from fxtrio.compile.project import check_project, check_python
-    from fxtrio.compile.ui import check_ui
     from fxtrio.config import locate, read_config, read_env_files
-    from fxtrio.config.problems import ConfigProblem
+    from fxtrio.config.errors import ConfigProblem
+    from fxtrio.tools.project_checks.project_files import beside_problems
 
     config, mistaken = read_config(root)
     unusable = [*read_env_files(root)[1], *mistaken]

@@ -13,7 +13,7 @@ from rich.text import Text
 from fxtrio.cli.output import console, json_option, root_option
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.config.read import camel
-from fxtrio.db.urls import without_password
+from fxtrio.db.open import without_password
 
 
 @click.command

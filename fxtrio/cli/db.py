@@ -13,7 +13,7 @@ import click
 
 from fxtrio.cli.output import json_option, print_done, print_errors, print_warning, root_option
 from fxtrio.cli.subcommands import Subcommands, hand_on_root
-from fxtrio.cli.words import counted
+from fxtrio.compile.plurals import counted
 from fxtrio.config import load_config, load_env_files
 from fxtrio.errors import shown_path
 
@@ -79,7 +79,7 @@ def up(root: Path, compatible: bool) -> None:
 
 
 async def _up(database: Database, root: Path, *, compatible: bool) -> list[Migration]:
-    from fxtrio.db.migrating import compare_database, migrate, shown_ahead
+    from fxtrio.db.migration_runner import compare_database, migrate, shown_ahead
 
     found = await compare_database(database, root)
     if found.ahead:
@@ -122,7 +122,7 @@ def status(root: Path, as_json: bool) -> None:
 @root_option
 def check(root: Path) -> None:
     """Fail when a migration has not been run, or has changed since."""
-    from fxtrio.db.migrating import require_migrated
+    from fxtrio.db.migration_runner import require_migrated
 
     _with_database(root, require_migrated)
     print_done("The database has all migrations.")
@@ -155,7 +155,7 @@ def restore(root: Path, file: Path) -> None:
 def _sqlite_path(root: Path, instead: str) -> Path:
     """Return the file of the database. Raises ClickException where there is none."""
     from fxtrio.db import DatabaseNotConfigured
-    from fxtrio.db.urls import sqlite_path
+    from fxtrio.db.open import sqlite_path
 
     load_env_files(root)
     url = load_config(root).database.url
@@ -197,7 +197,7 @@ Rows = list[dict[str, str | None]]
 
 
 async def _status(database: Database, root: Path) -> tuple[Rows, Rows, list[str]]:
-    from fxtrio.db.migrating import runs
+    from fxtrio.db.migration_runner import runs
     from fxtrio.db.migrations import compare, read_migrations
 
     migrations, done = read_migrations(root, database.dialect), await runs(database)

@@ -16,9 +16,9 @@ import click
 from fxtrio.cli.output import app_option, find_app, root_option
 
 if TYPE_CHECKING:
-    from fxtrio.cli.develop.launch import Ahead, Server
-    from fxtrio.cli.develop.loop import Loop
-    from fxtrio.cli.develop.workshop import Workshop
+    from fxtrio.develop.build.dev_project import Workshop
+    from fxtrio.develop.launch import Ahead, Server
+    from fxtrio.develop.loop import Loop
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
 
@@ -40,10 +40,10 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     What you save is on the screen at once: pages keep their state, and only the code that
     has changed runs anew. What is wrong is shown here and in the browser. Ctrl-C ends it.
     """
-    from fxtrio.cli.descriptors import open_closed_descriptors
-    from fxtrio.cli.develop.launch import Server, starting_ahead
-    from fxtrio.cli.develop.listener import open_listener
+    from fxtrio.cli.standard_streams import open_closed_descriptors
     from fxtrio.config import load_config, load_env_files
+    from fxtrio.develop.launch import Server, starting_ahead
+    from fxtrio.develop.listener import open_listener
 
     open_closed_descriptors()
     _interrupt_by(*_ENDS)
@@ -82,11 +82,11 @@ def _develop(
     # Heavy, and other processes have been started meanwhile.
     import trio
 
-    from fxtrio.cli.develop.keys import HINT, has_keyboard
-    from fxtrio.cli.develop.loop import Loop
-    from fxtrio.cli.develop.terminal import Terminal
-    from fxtrio.cli.develop.watch import run_watch
-    from fxtrio.cli.develop.workshop import Workshop
+    from fxtrio.develop.build.dev_project import Workshop
+    from fxtrio.develop.keys import HINT, has_keyboard
+    from fxtrio.develop.loop import Loop
+    from fxtrio.develop.reload.watcher import run_watch
+    from fxtrio.develop.report.terminal import Terminal
 
     gc.enable()
     gc.freeze()
@@ -119,7 +119,7 @@ async def _run(
     """
     import trio
 
-    from fxtrio.cli.develop.keys import run_keys
+    from fxtrio.develop.keys import run_keys
 
     asked, restarts = trio.open_memory_channel[None](1)
     async with trio.open_nursery() as nursery:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fxtrio.cli.output import print_done, print_errors, root_option
-from fxtrio.cli.words import counted
+from fxtrio.compile.plurals import counted
 from fxtrio.errors import FxtrioError, shown_path
 
 if TYPE_CHECKING:
-    from fxtrio.format.rewriting import FileText
+    from fxtrio.tools.format.rewrite_files import FileText
 
 
 @click.command
@@ -42,7 +42,7 @@ def command(
     import trio
 
     from fxtrio.config import load_config
-    from fxtrio.format.rewriting import find_files, format_files, read
+    from fxtrio.tools.format.rewrite_files import find_files, format_files, read
 
     if stdin_filename is not None and paths:
         raise click.UsageError("--stdin-filename takes no PATHS.")
@@ -96,7 +96,7 @@ def _tell_unformatted(changed: Sequence[FileText], total: int, broken: int) -> N
 
 def _write(changed: Sequence[FileText], total: int, broken: int) -> int:
     """Write what has changed and tell so; return how many files could not be written."""
-    from fxtrio.format.rewriting import write
+    from fxtrio.tools.format.rewrite_files import write
 
     failed: list[FxtrioError] = []
     for text in changed:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fxtrio.cli.converting import conversion_options, convert
+from fxtrio.cli.conversion import conversion_options, convert
 
 
 @click.command
@@ -18,6 +18,6 @@ def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
     migrations and functions of asyncio are converted. What is left to do by hand is
     listed with its places, as they are afterwards.
     """
-    from fxtrio.convert.from_pyxle import from_pyxle
+    from fxtrio.tools.convert.from_pyxle import from_pyxle
 
     convert(from_pyxle, root, write=write, force=force, as_json=as_json)

@@ -97,7 +97,7 @@ def plugin_commands(root: Path) -> dict[str, click.Command]:
     config = load_config(root)
     if not config.plugins:
         return {}
-    from fxtrio.bytecode import put_on_path
+    from fxtrio.import_path import put_on_path
     from fxtrio.imports import resolve
     from fxtrio.plugins import load_plugins
 

@@ -174,7 +174,7 @@ def starter(
     typescript: bool = False,
 ) -> dict[str, bytes]:
     """Return the files of a new project: POSIX paths → content."""
-    from fxtrio.compile.editor_types import CLIENT_TYPES, client_types
+    from fxtrio.compile.bundling.editor_types import CLIENT_TYPES, client_types
 
     found = _files_of("base")
     if database:

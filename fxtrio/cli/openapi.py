@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fxtrio.cli.output import print_done, root_option
-from fxtrio.cli.words import counted
+from fxtrio.compile.plurals import counted
 from fxtrio.errors import shown_path
 
 
@@ -29,7 +29,7 @@ def command(root: Path, output: Path | None) -> None:
     import trio
 
     from fxtrio.config import load_config, load_env_files
-    from fxtrio.openapi.describe import describe, written
+    from fxtrio.tools.openapi.describe import describe, written
 
     load_env_files(root)
     described = trio.run(describe, root, load_config(root))

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from fxtrio.cli.advice import STANDALONE, warn_at_start
-from fxtrio.cli.descriptors import open_closed_descriptors
 from fxtrio.cli.output import app_option, find_app, root_option
+from fxtrio.cli.standard_streams import open_closed_descriptors
+from fxtrio.cli.startup_warnings import STANDALONE, warn_at_start
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
-from fxtrio.ssr.isolation import close_memory
+from fxtrio.server.supervise.tcp import wrong_address
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.prestart import prestart
-from fxtrio.supervise.tcp import wrong_address
+from fxtrio.ssr.sandbox import close_memory
 
 if TYPE_CHECKING:
-    from fxtrio.http1.limits import ServerLimits
-    from fxtrio.supervise.options import ServeOptions
+    from fxtrio.server.http1.limits import ServerLimits
+    from fxtrio.server.supervise.options import ServeOptions
 
 _SHORTEST_GRACE = 1.0
 _ALL_PERMISSIONS = 0o777
@@ -163,7 +163,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
 
 
 def _import_server(*, with_app: bool) -> Callable[..., int]:
-    """Return `fxtrio.supervise.start.serve`; ``with_app`` imports what apps are made of, too.
+    """Return the `serve` of `supervise.start`; ``with_app`` imports what apps are made of, too.
 
     No garbage is collected meanwhile, and no collection looks at the modules later: what
     imports make stays.
@@ -171,7 +171,7 @@ def _import_server(*, with_app: bool) -> Callable[..., int]:
     gc.disable()
     try:
         # Heavy: see `command`.
-        from fxtrio.supervise.start import serve
+        from fxtrio.server.supervise.start import serve
 
         if with_app:
             import fxtrio.app  # noqa: F401  # the project's own modules do
@@ -239,7 +239,7 @@ def serve_options(
 ) -> ServeOptions:
     """Return what the server is told: the command's options, and below them the settings."""
     # Heavy: see `command`.
-    from fxtrio.supervise.options import ServeOptions, count_cores
+    from fxtrio.server.supervise.options import ServeOptions, count_cores
 
     shown = f"[{host}]" if ":" in host else host
     form = access_log or config.observability.access_log
@@ -269,7 +269,7 @@ def server_limits(config: Config) -> ServerLimits:
     shape of the endpoint; the server's own limit is for what does not even reach it.
     """
     # Heavy: see `command`.
-    from fxtrio.http1.limits import ServerLimits
+    from fxtrio.server.http1.limits import ServerLimits
 
     limits, timeouts = config.limits, config.timeouts
     body = ServerLimits().body

@@ -12,7 +12,7 @@ import click
 
 from fxtrio.cli.named_paths import paths_argument, require_inside
 from fxtrio.cli.output import json_option, print_done, root_option
-from fxtrio.cli.words import counted, counted_problems
+from fxtrio.compile.plurals import counted, counted_problems
 
 if TYPE_CHECKING:
     import subprocess
@@ -36,7 +36,7 @@ def command(
     mypy, pyright or pyrefly, if the project has settings for one.
     """
     from fxtrio.config import load_env_files
-    from fxtrio.types.gatherer_start import open_gatherer
+    from fxtrio.tools.types.gather.gatherer_start import open_gatherer
 
     def report(line: str) -> None:
         if not as_json:
@@ -103,13 +103,13 @@ async def check_types(
     from fxtrio.compile.problems import placed
     from fxtrio.compile.project import check_project
     from fxtrio.config import load_config
-    from fxtrio.types.checking import TypeCheck
-    from fxtrio.types.compiler import ensure_compiler
-    from fxtrio.types.folder import TypesFolder
-    from fxtrio.types.gatherer_process import project_types
-    from fxtrio.types.other_paths import other_paths
-    from fxtrio.types.python_halves import check_python_halves
-    from fxtrio.types.vague import vague_problems
+    from fxtrio.tools.types.gather.gatherer_process import project_types
+    from fxtrio.tools.types.python.unknown_types import vague_problems
+    from fxtrio.tools.types.report.checking import TypeCheck
+    from fxtrio.tools.types.report.compiler import ensure_compiler
+    from fxtrio.tools.types.report.python_checkers import check_python_halves
+    from fxtrio.tools.types.ui.extra_paths import other_paths
+    from fxtrio.tools.types.ui.virtual_project import TypesFolder
 
     root = await trio.to_thread.run_sync(root.resolve)
     config = load_config(root)

@@ -2,7 +2,7 @@
 
 The folder is made beside the old one and takes its place at the end, so a build
 that fails leaves the previous one as it was. What that one's visitors and servers may still
-need is in the new one, too (`former`).
+need is in the new one, too (`previous_build`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from pathlib import Path
 import attrs
 import trio
 
-from fxtrio.compile.bundle import BundlePlan, BundleResult, bundle
-from fxtrio.compile.former import take_over
-from fxtrio.compile.kinds import Severity
-from fxtrio.compile.parts import (
+from fxtrio.build_folder import require_no_link
+from fxtrio.compile.build_steps import (
     bundle_plan,
     checked_project,
     digest,
@@ -25,15 +23,17 @@ from fxtrio.compile.parts import (
     planned_site,
     write_halves,
 )
+from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, bundle
+from fxtrio.compile.bundling.toolchain import ensure_toolchain
+from fxtrio.compile.check.problem_kinds import Severity
+from fxtrio.compile.check.ui_code import UiProblems, ui_problems
 from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject
-from fxtrio.compile.swap import make_staging, put_in_place, remove
-from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.compile.ui import UiProblems, ui_problems
+from fxtrio.compile.publish.previous_build import take_over
+from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
-from fxtrio.generated import require_no_link
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
 
 Report = Callable[[str], None]

@@ -9,8 +9,8 @@ from textwrap import indent
 
 import attrs
 
-from fxtrio.compile.kinds import SEVERITIES, FindingKind, Severity
-from fxtrio.config.problems import ConfigProblem
+from fxtrio.compile.check.problem_kinds import SEVERITIES, FindingKind, Severity
+from fxtrio.config.errors import ConfigProblem
 from fxtrio.errors import FxtrioError, shown_path
 
 _WIDEST = 120  # characters of a line that a frame shows

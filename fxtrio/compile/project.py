@@ -10,25 +10,25 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.conflicts import conflicts_in
-from fxtrio.compile.declarations import Facts
-from fxtrio.compile.facts import kind_of, read_actions, read_facts
-from fxtrio.compile.functions import unmarked_loader
-from fxtrio.compile.hints import broken_remedy
-from fxtrio.compile.inject import injected_names
-from fxtrio.compile.literal_statuses import wrong_raised
-from fxtrio.compile.names import foreign_calls, foreign_imports, undefined_names
-from fxtrio.compile.newer import find_newer
+from fxtrio.compile.check.auto_imports import injected_names
+from fxtrio.compile.check.declarations import Facts
+from fxtrio.compile.check.function_definitions import unmarked_loader
+from fxtrio.compile.check.literal_statuses import wrong_raised
+from fxtrio.compile.check.python_declarations import kind_of, read_actions, read_facts
+from fxtrio.compile.check.undefined_names import foreign_calls, foreign_imports, undefined_names
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes, read_text
-from fxtrio.compile.statements import Broken, compile_error, parse, parse_module
+from fxtrio.compile.split.halves import split_source
+from fxtrio.compile.split.merge_conflicts import conflicts_in
+from fxtrio.compile.split.newer_syntax import find_newer
+from fxtrio.compile.split.python_statements import Broken, compile_error, parse, parse_module
+from fxtrio.compile.split.suggestions import broken_remedy
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes import PageTree, scan
 from fxtrio.routes.action_files import ActionFile, find_action_files
-from fxtrio.routes.mistakes import (
+from fxtrio.routes.errors import (
     NO_PAGES_FOLDER,
     PagesFolderMissing,
     RouteConflict,

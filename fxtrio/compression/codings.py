@@ -11,7 +11,7 @@ import zlib
 from functools import cache
 from typing import Any, Protocol
 
-from fxtrio.compression.accepted import Coding
+from fxtrio.compression.accept_encoding import Coding
 
 SUFFIXES: dict[Coding, str] = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Of encoded files."""

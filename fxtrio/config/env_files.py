@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
-from fxtrio.config.problems import ConfigInvalid, ConfigProblem
+from fxtrio.config.errors import ConfigInvalid, ConfigProblem
 from fxtrio.errors import shown_path
 
 NAMES = (".env", ".env.local")

@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
+from fxtrio.config.errors import ConfigInvalid, ConfigProblem
+from fxtrio.config.json_positions import Place, key_places, nearest_place
 from fxtrio.config.model import Config
-from fxtrio.config.places import Place, key_places, nearest_place
-from fxtrio.config.problems import ConfigInvalid, ConfigProblem
 from fxtrio.config.read import ENTRIES, Values, attributes, read_layer, read_text
 from fxtrio.errors import shown_path
 

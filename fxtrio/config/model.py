@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import attrs
 
-from fxtrio.config import checks
+from fxtrio.config import validators
 from fxtrio.config.database import DatabaseConfig
 from fxtrio.config.realtime import RealtimeConfig
 from fxtrio.config.route_settings import CorsConfig, RateLimitConfig, RouteMiddlewareConfig
@@ -37,10 +37,10 @@ class CsrfConfig:
     mode: Literal["standard", "strict"] = "standard"
     """``strict`` asks for the token as well as the origin."""
 
-    trusted_origins: tuple[str, ...] = attrs.field(default=(), validator=checks.origins)
+    trusted_origins: tuple[str, ...] = attrs.field(default=(), validator=validators.origins)
     """Other origins whose requests are welcome: ``scheme://host[:port]``."""
 
-    exempt_paths: tuple[str, ...] = attrs.field(default=(), validator=checks.url_paths)
+    exempt_paths: tuple[str, ...] = attrs.field(default=(), validator=validators.url_paths)
     """Paths that are not checked, and everything below them (whole segments); never with a
     segment ``.`` or ``..``."""
 
@@ -49,25 +49,25 @@ class CsrfConfig:
 class SsrConfig:
     """The ``ssr`` section: rendering in Node."""
 
-    workers: int = attrs.field(default=1, validator=checks.at_least(1))
+    workers: int = attrs.field(default=1, validator=validators.at_least(1))
     """Node processes for each server process (count)."""
 
     memo: bool = True
     """Whether HTML is kept for equal props; `MEMO = False` turns it off for one page."""
 
     memo_bytes: int = attrs.field(
-        default=64 * 1024**2, converter=to_bytes, validator=checks.at_least(0)
+        default=64 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
     )
     """Most HTML kept for each server process (bytes). Props above 64 KiB are kept when they are
     rendered for the second time."""
 
-    memo_age: float = attrs.field(default=60.0, validator=checks.positive_seconds)
+    memo_age: float = attrs.field(default=60.0, validator=validators.positive_seconds)
     """Longest time that HTML is kept (seconds)."""
 
-    max_pending: int = attrs.field(default=1000, validator=checks.at_least(1))
+    max_pending: int = attrs.field(default=1000, validator=validators.at_least(1))
     """Renders that may wait; one more is answered with 503 (count)."""
 
-    heap_mb: int = attrs.field(default=512, validator=checks.at_least(32))
+    heap_mb: int = attrs.field(default=512, validator=validators.at_least(32))
     """Heap limit of one Node process (MiB)."""
 
 
@@ -75,10 +75,12 @@ class SsrConfig:
 class CacheConfig:
     """The ``cache`` section: whole responses of pages with ``CACHE``."""
 
-    bytes: int = attrs.field(default=64 * 1024**2, converter=to_bytes, validator=checks.at_least(0))
+    bytes: int = attrs.field(
+        default=64 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
+    )
     """Most that is kept for each server process; 0 keeps nothing (bytes)."""
 
-    stale: float = attrs.field(default=3600.0, validator=checks.at_least(0))
+    stale: float = attrs.field(default=3600.0, validator=validators.at_least(0))
     """How long a response that has had its time is sent until there is a new one (seconds)."""
 
 
@@ -86,43 +88,43 @@ class CacheConfig:
 class TimeoutsConfig:
     """The ``timeouts`` section. All in seconds."""
 
-    request: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    request: float = attrs.field(default=30.0, validator=validators.positive_seconds)
     """A whole request: loaders, render and response."""
 
-    loader: float = attrs.field(default=10.0, validator=checks.positive_seconds)
+    loader: float = attrs.field(default=10.0, validator=validators.positive_seconds)
     """One loader; `@server(timeout=…)` sets it for one function."""
 
-    action: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    action: float = attrs.field(default=30.0, validator=validators.positive_seconds)
     """One action; `@action(timeout=…)` sets it for one function."""
 
-    shell: float = attrs.field(default=0.08, validator=checks.positive_seconds)
+    shell: float = attrs.field(default=0.08, validator=validators.positive_seconds)
     """For how long a page with a `loading.fxl` waits for its loader before its shell is sent."""
 
-    render: float = attrs.field(default=5.0, validator=checks.positive_seconds)
+    render: float = attrs.field(default=5.0, validator=validators.positive_seconds)
     """One render in Node, after which its process is replaced."""
 
-    startup: float = attrs.field(default=60.0, validator=checks.positive_seconds)
+    startup: float = attrs.field(default=60.0, validator=validators.positive_seconds)
     """The start of the app: its plugins, the lifespan, and the first Node processes."""
 
-    shutdown: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    shutdown: float = attrs.field(default=30.0, validator=validators.positive_seconds)
     """The whole shutdown, `tasks.drainTimeout` included."""
 
-    header: float = attrs.field(default=10.0, validator=checks.positive_seconds)
+    header: float = attrs.field(default=10.0, validator=validators.positive_seconds)
     """From the first byte of a request to the end of its headers."""
 
-    body: float = attrs.field(default=10.0, validator=checks.positive_seconds)
+    body: float = attrs.field(default=10.0, validator=validators.positive_seconds)
     """How long a request body may come slower than 240 bytes a second."""
 
-    keep_alive: float = attrs.field(default=75.0, validator=checks.positive_seconds)
+    keep_alive: float = attrs.field(default=75.0, validator=validators.positive_seconds)
     """How long a connection stays open between two requests."""
 
-    write: float = attrs.field(default=30.0, validator=checks.positive_seconds)
+    write: float = attrs.field(default=30.0, validator=validators.positive_seconds)
     """Longest wait for a client that takes nothing of its response."""
 
-    websocket_ping: float = attrs.field(default=20.0, validator=checks.positive_seconds)
+    websocket_ping: float = attrs.field(default=20.0, validator=validators.positive_seconds)
     """Between two pings to the client of an open WebSocket."""
 
-    websocket_pong: float = attrs.field(default=20.0, validator=checks.positive_seconds)
+    websocket_pong: float = attrs.field(default=20.0, validator=validators.positive_seconds)
     """The answer to a ping, after which the WebSocket is cut off."""
 
 
@@ -130,42 +132,46 @@ class TimeoutsConfig:
 class LimitsConfig:
     """The ``limits`` section: what clients may send, and leave unread."""
 
-    body: int = attrs.field(default=10 * 1024**2, converter=to_bytes, validator=checks.at_least(0))
+    body: int = attrs.field(
+        default=10 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
+    )
     """Largest request body, chunked ones too; 413 above it (bytes)."""
 
     bodies: int = attrs.field(
-        default=256 * 1024**2, converter=to_bytes, validator=checks.at_least(0)
+        default=256 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
     )
     """All bodies that a server process holds at the same time, and at least one; 503 above it
     (bytes)."""
 
     unsent: int = attrs.field(
-        default=32 * 1024**2, converter=to_bytes, validator=checks.at_least(1024**2)
+        default=32 * 1024**2, converter=to_bytes, validator=validators.at_least(1024**2)
     )
     """All responses and messages of a server process that wait for their clients to read; above
     it, clients that read too slowly are cut off, and new responses wait (bytes)."""
 
     messages: int = attrs.field(
-        default=32 * 1024**2, converter=to_bytes, validator=checks.at_least(1024**2)
+        default=32 * 1024**2, converter=to_bytes, validator=validators.at_least(1024**2)
     )
     """All messages of WebSockets that a server process has received, whole or in part, and no
     handler has taken; above it, those that have most for long are closed with 1013 (bytes)."""
 
     headers: int = attrs.field(
-        default=32 * 1024, converter=to_bytes, validator=checks.at_least(1024)
+        default=32 * 1024, converter=to_bytes, validator=validators.at_least(1024)
     )
     """Largest request line and headers together; 431 above it (bytes)."""
 
-    header_count: int = attrs.field(default=100, validator=checks.at_least(8))
+    header_count: int = attrs.field(default=100, validator=validators.at_least(8))
     """Most header lines of a request; 431 above it (count)."""
 
-    target: int = attrs.field(default=8 * 1024, converter=to_bytes, validator=checks.at_least(256))
+    target: int = attrs.field(
+        default=8 * 1024, converter=to_bytes, validator=validators.at_least(256)
+    )
     """Longest request target, path and query; 414 above it (bytes)."""
 
-    connections: int = attrs.field(default=10_000, validator=checks.at_least(1))
+    connections: int = attrs.field(default=10_000, validator=validators.at_least(1))
     """Most open connections of a server process; more wait to be accepted (count)."""
 
-    connections_per_address: int = attrs.field(default=0, validator=checks.at_least(0))
+    connections_per_address: int = attrs.field(default=0, validator=validators.at_least(0))
     """The same for each client address; 0 is 1,000 for public ones, and no limit for others."""
 
     @property
@@ -178,13 +184,13 @@ class LimitsConfig:
 class TasksConfig:
     """The ``tasks`` section: background work."""
 
-    workers: int = attrs.field(default=4, validator=checks.at_least(1))
+    workers: int = attrs.field(default=4, validator=validators.at_least(1))
     """Jobs that run at the same time (count)."""
 
-    capacity: int = attrs.field(default=1000, validator=checks.at_least(1))
+    capacity: int = attrs.field(default=1000, validator=validators.at_least(1))
     """Jobs that may wait; one more raises TaskQueueFull (count)."""
 
-    drain_timeout: float = attrs.field(default=10.0, validator=checks.at_least(0))
+    drain_timeout: float = attrs.field(default=10.0, validator=validators.at_least(0))
     """How long jobs may go on after intake has stopped (seconds)."""
 
 
@@ -192,16 +198,16 @@ class TasksConfig:
 class JobsConfig:
     """The ``jobs`` section: durable jobs, which need a database."""
 
-    workers: int = attrs.field(default=4, validator=checks.at_least(0))
+    workers: int = attrs.field(default=4, validator=validators.at_least(0))
     """Jobs that run at the same time in each server process; 0 leaves them to others (count)."""
 
     queues: tuple[str, ...] = ()
     """The queues from which jobs are taken; all when it is empty."""
 
-    keep: float = attrs.field(default=7 * 86400.0, validator=checks.positive_seconds)
+    keep: float = attrs.field(default=7 * 86400.0, validator=validators.positive_seconds)
     """How long jobs that are done stay in the table (seconds)."""
 
-    keep_failed: float = attrs.field(default=90 * 86400.0, validator=checks.positive_seconds)
+    keep_failed: float = attrs.field(default=90 * 86400.0, validator=validators.positive_seconds)
     """How long jobs that have failed stay in the table (seconds)."""
 
 
@@ -223,7 +229,7 @@ class ObservabilityConfig:
     trust_incoming_request_id: bool = False
     """Whether a well-formed `X-Request-Id` of the client is kept."""
 
-    readiness: tuple[str, ...] = attrs.field(default=checks.PARTS, validator=checks.parts)
+    readiness: tuple[str, ...] = attrs.field(default=validators.PARTS, validator=validators.parts)
     """Parts without which `/readyz` is a 503; those left out are listed there only."""
 
     access_log: Literal["off", "console", "json"] = "off"
@@ -244,7 +250,7 @@ class LlmsConfig:
     """Whether HTML is converted for pages without a Markdown source of their own."""
 
     max_html: int = attrs.field(
-        default=512 * 1024, converter=to_bytes, validator=checks.at_least(0)
+        default=512 * 1024, converter=to_bytes, validator=validators.at_least(0)
     )
     """Largest HTML that is converted; a larger page has no Markdown (characters)."""
 
@@ -253,10 +259,10 @@ class LlmsConfig:
 class DevConfig:
     """The ``dev`` section: what holds for `fx dev` only."""
 
-    hosts: tuple[str, ...] = attrs.field(default=(), validator=checks.hosts)
+    hosts: tuple[str, ...] = attrs.field(default=(), validator=validators.hosts)
     """Further hosts to answer: names and addresses without a port, `.name` for all below it."""
 
-    ignore: tuple[str, ...] = attrs.field(default=(), validator=checks.git_patterns)
+    ignore: tuple[str, ...] = attrs.field(default=(), validator=validators.git_patterns)
     """Files whose changes do not matter: patterns as in `.gitignore`, with the last word."""
 
     console: bool = False
@@ -274,19 +280,21 @@ class Config:
     """The app's name, for ``/llms.txt``, and what sets it apart from other apps on one broker;
     `load_config` falls back to the project folder's."""
 
-    base_url: str = attrs.field(default="", converter=checks.to_base_url, validator=checks.base_url)
+    base_url: str = attrs.field(
+        default="", converter=validators.to_base_url, validator=validators.base_url
+    )
     """Path under which everything is served: empty, or ``/app`` without a slash at the end."""
 
-    pages_dir: str = attrs.field(default="pages", validator=checks.folder)
+    pages_dir: str = attrs.field(default="pages", validator=validators.folder)
     """Folder of the page files, relative to the project folder."""
 
-    public_dir: str = attrs.field(default="public", validator=checks.folder)
+    public_dir: str = attrs.field(default="public", validator=validators.folder)
     """Folder of the files served as they are, relative to the project folder."""
 
-    lang: str = attrs.field(default="en", validator=checks.language)
+    lang: str = attrs.field(default="en", validator=validators.language)
     """The ``lang`` attribute of ``<html>``."""
 
-    middleware: tuple[str, ...] = attrs.field(default=(), validator=checks.dotted)
+    middleware: tuple[str, ...] = attrs.field(default=(), validator=validators.dotted)
     """ASGI middleware classes around the whole app, outermost first."""
 
     route_middleware: RouteMiddlewareConfig = attrs.field(factory=RouteMiddlewareConfig)
@@ -310,10 +318,10 @@ class Config:
     rate_limits: tuple[RateLimitConfig, ...] = ()
     """How many requests one client may make of a route; 429 above it."""
 
-    rate_limit_storage: str = attrs.field(default="memory", validator=checks.counts)
+    rate_limit_storage: str = attrs.field(default="memory", validator=validators.counts)
     """Where requests are counted: ``memory`` of each process, or a Redis URL for all of them."""
 
-    cache_control: dict[str, str] = attrs.field(factory=dict, validator=checks.cache_policies)
+    cache_control: dict[str, str] = attrs.field(factory=dict, validator=validators.cache_policies)
     """Route pattern, or path of a public file, to `Cache-Control` of its good responses."""
 
     ssr: SsrConfig = attrs.field(factory=SsrConfig)
@@ -352,5 +360,5 @@ class Config:
     openapi: bool = False
     """Whether ``/openapi.json`` describes the actions and endpoints that are open to who asks."""
 
-    secret_keys: tuple[str, ...] = attrs.field(default=(), repr=False, validator=checks.secrets)
+    secret_keys: tuple[str, ...] = attrs.field(default=(), repr=False, validator=validators.secrets)
     """From ``FX_SECRET_KEY``, never from the file: the first signs, all verify."""

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import attrs
 
+from fxtrio.config.errors import ConfigProblem
 from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
-from fxtrio.config.problems import ConfigProblem
 from fxtrio.config.pyxle import setting_remedy
 from fxtrio.config.route_settings import RateLimitConfig
 

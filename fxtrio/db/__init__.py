@@ -9,7 +9,7 @@ Importing this costs nothing: an app without a database loads no driver.
 
 from typing import TYPE_CHECKING
 
-from fxtrio.db.faults import (
+from fxtrio.db.errors import (
     ArgumentRefused,
     CommitUnknown,
     CopyOpen,
@@ -26,10 +26,10 @@ from fxtrio.db.faults import (
 )
 
 if TYPE_CHECKING:
-    from fxtrio.db.current import db as db
-    from fxtrio.db.current import get_database as get_database
     from fxtrio.db.database import Database as Database
-    from fxtrio.db.urls import open_database as open_database
+    from fxtrio.db.open import open_database as open_database
+    from fxtrio.db.proxy import db as db
+    from fxtrio.db.proxy import get_database as get_database
 
 __all__ = [
     "ArgumentRefused",
@@ -58,11 +58,11 @@ if not TYPE_CHECKING:  # for which every name would exist then
         if name == "Database":
             from fxtrio.db.database import Database as found
         elif name == "open_database":
-            from fxtrio.db.urls import open_database as found
+            from fxtrio.db.open import open_database as found
         elif name == "db":
-            from fxtrio.db.current import db as found
+            from fxtrio.db.proxy import db as found
         elif name == "get_database":
-            from fxtrio.db.current import get_database as found
+            from fxtrio.db.proxy import get_database as found
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return found

@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fxtrio.db.faults import DatabaseError
+from fxtrio.db.errors import DatabaseError
 
 _WAIT = 10.0  # for a lock, in seconds
 

@@ -15,7 +15,7 @@ from psycopg import AsyncRawCursor
 from psycopg.conninfo import conninfo_to_dict
 
 from fxtrio.config import DatabaseConfig
-from fxtrio.db.faults import DatabaseBusy
+from fxtrio.db.errors import DatabaseBusy
 from fxtrio.db.psycopg_trio import TrioConnection
 
 _TCP_USER_TIMEOUT_SINCE = 120_000

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import trio
 
 from fxtrio.db.engine import Cursor, Engine, Result, Rows
-from fxtrio.db.faults import CommitUnknown, DatabaseBusy, TransactionConflict
+from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Make, row_maker
 from fxtrio.db.sqlite import reads_only
@@ -26,14 +26,14 @@ from fxtrio.db.transaction import Transaction, check_inside
 from fxtrio.isolation import Isolation
 
 if TYPE_CHECKING:
-    from fxtrio.db.copying import Copy  # needs psycopg, which is an extra
+    from fxtrio.db.copy import Copy  # needs psycopg, which is an extra
 
 Row = TypeVar("Row")
 
 log = logging.getLogger("fx.db")
 
 _current: ContextVar[Transaction | None] = ContextVar("fx-db", default=None)
-_OWN = tuple(__file__.replace("database", name) for name in ("database", "current", "retrying"))
+_OWN = tuple(__file__.replace("database", name) for name in ("database", "proxy", "retrying"))
 
 
 class Database:

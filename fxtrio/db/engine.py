@@ -67,7 +67,7 @@ class DatabaseConnection(Protocol):
         ...
 
     def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
-        """Run a COPY for the length of the block, which is given a `fxtrio.db.copying.Copy`.
+        """Run a COPY for the length of the block, which is given a `fxtrio.db.copy.Copy`.
 
         See there for ``whole``. Raises CopyUnsupported.
         """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.db.faults import DatabaseError
+from fxtrio.db.errors import DatabaseError
 from fxtrio.db.scripts import Head, head_of, statements_of, transaction_control
 
 FOLDER = "migrations"

@@ -16,7 +16,7 @@ import psycopg
 import trio
 
 from fxtrio.db.engine import Result
-from fxtrio.db.faults import DatabaseBusy
+from fxtrio.db.errors import DatabaseBusy
 
 LIFE = 60.0
 """How long a session is looked for, which may work at a statement until then (seconds)."""

@@ -10,7 +10,7 @@ import attrs
 import trio
 
 from fxtrio.db.engine import DatabaseConnection
-from fxtrio.db.faults import DatabaseBusy, DatabaseClosed
+from fxtrio.db.errors import DatabaseBusy, DatabaseClosed
 
 Kind = TypeVar("Kind", bound=DatabaseConnection)
 

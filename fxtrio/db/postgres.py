@@ -16,7 +16,7 @@ import trio
 from fxtrio.config import DatabaseConfig
 from fxtrio.db.connecting import Connector
 from fxtrio.db.engine import DatabaseConnection
-from fxtrio.db.faults import DatabaseBusy, DatabaseUnusable
+from fxtrio.db.errors import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.pooler import lends_transactions
 from fxtrio.db.postgres_connection import REFUSED, PostgresConnection, Work, is_alive

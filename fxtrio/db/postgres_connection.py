@@ -16,10 +16,10 @@ import trio
 from psycopg.pq import ConnStatus, TransactionStatus
 from psycopg.types.json import Jsonb
 
-from fxtrio.db.arguments import ABOVE_32, HALF_A_PAIR, NUL, refused
-from fxtrio.db.copying import Copy, open_copy
+from fxtrio.db.argument_errors import ABOVE_32, HALF_A_PAIR, NUL, refused
+from fxtrio.db.copy import Copy, open_copy
 from fxtrio.db.engine import Cursor, Result, State
-from fxtrio.db.faults import ArgumentRefused
+from fxtrio.db.errors import ArgumentRefused
 from fxtrio.db.orphans import Orphans, ServerSession
 from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
 from fxtrio.db.writing import Writing

@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager
 import attrs
 import trio
 
-from fxtrio.db.faults import TransactionConflict
+from fxtrio.db.errors import TransactionConflict
 from fxtrio.isolation import LEVELS
 
 RETRIES = 10

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import attrs
 
-from fxtrio.db.faults import RowMismatch
+from fxtrio.db.errors import RowMismatch
 
 Make = Callable[[Sequence[Any]], Any]
 """Makes one row's object of its values, which are in the order of the columns."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.db.faults import DatabaseReplaced
+from fxtrio.db.errors import DatabaseReplaced
 
 log = logging.getLogger("fx.db")
 

@@ -15,7 +15,7 @@ import psycopg
 import trio
 
 from fxtrio.db.engine import Result
-from fxtrio.db.faults import DatabaseBusy
+from fxtrio.db.errors import DatabaseBusy
 from fxtrio.db.orphans import Orphans
 
 QUIET = 5.0

@@ -20,7 +20,7 @@ from typing import Literal
 import trio
 
 from fxtrio.db.engine import DatabaseConnection
-from fxtrio.db.faults import DatabaseReplaced, DatabaseUnusable
+from fxtrio.db.errors import DatabaseReplaced, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.same_file import SameFile
 from fxtrio.db.sqlite_connection import BUSY_TIMEOUT, SqliteConnection

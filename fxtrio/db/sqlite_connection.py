@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import trio
 
-from fxtrio.db.arguments import ABOVE_64, HALF_A_PAIR, refused
+from fxtrio.db.adapters import to_sqlite
+from fxtrio.db.argument_errors import ABOVE_64, HALF_A_PAIR, refused
 from fxtrio.db.engine import Cursor, Result, State
-from fxtrio.db.faults import CopyUnsupported, DatabaseBusy
+from fxtrio.db.errors import CopyUnsupported, DatabaseBusy
 from fxtrio.db.pool import Pool
-from fxtrio.db.values import to_sqlite
 from fxtrio.db.writing import Writing
 
 BUSY_TIMEOUT = 5.0

@@ -11,7 +11,7 @@ import attrs
 import trio
 
 from fxtrio.db.engine import DatabaseConnection, Engine, Result
-from fxtrio.db.faults import CommitUnknown, CopyOpen, IsolationTooLate, TransactionAborted
+from fxtrio.db.errors import CommitUnknown, CopyOpen, IsolationTooLate, TransactionAborted
 from fxtrio.db.retrying import Conflicts
 from fxtrio.isolation import LEVELS, Isolation
 

@@ -5,8 +5,8 @@ Re-exported as `fx.jobs`. Begin with `runner`.
 """
 
 from fxtrio.jobs.counts import JobStatistics
-from fxtrio.jobs.declared import Job, every, job
-from fxtrio.jobs.faults import (
+from fxtrio.jobs.decorators import Job, every, job
+from fxtrio.jobs.errors import (
     CronInvalid,
     JobArgumentsInvalid,
     JobArgumentsMismatch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fxtrio.jobs.news import CHANNEL
+from fxtrio.jobs.notifications import CHANNEL
 from fxtrio.jobs.store import PURGED, JobStore
 
 STATES = ("waiting", "running", "done", "failed")

@@ -18,19 +18,19 @@ import trio
 
 from fxtrio.context import entered
 from fxtrio.db.limited import limited
-from fxtrio.jobs.attempt import JobAttempts
 from fxtrio.jobs.counts import JobStatistics
-from fxtrio.jobs.declared import Job
-from fxtrio.jobs.ended import Ended
-from fxtrio.jobs.intake import Intake
+from fxtrio.jobs.decorators import Job
+from fxtrio.jobs.execution import JobAttempts
+from fxtrio.jobs.finished_jobs import Ended
 from fxtrio.jobs.job_clock import JobClock
 from fxtrio.jobs.lanes import SUSPECT
-from fxtrio.jobs.news import JobNews
+from fxtrio.jobs.notifications import JobNews
+from fxtrio.jobs.prefetch import Intake
 from fxtrio.jobs.purging import run_purge
+from fxtrio.jobs.retry import surely
+from fxtrio.jobs.schedule_runner import Schedules
 from fxtrio.jobs.store import Claimed, Due, JobStore
-from fxtrio.jobs.surely import surely
 from fxtrio.jobs.threads import OVERDUE, JobThreads
-from fxtrio.jobs.ticking import Schedules
 from fxtrio.jobs.workers import BEAT, Workers
 
 _POLL = 5.0  # longest wait for news that did not come, in seconds

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from fxtrio.jobs.faults import CronInvalid
+from fxtrio.jobs.errors import CronInvalid
 
 
 @attrs.frozen

@@ -14,9 +14,9 @@ from math import inf
 import attrs
 import trio
 
-from fxtrio.identity import is_dead, is_here, new_identity
 from fxtrio.jobs.job_clock import SET_BACK, JobClock
 from fxtrio.jobs.store import JobStore
+from fxtrio.process_identity import is_dead, is_here, new_identity
 
 LEASE = 15.0
 """A worker of another machine that has not been seen for so long is dead (seconds)."""

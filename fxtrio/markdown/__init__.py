@@ -5,11 +5,11 @@ files, which come in as `MarkdownSources` and callables.
 Begin with `resolve`, which of a page's sources gives its Markdown.
 """
 
-from fxtrio.markdown.accept import prefers_markdown
 from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext, MarkdownContext
 from fxtrio.markdown.convert import LARGEST, HtmlConverter
 from fxtrio.markdown.hooks import MarkdownHook
 from fxtrio.markdown.llms import list_pages, literal, render_default, render_llms_txt, title_of
+from fxtrio.markdown.negotiation import prefers_markdown
 from fxtrio.markdown.paths import MEDIA_TYPE, llms_link, markdown_path, page_path
 from fxtrio.markdown.resolve import MarkdownSources, nearest_llms, resolve_markdown
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fxtrio.calls import awaitable
+from fxtrio.callables import awaitable
 from fxtrio.errors import FxtrioError
 
 

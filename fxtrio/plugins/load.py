@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
-from fxtrio.config.problems import ConfigInvalid, ConfigProblem
+from fxtrio.config.errors import ConfigInvalid, ConfigProblem
 from fxtrio.config.pyxle import PLUGINS as PYXLE_PLUGINS
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.plugins.protocol import Plugin, PluginFailed, Resolver

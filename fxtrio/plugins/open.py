@@ -10,8 +10,8 @@ from typing import Any
 
 import trio
 
+from fxtrio.app_handle import App
 from fxtrio.plugins.protocol import Plugin, PluginFailed
-from fxtrio.running_app import App
 
 
 @asynccontextmanager

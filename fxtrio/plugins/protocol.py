@@ -19,7 +19,7 @@ from fxtrio.errors import DottedNameUnknown, FxtrioError
 if TYPE_CHECKING:
     import click
 
-    from fxtrio.running_app import App
+    from fxtrio.app_handle import App
 
 Given = TypeVar("Given")
 

@@ -17,7 +17,7 @@ import trio
 from limits import RateLimitItem
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.policy.rates import CountsInMemory, Standing, Window, standing
+from fxtrio.policy.rate_limit import CountsInMemory, Standing, Window, standing
 from fxtrio.realtime.redis_client import (
     UNREACHABLE,
     Client,

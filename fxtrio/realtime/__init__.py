@@ -1,7 +1,7 @@
 """Channels, brokers and WebSocket helpers.
 
 Begin with `channels`, the block that application code opens. `broker` says what a broker
-is, `outbox` holds what waits for one subscriber, and `serve` runs a WebSocket handler.
+is, `send_buffer` holds what waits for one subscriber, and `handler` runs a WebSocket handler.
 """
 
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
@@ -9,7 +9,7 @@ from fxtrio.realtime.channels import Channel, channel
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, origin_allowed
 from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
-from fxtrio.realtime.opening import open_broker
+from fxtrio.realtime.open import open_broker
 from fxtrio.realtime.presence import (
     ChannelEvent,
     Joined,

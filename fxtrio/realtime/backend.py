@@ -14,7 +14,7 @@ from typing import Protocol
 import attrs
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime.remote import RemoteMember
+from fxtrio.realtime.wire import RemoteMember
 
 Ident = tuple[int, int]
 """The place of a message in the log of its channel; later ones are greater."""

@@ -22,10 +22,10 @@ import trio
 from starlette.websockets import WebSocket as PlainWebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
+from fxtrio.application_errors import application_error
 from fxtrio.clients import public_network_of
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable, FxtrioError
-from fxtrio.raised import application_error
 from fxtrio.realtime.broker import (
     Broker,
     BrokerMissing,
@@ -34,15 +34,15 @@ from fxtrio.realtime.broker import (
     refuse_internal,
 )
 from fxtrio.realtime.frames import bounded
-from fxtrio.realtime.inbox import find_inbox
-from fxtrio.realtime.outbox import (
+from fxtrio.realtime.presence import ChannelEvents, Member, PresenceEvents
+from fxtrio.realtime.receive_buffer import find_inbox
+from fxtrio.realtime.send_buffer import (
     BROKER_AWAY,
     CLOSE_TIMEOUT,
     TOO_SLOW,
     TRY_AGAIN_LATER,
     Outbox,
 )
-from fxtrio.realtime.presence import ChannelEvents, Member, PresenceEvents
 from fxtrio.realtime.transport import open_transport
 from fxtrio.realtime.typed_socket import Sent, WebSocket
 

@@ -2,7 +2,7 @@
 
 A `Frame` is shared by all subscribers of a channel, in every process. Any ASGI
 server takes it as an event; a server of ours takes its bytes as they go on the wire,
-many frames in one write (`fxtrio.asgi.RAW_FRAMES`).
+many frames in one write (`fxtrio.asgi_extensions.RAW_FRAMES`).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Authenticator(Protocol):
         """Return the user who is signed in, or None.
 
         Must do no work beyond reading cookies when its session cookie is absent. Of a
-        WebSocket, `fxtrio.realtime.ending` tells how to end it with the session.
+        WebSocket, `fxtrio.realtime.close` tells how to end it with the session.
         """
         ...
 

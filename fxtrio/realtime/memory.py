@@ -7,7 +7,7 @@ import attrs
 from fxtrio.realtime.broker import Subscriber
 from fxtrio.realtime.frames import Message, encode_message
 from fxtrio.realtime.presence import Joined, Left, Member
-from fxtrio.realtime.topics import Topics
+from fxtrio.realtime.subscriptions import Topics
 
 
 @attrs.frozen(kw_only=True)

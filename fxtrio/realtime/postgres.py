@@ -17,9 +17,9 @@ import psycopg
 import trio
 
 from fxtrio.config import DatabaseConfig, RealtimeConfig
-from fxtrio.db.faults import DatabaseBusy, PoolerUnsuitable
+from fxtrio.db.errors import DatabaseBusy, PoolerUnsuitable
 from fxtrio.db.postgres import Postgres
-from fxtrio.identity import machine
+from fxtrio.process_identity import machine
 from fxtrio.realtime.backend import (
     EPOCH_LIFE,
     LOG_LIFE,
@@ -31,9 +31,9 @@ from fxtrio.realtime.backend import (
 )
 from fxtrio.realtime.postgres_link import BASE64, LARGE, PLAIN, open_connection
 from fxtrio.realtime.postgres_tables import SETUP
-from fxtrio.realtime.remote import RemoteMember, pack_member
-from fxtrio.realtime.shared import SharedBroker, open_shared_broker
+from fxtrio.realtime.store_broker import SharedBroker, open_shared_broker
 from fxtrio.realtime.store_url import APP_PREFIX, split_prefix
+from fxtrio.realtime.wire import RemoteMember, pack_member
 
 POOL, WAITERS = 4, 1000
 """Connections for what is published, and those who may wait for one; more are refused (count)."""

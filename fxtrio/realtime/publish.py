@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from fxtrio.application_errors import application_error
 from fxtrio.context import current_app, why_no_app
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.raised import application_error
 from fxtrio.realtime.broker import Broker, BrokerMissing, refuse_internal
 from fxtrio.realtime.frames import Message, bounded
 

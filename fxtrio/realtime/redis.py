@@ -13,7 +13,7 @@ from typing import Any
 from coredis.exceptions import NoScriptError
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.identity import machine
+from fxtrio.process_identity import machine
 from fxtrio.realtime.backend import (
     EPOCH_LIFE,
     LOG_LIFE,
@@ -33,9 +33,9 @@ from fxtrio.realtime.redis_client import (
     open_commands,
 )
 from fxtrio.realtime.redis_link import open_connection, read_ident
-from fxtrio.realtime.remote import RemoteMember, pack_member
-from fxtrio.realtime.shared import SharedBroker, open_shared_broker
+from fxtrio.realtime.store_broker import SharedBroker, open_shared_broker
 from fxtrio.realtime.store_url import split_prefix
+from fxtrio.realtime.wire import RemoteMember, pack_member
 
 HISTORY_BYTES = 16 * 1024 * 1024
 """Messages of any one size take no more of a stream than this (bytes)."""

@@ -8,7 +8,7 @@ from typing import Protocol
 import attrs
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from fxtrio.asgi import RAW_FRAMES
+from fxtrio.asgi_extensions import RAW_FRAMES
 from fxtrio.realtime.frames import Frame
 
 _BATCH = 64 * 1024

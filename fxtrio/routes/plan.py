@@ -13,7 +13,7 @@ import attrs
 
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
-from fxtrio.routes.mistakes import PagesFolderMissing, RouteConflict, RouteNameInvalid
+from fxtrio.routes.errors import PagesFolderMissing, RouteConflict, RouteNameInvalid
 from fxtrio.routes.pattern import (
     Kind,
     Segment,

@@ -2,5 +2,5 @@
 
 Begin with `dispatch`, which says what answers; `respond` is the one pipeline for every form
 of a page. The rooms, each of which imports those after it alone: `dispatch`; `actions`,
-`endpoints`, `sockets`, `files`; `respond`; `cache`; `pages`; `request`.
+`endpoints`, `websockets`, `static_files`; `respond`; `cache`; `pages`; `request`.
 """

@@ -18,11 +18,11 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from fxtrio.errors import BodyTooLarge
-from fxtrio.repeats import Repeats
-from fxtrio.serve.request.body import read_body
+from fxtrio.log_limit import Repeats
+from fxtrio.serve.request.bodies.body import read_body
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.refusal import Refused, refusal_reply
-from fxtrio.serve.request.reply import NOTHING, Answer
+from fxtrio.serve.request.response.error_response import Refused, refusal_reply
+from fxtrio.serve.request.response.response import NOTHING, Answer
 
 log = logging.getLogger("fx.serve")
 

@@ -15,48 +15,46 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from fxtrio.asgi import SAFE_IN_PATHS
+from fxtrio.application_errors import application_error
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import ActionError, AppNotRunning, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.policy.patterns import pattern_of
 from fxtrio.policy.routes import Policies
-from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
-from fxtrio.serve.actions.call import ActionEvent
-from fxtrio.serve.actions.plain_forms import show_again
+from fxtrio.serve.actions.action import ActionEvent
+from fxtrio.serve.actions.no_js_forms import show_again
+from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
-from fxtrio.serve.files import Folder
-from fxtrio.serve.lifetime import Lifetime
 from fxtrio.serve.openapi.answer import PATH as OPENAPI
 from fxtrio.serve.openapi.answer import OpenApiSource, answer_openapi
 from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
-from fxtrio.serve.pages.failure import DEFECT, NOT_FOUND, plain_problem, repeated_header
-from fxtrio.serve.pages.forms import NOT_FOUND_PAGE, PAGE
+from fxtrio.serve.pages.error_response import DEFECT, NOT_FOUND, plain_problem, repeated_header
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.payload import PageProblem
-from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.representations import NOT_FOUND_PAGE, PAGE
+from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
+from fxtrio.serve.request.apply_route_policy import enter, enter_listing, is_preflight
+from fxtrio.serve.request.bodies.third_party_bodies import require_plain
 from fxtrio.serve.request.client_protocol import ACTIONS
-from fxtrio.serve.request.entry import enter, enter_listing, is_preflight
-from fxtrio.serve.request.evaluations import Evaluations
+from fxtrio.serve.request.csrf_proof import TOKEN
 from fxtrio.serve.request.event import PagePath, RequestEvent, open_event
-from fxtrio.serve.request.foreign import require_plain
-from fxtrio.serve.request.page_again import PAGES, PageAgain
-from fxtrio.serve.request.proof import TOKEN
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.refusal import (
+from fxtrio.serve.request.hook_evaluations import Evaluations
+from fxtrio.serve.request.response.error_response import (
     Refused,
     forgery_reply,
     refusal_reply,
     refused,
 )
-from fxtrio.serve.request.reply import (
+from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
+from fxtrio.serve.request.response.response import (
     JSON,
     NO_STORE,
     NOTHING,
@@ -65,9 +63,16 @@ from fxtrio.serve.request.reply import (
     not_read,
     redirected,
 )
-from fxtrio.serve.request.send import completing, log_defect, send_answer, send_failure
+from fxtrio.serve.request.response.send_response import (
+    completing,
+    log_defect,
+    send_answer,
+    send_failure,
+)
+from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.respond import respond
-from fxtrio.serve.sockets import serve_socket
+from fxtrio.serve.static_files import Folder
+from fxtrio.serve.websockets import serve_socket
 
 log = logging.getLogger("fx.serve")
 

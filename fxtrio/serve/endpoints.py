@@ -9,19 +9,18 @@ import trio
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from fxtrio.application_errors import application_error
 from fxtrio.encode import encode
 from fxtrio.errors import ActionError, Busy, LoaderError, Redirect
-from fxtrio.raised import application_error
 from fxtrio.serve.pages.endpoint_code import EndpointCode
-from fxtrio.serve.pages.failure import log_failure
-from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.error_response import log_failure
+from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf
-from fxtrio.serve.request.connection import BodyRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
-from fxtrio.serve.request.raised import require_status, unwrap
-from fxtrio.serve.request.refusal import (
+from fxtrio.serve.request.requests import BodyRequest
+from fxtrio.serve.request.response.error_response import (
     UNEXPECTED,
     Refused,
     busy,
@@ -29,7 +28,8 @@ from fxtrio.serve.request.refusal import (
     refusal_reply,
     refused,
 )
-from fxtrio.serve.request.reply import JSON, NOTHING, Answer, Reply, redirected
+from fxtrio.serve.request.response.response import JSON, NOTHING, Answer, Reply, redirected
+from fxtrio.serve.request.response.unwrap import require_status, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
 
 log = logging.getLogger("fx.serve")

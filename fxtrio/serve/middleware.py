@@ -9,13 +9,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fxtrio.application_errors import application_error, leave_to_server
 from fxtrio.errors import ClientDisconnected
-from fxtrio.raised import application_error, leave_to_server
 from fxtrio.serve.pages.document import error_document
+from fxtrio.serve.request.bodies.third_party_bodies import PlainOnly
 from fxtrio.serve.request.client_protocol import NAVIGATION
-from fxtrio.serve.request.foreign import PlainOnly
-from fxtrio.serve.request.raised import require_status
-from fxtrio.serve.request.refusal import UNEXPECTED
+from fxtrio.serve.request.response.error_response import UNEXPECTED
+from fxtrio.serve.request.response.unwrap import require_status
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")

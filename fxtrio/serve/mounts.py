@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fxtrio.asgi import ROOT
+from fxtrio.asgi_extensions import ROOT
 from fxtrio.serve.pages.site import Site, site_below
 
 _MOST = 32

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import trio
 
+from fxtrio.app_handle import App
 from fxtrio.context import processes
 from fxtrio.db.budget import warn_of_budget
 from fxtrio.jobs import JobRunner
 from fxtrio.jobs.workers import LEASE
-from fxtrio.realtime.opening import broker_connections
-from fxtrio.realtime.shared import SharedBroker
-from fxtrio.running_app import App
+from fxtrio.realtime.open import broker_connections
+from fxtrio.realtime.store_broker import SharedBroker
 from fxtrio.ssr.pool import SsrPool
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Protocol
 
-from fxtrio.raised import application_error
+from fxtrio.application_errors import application_error
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.pages.page import PageEvent
-from fxtrio.serve.request.reply import NOTHING, Answer
+from fxtrio.serve.request.response.response import NOTHING, Answer
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 

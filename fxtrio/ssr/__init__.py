@@ -1,5 +1,5 @@
 """Server-side rendering in Node: frames, worker processes, and the pool that owns them.
 
 Begin with `pool`. `scheduler` chooses a worker for each render, `render_worker` speaks
-`frames` with one, and `fleet` keeps their number up.
+`frames` with one, and `worker_group` keeps their number up.
 """

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from fxtrio.ssr.failures import FrameRefused
+from fxtrio.ssr.errors import FrameRefused
 
 RENDER: Final = 0
 STREAM: Final = 1

@@ -19,14 +19,14 @@ import attrs
 from fxtrio.config import Config
 from fxtrio.manifest import Manifest
 from fxtrio.node import find_node, node_version
-from fxtrio.ssr.failures import SsrStartFailed
-from fxtrio.ssr.isolation import (
+from fxtrio.ssr.errors import SsrStartFailed
+from fxtrio.ssr.parent_death import ParentDeathPipe
+from fxtrio.ssr.sandbox import (
     choose_permissions,
     close_memory,
     start_unprivileged,
     worker_environment,
 )
-from fxtrio.ssr.parent_death import ParentDeathPipe
 
 WORKER: Final = Path(__file__).parent.parent / "js" / "worker" / "worker.mjs"
 

@@ -1,6 +1,6 @@
 """One Node process: taken over from its start, waited for, and ended.
 
-`open_node` is used by `fxtrio.ssr.worker_life`; `fxtrio.ssr.render_worker` speaks to the
+`open_node` is used by `fxtrio.ssr.worker_lifecycle`; `fxtrio.ssr.render_worker` speaks to the
 process over the socket that it hands out.
 """
 

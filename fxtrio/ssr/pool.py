@@ -15,14 +15,14 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.ssr.attached import Attachment
-from fxtrio.ssr.failures import SsrStartFailed
-from fxtrio.ssr.fleet import Fleet
+from fxtrio.ssr.attached_renderer import Attachment
+from fxtrio.ssr.errors import SsrStartFailed
 from fxtrio.ssr.frames import REJECTED, Rendered
-from fxtrio.ssr.jobs import RenderJob, StreamJob
 from fxtrio.ssr.launch import Launch
+from fxtrio.ssr.render_jobs import RenderJob, StreamJob
 from fxtrio.ssr.scheduler import Scheduler
 from fxtrio.ssr.statistics import SsrStatistics
+from fxtrio.ssr.worker_group import Fleet
 
 __all__ = [
     "RenderStream",

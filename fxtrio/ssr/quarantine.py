@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from fxtrio.ssr.failures import RenderError
+from fxtrio.ssr.errors import RenderError
 
 TERM: Final = 30.0
 """Time for which a render is remembered (seconds)."""

@@ -1,7 +1,7 @@
 """One SSR worker as the pool sees it: jobs go in, replies wake their tasks.
 
-`RenderWorker` speaks with a process that somebody else runs (`fxtrio.ssr.worker_life`); jobs come
-from `fxtrio.ssr.scheduler`, which is told when there is room for more.
+`RenderWorker` speaks with a process that somebody else runs (`worker_lifecycle`); jobs come
+from `scheduler`, which is told when there is room for more.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.ssr.attached import AttachedNode
-from fxtrio.ssr.failures import FrameRefused, RenderFailed
+from fxtrio.ssr.attached_renderer import AttachedNode
+from fxtrio.ssr.errors import FrameRefused, RenderFailed
 from fxtrio.ssr.frames import (
     ABORT,
     CHUNK,
@@ -35,8 +35,8 @@ from fxtrio.ssr.frames import (
     encode_frame,
     split_rendered,
 )
-from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
 from fxtrio.ssr.node_process import NodeProcess
+from fxtrio.ssr.render_jobs import Job, RenderJob, StreamJob
 from fxtrio.ssr.statistics import Costs, Counters
 
 READ_SIZE: Final = 256 * 1024

@@ -1,7 +1,7 @@
 """Which worker gets which job, and what becomes of the jobs of a worker that ends.
 
 Nothing here waits. Called by `fxtrio.ssr.pool` with new jobs, by
-workers that have room, and by `fxtrio.ssr.fleet` with workers that come and go.
+workers that have room, and by `fxtrio.ssr.worker_group` with workers that come and go.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Final
 import attrs
 import trio
 
-from fxtrio.ssr.failures import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
+from fxtrio.ssr.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import check_payload
-from fxtrio.ssr.jobs import Job, RenderJob, StreamJob
 from fxtrio.ssr.quarantine import Quarantine
+from fxtrio.ssr.render_jobs import Job, RenderJob, StreamJob
 from fxtrio.ssr.render_worker import RenderWorker
 from fxtrio.ssr.statistics import Costs, Counters
 

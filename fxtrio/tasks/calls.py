@@ -10,7 +10,7 @@ from contextvars import Context
 from functools import partial
 from typing import Any
 
-from fxtrio.calls import called_by
+from fxtrio.callables import called_by
 from fxtrio.manifest import MODULE_PREFIX
 
 _PAGES = re.compile(rf"^{MODULE_PREFIX}[0-9a-f]+\.")

@@ -31,11 +31,11 @@ from typing import Any, ParamSpec
 import attrs
 import trio
 
+from fxtrio.application_errors import is_cancelled
 from fxtrio.context import counting, current_app, why_no_app
 from fxtrio.errors import TaskQueueFull, TaskQueueNotRunning
-from fxtrio.raised import is_cancelled
 from fxtrio.tasks.calls import drive, is_async, name_of, not_callable
-from fxtrio.tasks.held import HeldJobs, holding
+from fxtrio.tasks.deferred_jobs import HeldJobs, holding
 from fxtrio.tracebacks import trimmed
 
 P = ParamSpec("P")

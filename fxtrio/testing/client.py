@@ -18,7 +18,7 @@ from fxtrio.app import Application
 from fxtrio.errors import FxtrioError
 from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, PAYLOAD
 from fxtrio.testing.socket import TestSocket, open_socket
-from fxtrio.testing.ungrouped import ungrouped
+from fxtrio.testing.unwrap_groups import ungrouped
 
 HeaderArgument = Mapping[str, str]
 

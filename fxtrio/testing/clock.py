@@ -20,7 +20,7 @@ import attrs
 import trio
 from trio.testing import MockClock, active_thread_count
 
-from fxtrio.serve.pages.running import Renderer, RenderParts
+from fxtrio.serve.pages.resources import Renderer, RenderParts
 from fxtrio.ssr.frames import Rendered
 
 THRESHOLD = 5.0

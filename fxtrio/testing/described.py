@@ -18,8 +18,8 @@ import msgspec
 import trio
 
 from fxtrio.config import Config
-from fxtrio.openapi.describe import NotDescribed, describe
 from fxtrio.serve.openapi.answer import WholeDocument
+from fxtrio.tools.openapi.describe import NotDescribed, describe
 
 _KINDS = (".py", ".fxl", ".toml")
 _OTHERS = frozenset({".fx", ".git", ".venv", "__pycache__", "node_modules", "venv"})

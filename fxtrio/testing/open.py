@@ -12,18 +12,18 @@ from typing import Any, Literal
 import attrs
 
 from fxtrio.app import Application, assemble, open_pool
+from fxtrio.app_handle import App
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import counting, entered
 from fxtrio.manifest import FOLDERS, load_manifest
-from fxtrio.running_app import App
-from fxtrio.serve.pages.running import Renderer
+from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
 from fxtrio.testing.described import MadeDocument
-from fxtrio.testing.own_database import own_database
-from fxtrio.testing.ungrouped import ungrouped
+from fxtrio.testing.temporary_database import own_database
+from fxtrio.testing.unwrap_groups import ungrouped
 
 
 class NoParts:

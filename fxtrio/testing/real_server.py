@@ -24,12 +24,12 @@ from hypercorn.config import Sockets
 
 from fxtrio.app import Application
 from fxtrio.errors import FxtrioError
-from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.server import run_server
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server import run_server
 from fxtrio.testing.client import Client
 from fxtrio.testing.open import open_app
-from fxtrio.testing.ungrouped import ungrouped
+from fxtrio.testing.unwrap_groups import ungrouped
 
 if TYPE_CHECKING:
     import httpx

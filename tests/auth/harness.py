@@ -18,13 +18,13 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from fxtrio.app_handle import App
 from fxtrio.config import load_config
 from fxtrio.context import entered
 from fxtrio.db import open_database
 from fxtrio.plugins import open_plugins
 from fxtrio.plugins.auth import Argon2Settings, AuthPlugin, AuthService, AuthSettings
-from fxtrio.plugins.auth.stored import DatabaseStorage
-from fxtrio.running_app import App
+from fxtrio.plugins.auth.sql_storage import DatabaseStorage
 
 EMAIL = "ada@example.org"
 PASSWORD = "correct horse battery"

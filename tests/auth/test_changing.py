@@ -9,7 +9,7 @@ import pytest
 import trio
 from httpx import Response
 
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Account
 from fxtrio.plugins.auth.passwords import Verification
 from tests.auth.harness import (

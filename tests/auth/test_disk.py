@@ -15,7 +15,7 @@ import trio
 from fxtrio.config import DatabaseConfig
 from fxtrio.db import open_database, sqlite
 from fxtrio.plugins.auth import queries
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from tests.auth.harness import (
     EMAIL,
     PASSWORD,

@@ -11,13 +11,13 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from fxtrio.app_handle import App
 from fxtrio.config import Config
 from fxtrio.context import entered
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.plugins.auth import User, get_auth, require_user
-from fxtrio.plugins.auth.failures import AuthNotInstalled
+from fxtrio.plugins.auth.errors import AuthNotInstalled
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute, RouteKind
-from fxtrio.running_app import App
 from tests.auth.harness import EMAIL, Auth, carry, log_in, open_auth_with_user
 
 USER = User(id="a" * 32, email=EMAIL, created_at=0.0)

@@ -10,7 +10,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from fxtrio.realtime.ending import known_ending
+from fxtrio.realtime.close import known_ending
 from tests.auth.harness import (
     EMAIL,
     Auth,

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.plugins.auth.failures import AuthDatabaseUnusable
+from fxtrio.plugins.auth.errors import AuthDatabaseUnusable
 from fxtrio.plugins.auth.models import User
-from fxtrio.plugins.auth.place import open_own_file
+from fxtrio.plugins.auth.open_storage import open_own_file
 
 ADA = User(id="a" * 32, email="ada@example.org", created_at=1.5)
 

@@ -12,7 +12,7 @@ import trio.testing
 from argon2 import Type, extract_parameters
 
 from fxtrio.plugins.auth import Argon2Settings
-from fxtrio.plugins.auth.failures import HashingBusy
+from fxtrio.plugins.auth.errors import HashingBusy
 from fxtrio.plugins.auth.passwords import (
     PasswordHasher,
     normalize_password,

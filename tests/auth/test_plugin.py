@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner, Result
 from starlette.requests import HTTPConnection
 
+from fxtrio.app_handle import App
 from fxtrio.config import Config, PluginConfig
-from fxtrio.config.problems import ConfigInvalid
-from fxtrio.db.faults import DatabaseClosed
+from fxtrio.config.errors import ConfigInvalid
+from fxtrio.db.errors import DatabaseClosed
 from fxtrio.plugins import csrf_binding_of, load_plugins, open_plugins
 from fxtrio.plugins.auth import AuthPlugin, AuthSettings
-from fxtrio.plugins.auth.failures import SecretKeyMissing
+from fxtrio.plugins.auth.errors import SecretKeyMissing
 from fxtrio.plugins.protocol import PluginFailed
-from fxtrio.running_app import App
 from tests.auth.harness import CHEAP, EMAIL, KEY, PASSWORD, Auth, carry, log_in, open_auth_with_user
 
 

@@ -10,10 +10,10 @@ import trio
 from starlette.types import Scope
 from trio.testing import MockClock
 
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Session
 from fxtrio.plugins.auth.sockets import TICK, SessionSockets
-from fxtrio.realtime.ending import known_ending
+from fxtrio.realtime.close import known_ending
 from tests.auth.harness import Clock
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from fxtrio.plugins.auth import remembered
+from fxtrio.plugins.auth import session_cache as remembered
 from fxtrio.plugins.auth.tokens import CookieSigner, key_of
 from fxtrio.realtime import authenticate_websocket
 from tests.auth.harness import (

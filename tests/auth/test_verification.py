@@ -14,7 +14,7 @@ import trio
 
 from fx.testing import Client, open_app
 from fxtrio.plugins.auth import AuthService, Email
-from fxtrio.plugins.auth.failures import AuthMailMissing
+from fxtrio.plugins.auth.errors import AuthMailMissing
 from fxtrio.plugins.auth.plugin import AuthPlugin
 from fxtrio.plugins.auth.registration import MAILS
 from tests.auth.harness import EMAIL, KEY, PASSWORD, Clock

@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.compile.bundle import BundlePlan, BundleResult, BundleView, bundle
-from fxtrio.compile.bundler import BundleFailed, BundleProblem
-from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView, bundle
+from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
+from fxtrio.compile.bundling.toolchain import ensure_toolchain
 
 _RENDER = """
 const [bundle, page, state] = process.argv.slice(1);

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from fxtrio.compile.bundle import BundleResult
+from fxtrio.compile.bundling.bundle import BundleResult
 from fxtrio.serve.request.client_protocol import PAYLOAD
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".map": "application/json"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from fxtrio.compile.bundle import BundleResult
+from fxtrio.compile.bundling.bundle import BundleResult
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from tests.bundle.project import Project, stream
 from tests.bundle.sample_site import EXTRAS_ID, FORM_ID, IDS, LATE_ID, make_project

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.compile.bundle import BundleResult, bundle
-from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.bundling.bundle import BundleResult, bundle
+from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from tests.bundle.project import Project, original_place, render
 
 pytestmark = pytest.mark.node

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile import bundle as bundle_module
-from fxtrio.compile.bundle import bundle
-from fxtrio.compile.bundler import BundleFailed, BundlerCrashed
-from fxtrio.compile.toolchain import ensure_toolchain
+from fxtrio.compile.bundling import bundle as bundle_module
+from fxtrio.compile.bundling.bundle import bundle
+from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundlerCrashed
+from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from tests.bundle.project import Project
 
 pytestmark = pytest.mark.node

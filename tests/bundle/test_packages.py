@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.bundler import BundleFailed
-from fxtrio.compile.installation import toolchain_folder
+from fxtrio.compile.bundling.bundle_errors import BundleFailed
+from fxtrio.compile.bundling.installation import toolchain_folder
 from tests.bundle.project import Project
 
 pytestmark = pytest.mark.node

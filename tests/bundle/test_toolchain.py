@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile.installation import JS, tool, toolchain_folder
-from fxtrio.compile.locked import part_of_lock
-from fxtrio.compile.toolchain import ToolchainFailed, ensure_installed, ensure_toolchain
+from fxtrio.compile.bundling.installation import JS, tool, toolchain_folder
+from fxtrio.compile.bundling.npm_lock import part_of_lock
+from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_installed, ensure_toolchain
 
 FAKE_NPM = """#!/bin/sh
 echo "$@" >> "$FAKE_NPM_CALLS"

@@ -255,7 +255,7 @@ def test_the_server_is_told_the_settings_and_options_win(tmp_path: Path) -> None
 
 def test_the_limits_of_the_settings_are_those_of_the_server() -> None:
     """Their defaults are the server's own, but for bodies, which the app answers itself."""
-    from fxtrio.http1.limits import ServerLimits
+    from fxtrio.server.http1.limits import ServerLimits
 
     assert server_limits(Config()) == attrs.evolve(ServerLimits(), body=256 * 1024**2)
 

@@ -10,8 +10,8 @@ import trio
 from click.testing import CliRunner
 
 from fxtrio.cli import main
-from fxtrio.cli.trial.order import Findings, Order
-from fxtrio.cli.trial.process import order_of, try_application
+from fxtrio.cli.import_check.messages import Findings, Order
+from fxtrio.cli.import_check.process import order_of, try_application
 from fxtrio.compile.project import check_project
 from fxtrio.config import read_config
 from tests.trees import page

@@ -132,7 +132,7 @@ def test_settings_are_printed_with_what_differs_from_the_defaults(
 
 
 def test_the_language_server_says_which_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith(("fxtrio.lsp.", "pygls."))]:
+    for name in [name for name in sys.modules if name.startswith(("fxtrio.tools.lsp.", "pygls."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pygls", None)
 

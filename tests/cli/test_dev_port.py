@@ -14,8 +14,8 @@ import trio
 from click.testing import CliRunner
 
 from fxtrio.cli import main
-from fxtrio.cli.develop.listener import open_listener
-from fxtrio.supervise.tcp import BindFailed
+from fxtrio.develop.listener import open_listener
+from fxtrio.server.supervise.tcp import BindFailed
 from tests.ports import PORTS
 from tests.trees import write_tree
 

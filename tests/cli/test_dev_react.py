@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from fxtrio.compile.installation import toolchain_folder
+from fxtrio.compile.bundling.installation import toolchain_folder
 from tests.e2e.support import Server, visit
 
 pytestmark = pytest.mark.browser

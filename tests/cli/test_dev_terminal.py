@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxtrio.cli.develop.terminal import Terminal
+from fxtrio.develop.report.terminal import Terminal
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.cli.develop.handover import Swap, Swapped
-from fxtrio.cli.develop.watch import Changes
-from fxtrio.cli.develop.workshop import Workshop
+from fxtrio.develop.build.dev_project import Workshop
+from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.reload.watcher import Changes
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node

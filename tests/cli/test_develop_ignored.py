@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from watchfiles import Change
 
-from fxtrio.cli.develop.ignored import Ignored
 from fxtrio.config import load_config
-from fxtrio.config.problems import ConfigInvalid
+from fxtrio.config.errors import ConfigInvalid
+from fxtrio.develop.reload.ignored import Ignored
 from tests.trees import write_tree
 
 

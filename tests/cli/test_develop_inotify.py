@@ -15,9 +15,9 @@ import pytest
 import trio
 from inotify_simple import Event, INotify, flags
 
-from fxtrio.cli.develop import inotify
-from fxtrio.cli.develop.inotify import tell_changes
-from fxtrio.cli.develop.watch import Changes, PendingChanges, has_inotify, run_watch
+from fxtrio.develop.reload import inotify
+from fxtrio.develop.reload.inotify import tell_changes
+from fxtrio.develop.reload.watcher import Changes, PendingChanges, has_inotify, run_watch
 from tests.trees import write_tree
 
 Told = set[tuple[str, str]] | None

@@ -12,10 +12,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.cli.develop import kept_vite
-from fxtrio.cli.develop.kept_vite import KeptVite
-from fxtrio.cli.develop.launch import Ahead, ViteSettings
-from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
+from fxtrio.develop.launch import Ahead, ViteSettings
+from fxtrio.develop.vite import vite_supervisor
+from fxtrio.develop.vite.vite_supervisor import KeptVite
 
 SETTINGS = ViteSettings(root="", folder="", base="", toolchain="", sockets="")
 
@@ -71,7 +71,7 @@ async def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator
     async def packages(_: KeptVite) -> bytes:  # for a thread the clock would not wait
         return b""
 
-    monkeypatch.setattr(kept_vite, "open_vite", open_vite)
+    monkeypatch.setattr(vite_supervisor, "open_vite", open_vite)
     monkeypatch.setattr(KeptVite, "_packages_now", packages)
     async with trio.open_nursery() as nursery:
         vite = KeptVite(tmp_path, nursery, Ahead(), said.append, begin)

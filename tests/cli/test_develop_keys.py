@@ -13,7 +13,7 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.cli.develop.keys import run_keys
+from fxtrio.develop.keys import run_keys
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.cli.develop.likely import LikelyMistakes
-from fxtrio.cli.develop.shown import Shown
-from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
+from fxtrio.develop.build.background_lint import LikelyMistakes
+from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.overlay_errors import Shown
 from tests.trees import PAGE, page, write_tree
 
 LOADER = '@server\nasync def load(request):\n    return {"message": "%s"}\n'

@@ -17,17 +17,17 @@ import pytest
 import trio
 
 from fxtrio.cli.dev import run_until_interrupted
-from fxtrio.cli.develop.adopted import adopt
-from fxtrio.cli.develop.handover import BEGIN, Swap
-from fxtrio.cli.develop.launch import Ahead, Server, launch_server, starting_ahead
-from fxtrio.cli.develop.loop import Loop
-from fxtrio.cli.develop.serving import Failure
-from fxtrio.cli.develop.watch import Changes, PendingChanges
-from fxtrio.cli.develop.workshop import Applied, SwapCode
 from fxtrio.config import Config
+from fxtrio.develop.attached_process import adopt
+from fxtrio.develop.build.dev_project import Applied, SwapCode
+from fxtrio.develop.launch import Ahead, Server, launch_server, starting_ahead
+from fxtrio.develop.loop import Loop
+from fxtrio.develop.messages import BEGIN, Swap
+from fxtrio.develop.reload.watcher import Changes, PendingChanges
+from fxtrio.develop.server_child import Failure
 from fxtrio.errors import FxtrioError
-from fxtrio.supervise.binding import open_sockets
-from fxtrio.supervise.options import ServeOptions
+from fxtrio.server.supervise.binding import open_sockets
+from fxtrio.server.supervise.options import ServeOptions
 
 APP = """
 import os, sys

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.cli.develop.handover import Swap, Swapped
-from fxtrio.cli.develop.kept_vite import KeptVite
-from fxtrio.cli.develop.watch import Changes
-from fxtrio.cli.develop.workshop import Workshop
+from fxtrio.develop.build.dev_project import Workshop
+from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.reload.watcher import Changes
+from fxtrio.develop.vite.vite_supervisor import KeptVite
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node

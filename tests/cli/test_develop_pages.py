@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from fxtrio.cli.develop.modules import Modules
-from fxtrio.cli.develop.pages import DevelopedApp
-from fxtrio.cli.develop.records import Records
+from fxtrio.develop.dev_app import DevelopedApp
+from fxtrio.develop.report.request_logs import Records
+from fxtrio.develop.vite.vite_proxy import Modules
 
 URL = b"/app/_fx/@id/__x00__virtual:fx/client"
 SCRIPT = b'<script type="module" src="%b"></script>' % URL

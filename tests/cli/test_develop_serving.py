@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import MockClock, memory_stream_one_way_pair
 
-from fxtrio.cli.develop.handover import Swap, Swapped
-from fxtrio.cli.develop.serving import Served
+from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.server_child import Served
 
 
 def served_by() -> tuple[Served, trio.abc.SendStream, trio.MemorySendChannel[Swapped]]:

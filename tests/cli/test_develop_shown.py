@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.cli.develop.shown import shown_error, shown_stop
+from fxtrio.develop.report.overlay_errors import shown_error, shown_stop
 from fxtrio.errors import FxtrioError
-from fxtrio.ssr.failures import RenderFailed
+from fxtrio.ssr.errors import RenderFailed
 from tests.trees import write_tree
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import trio
 
-from fxtrio.cli.develop.stalls import watch_stalls
+from fxtrio.develop.report.blocking_calls import watch_stalls
 
 
 class Freeing(logging.Handler):

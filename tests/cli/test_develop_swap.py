@@ -13,12 +13,12 @@ import pytest
 import trio
 
 from fxtrio.app import Application
-from fxtrio.cli.develop.handover import Swap
-from fxtrio.cli.develop.importers import Importers, noting_imports
-from fxtrio.cli.develop.records import Records
-from fxtrio.cli.develop.swap import Swapper
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, load_config
+from fxtrio.develop.messages import Swap
+from fxtrio.develop.reload.hot_reload import Swapper
+from fxtrio.develop.reload.import_graph import Importers, noting_imports
+from fxtrio.develop.report.request_logs import Records
 from fxtrio.testing.client import Client
 from tests.trees import write_tree
 

@@ -10,8 +10,8 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.cli.develop.launch import ViteSettings
-from fxtrio.cli.develop.vite import OrderVoid, Vite
+from fxtrio.develop.launch import ViteSettings
+from fxtrio.develop.vite.vite import OrderVoid, Vite
 
 TIMES = 40
 """Which of two tasks comes first is left to chance."""

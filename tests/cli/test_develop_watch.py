@@ -12,9 +12,9 @@ import pytest
 import trio
 from watchfiles import Change
 
-from fxtrio.cli.develop import inotify, watch
-from fxtrio.cli.develop.seen_files import SeenFiles
-from fxtrio.cli.develop.watch import Changes, PendingChanges, run_watch
+from fxtrio.develop.reload import inotify, watcher
+from fxtrio.develop.reload.file_snapshot import SeenFiles
+from fxtrio.develop.reload.watcher import Changes, PendingChanges, run_watch
 from tests.trees import write_tree
 
 
@@ -32,13 +32,13 @@ async def test_changes_that_nobody_has_taken_are_joined() -> None:
 
 @pytest.fixture(params=["inotify", "watchfiles"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(watch, "has_inotify", lambda: request.param == "inotify")
+    monkeypatch.setattr(watcher, "has_inotify", lambda: request.param == "inotify")
     return str(request.param)
 
 
 @pytest.fixture
 def by_watchfiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "has_inotify", lambda: False)
+    monkeypatch.setattr(watcher, "has_inotify", lambda: False)
 
 
 @pytest.mark.usefixtures("way")
@@ -71,7 +71,7 @@ async def test_what_is_saved_before_the_watcher_runs_is_seen(
 ) -> None:
     for file in ("old.fxl", "gone.fxl", "same.fxl"):
         (tmp_path / file).write_text("x")
-    module, name = (inotify, "INotify") if way == "inotify" else (watch, "awatch")
+    module, name = (inotify, "INotify") if way == "inotify" else (watcher, "awatch")
     real = getattr(module, name)
 
     def begin(*args: Any, **options: Any) -> Any:
@@ -109,7 +109,7 @@ async def test_files_that_came_and_went_are_no_changes(
         # Replaced by another file of its name: deleted and added, and there.
         yield {(Change.deleted, page), (Change.added, page)}
 
-    monkeypatch.setattr(watch, "awatch", awatch)
+    monkeypatch.setattr(watcher, "awatch", awatch)
     pending = PendingChanges()
     with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
@@ -160,7 +160,7 @@ async def test_files_are_looked_at_where_they_cannot_be_watched(
         raise error
         yield set()
 
-    monkeypatch.setattr(watch, "awatch", awatch)
+    monkeypatch.setattr(watcher, "awatch", awatch)
     pending = PendingChanges()
     warnings: list[str] = []
     with trio.fail_after(30):

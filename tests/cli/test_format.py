@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fxtrio.cli import main
-from fxtrio.format.rewriting import ChangedMeanwhile, FileText, write
+from fxtrio.tools.format.rewrite_files import ChangedMeanwhile, FileText, write
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node
@@ -117,7 +117,7 @@ def test_a_missing_file_is_named(project: Path) -> None:
 
 def test_without_ruff_the_remedy_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    monkeypatch.setattr("fxtrio.format.documents.format_ui", _unasked)
+    monkeypatch.setattr("fxtrio.tools.format.documents.format_ui", _unasked)
     result = fx()
     assert result.exit_code == 1
     assert "pip install 'fxtrio[format]'" in result.stderr

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from fxtrio.build_folder import LinkInTheWay, require_no_link
 from fxtrio.compile.build import build_project
-from fxtrio.compile.editor_types import CLIENT_TYPES, write_client_types
-from fxtrio.compile.whole_files import write_whole
+from fxtrio.compile.bundling.editor_types import CLIENT_TYPES, write_client_types
+from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.config import Config
-from fxtrio.generated import LinkInTheWay, require_no_link
 from fxtrio.manifest import FOLDERS
-from fxtrio.secret import project_key
-from fxtrio.types.folder import FOLDER, TypesFolder
-from fxtrio.types.page_types import ProjectTypes
+from fxtrio.secret_key import project_key
+from fxtrio.tools.types.gather.page_types import ProjectTypes
+from fxtrio.tools.types.ui.virtual_project import FOLDER, TypesFolder
 from tests.trees import write_tree
 
 LINKS = [".fx", ".fx/types", ".fx/types/client.d.ts", ".fx/types/loose", ".fx/build", ".fx/dev"]

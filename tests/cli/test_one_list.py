@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from fxtrio.compile.kinds import SEVERITIES, FindingKind, Severity
+from fxtrio.compile.check.problem_kinds import SEVERITIES, FindingKind, Severity
 from tests.cli.in_browser import wait_for
 from tests.e2e.support import serving
 from tests.lsp.editor import open_editor

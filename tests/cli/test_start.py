@@ -22,10 +22,10 @@ from tests.ssr.pools import PAGES, is_running, read_command, read_status, wait_u
 BEFORE_NODE = "fxtrio.cli.group", "fxtrio.cli.serve"
 """What `fx serve` imports before it starts Node, which then starts at the same time as …"""
 
-BESIDE_NODE = "fxtrio.supervise.start", "fxtrio.cli.standalone"
+BESIDE_NODE = "fxtrio.server.supervise.start", "fxtrio.cli.default_app"
 """… what it imports to serve."""
 
-LAUNCHING = "fxtrio.cli.develop.launch", "fxtrio.cli.develop.listener"
+LAUNCHING = "fxtrio.develop.launch", "fxtrio.develop.listener"
 """What `fx dev` imports before it starts Node and the process that serves."""
 
 HEAVY = {
@@ -69,19 +69,19 @@ def test_fx_dev_starts_other_processes_before_anything_heavy_is_imported() -> No
 
 
 def test_nothing_heavy_is_imported_that_the_process_of_fx_dev_does_not_need() -> None:
-    needless = {"click", "fxtrio.compile.project", "fxtrio.compile.sections"}
-    assert imported("fxtrio.cli.develop.child") & (HEAVY | needless) == set()
+    needless = {"click", "fxtrio.compile.project", "fxtrio.compile.split.halves"}
+    assert imported("fxtrio.develop.child") & (HEAVY | needless) == set()
 
 
 def test_nothing_that_serves_is_imported_by_the_process_that_follows_files() -> None:
-    following = "fxtrio.cli.develop.loop", "fxtrio.cli.develop.workshop"
+    following = "fxtrio.develop.loop", "fxtrio.develop.build.dev_project"
     needless = {"cattrs", "h2", "hypercorn", "starlette.applications", "fxtrio.app"}
     assert imported(*following) & needless == set()
 
 
 def test_nothing_that_serves_is_imported_to_import_a_project_for_its_types() -> None:
     needless = {"fxtrio.app", "fxtrio.realtime", "hypercorn", "starlette.applications", "trio"}
-    assert imported("fxtrio.types.gatherer_child") & needless == set()
+    assert imported("fxtrio.tools.types.gather.gatherer_child") & needless == set()
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ async def test_a_server_has_nothing_heavy_after_its_first_answer(project: Path) 
 
     loaded = set(answer.text.split())
     assert "fxtrio.app" in loaded
-    assert loaded & (HEAVY | {"fxtrio.http2"}) == set()
+    assert loaded & (HEAVY | {"fxtrio.server.http2"}) == set()
 
 
 @pytest.mark.node

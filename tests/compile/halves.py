@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from fxtrio.compile.sections import Sections
+from fxtrio.compile.split.halves import Sections
 
 
 def halves_of(sections: Sections) -> str:

@@ -13,10 +13,10 @@ import trio
 
 from fxtrio.compile import build
 from fxtrio.compile.build import build_project, compile_server
-from fxtrio.compile.bundle import BundlePlan, BundleResult, FileAssets
-from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, FileAssets
+from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
+from fxtrio.compile.check.ui_code import UiProblems
 from fxtrio.compile.problems import CompileFailed, Problem
-from fxtrio.compile.ui import UiProblems
 from fxtrio.config import Config
 from fxtrio.imports import Imports
 from fxtrio.manifest import FOLDERS, Manifest, Mode, load_manifest

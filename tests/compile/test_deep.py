@@ -9,8 +9,8 @@ import pytest
 
 from fxtrio.compile.project import check_page, check_python
 from fxtrio.compile.source import read_text
-from fxtrio.compile.statements import Broken, parse_module
-from fxtrio.format.meaning import same_python
+from fxtrio.compile.split.python_statements import Broken, parse_module
+from fxtrio.tools.format.ast_equality import same_python
 from tests.compile.deep import DEEP, UI
 
 SIZES = (50, 150, 195, 300, 1500)

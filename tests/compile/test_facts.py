@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from fxtrio.compile.declarations import Facts
-from fxtrio.compile.facts import kind_of, read_facts
+from fxtrio.compile.check.declarations import Facts
+from fxtrio.compile.check.python_declarations import kind_of, read_facts
 from fxtrio.compile.source import read_text
 
 PAGE = "pages/index.fxl"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.foreign import foreign_problems
-from fxtrio.compile.kinds import FindingKind
+from fxtrio.compile.check.foreign_code import foreign_problems
+from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
 from tests.trees import page, write_tree

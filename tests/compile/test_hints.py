@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile import hints
 from fxtrio.compile.project import check_page
 from fxtrio.compile.source import read_text
+from fxtrio.compile.split import suggestions
 
 UI = "\nexport default function Page() { return null }\n"
 
@@ -47,7 +47,7 @@ def test_a_name_of_the_framework_comes_with_its_module() -> None:
 
     *_, problem = check_page(read_text(text, "pages/index.fxl"), Path())[1]
     assert str(problem).endswith("undefined name 'enqueue'. Write 'from fx.tasks import enqueue'.")
-    for name, module in hints._HOMES.items():
+    for name, module in suggestions._HOMES.items():
         assert hasattr(import_module(module), name)
 
 

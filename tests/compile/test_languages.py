@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from fxtrio.compile.newer import find_newer, in_older_words
 from fxtrio.compile.project import check_page
-from fxtrio.compile.sections import split
 from fxtrio.compile.source import read_text
+from fxtrio.compile.split.halves import split
+from fxtrio.compile.split.newer_syntax import find_newer, in_older_words
 from tests.compile.halves import halves_of
 
 pytestmark = pytest.mark.each_python

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.cli.trial.attempts import explain
-from fxtrio.compile.extras import EXTRAS
-from fxtrio.compile.pyxle import NAMES, remedy_for
+from fxtrio.cli.import_check.importer import explain
+from fxtrio.compile.bundling.extras import EXTRAS
+from fxtrio.compile.check.pyxle_migration import NAMES, remedy_for
 from fxtrio.config.pyxle import PLUGINS, SETTINGS
 
 

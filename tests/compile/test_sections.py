@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fxtrio.compile.problems import format_text
-from fxtrio.compile.sections import split, split_source
 from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.split.halves import split, split_source
 from tests.compile.halves import halves_of
 
 CASES = Path(__file__).parent / "cases"

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fxtrio.compile.project import check_page
-from fxtrio.compile.sections import Sections, split
 from fxtrio.compile.source import read_text
-from fxtrio.compile.statements import Broken, parse
+from fxtrio.compile.split.halves import Sections, split
+from fxtrio.compile.split.python_statements import Broken, parse
 from tests.compile.hostile import (
     DECLARATIONS,
     FRAGMENTS,

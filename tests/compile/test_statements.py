@@ -10,8 +10,8 @@ from itertools import repeat
 
 import pytest
 
-from fxtrio.compile.signs import has_ui_token
-from fxtrio.compile.statements import Broken, parse, parse_module
+from fxtrio.compile.split.language_detection import has_ui_token
+from fxtrio.compile.split.python_statements import Broken, parse, parse_module
 
 THREADS = 8
 

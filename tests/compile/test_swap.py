@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile import swap
-from fxtrio.compile.swap import make_staging, put_in_place
+from fxtrio.compile.publish import replace_folder
+from fxtrio.compile.publish.replace_folder import make_staging, put_in_place
 
 
 def names_in(folder: Path) -> list[str]:
@@ -24,7 +24,7 @@ def staged(target: Path, content: str) -> Path:
 @pytest.fixture(params=["in one step", "in two steps"])
 def target(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if request.param == "in two steps":
-        monkeypatch.setattr(swap, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(replace_folder, "_exchange", lambda one, other: False)
     return tmp_path / ".fx" / "build"
 
 
@@ -50,7 +50,7 @@ def test_a_failure_leaves_the_folder_before_as_it_was(
             raise OSError("no")
         return real(self, other)
 
-    monkeypatch.setattr(swap, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(replace_folder, "_exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="no"):
         put_in_place(staging, target)
@@ -60,9 +60,9 @@ def test_a_failure_leaves_the_folder_before_as_it_was(
 def test_linux_exchanges_folders_in_one_step(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name / name).mkdir(parents=True)
-    exchanged = swap._exchange(tmp_path / "a", tmp_path / "b")
+    exchanged = replace_folder._exchange(tmp_path / "a", tmp_path / "b")
     assert names_in(tmp_path / "a") == (["b"] if exchanged else ["a"])
-    assert swap._exchange(tmp_path / "a", tmp_path / "missing") is False
+    assert replace_folder._exchange(tmp_path / "a", tmp_path / "missing") is False
 
 
 def test_folders_of_killed_builds_are_removed_and_those_of_running_ones_stay(

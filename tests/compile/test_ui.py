@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile import ui
-from fxtrio.compile.bundler import BundlerCrashed
+from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
+from fxtrio.compile.check import ui_code
+from fxtrio.compile.check.ui_code import check_ui, ui_problems
 from fxtrio.compile.project import check_project
-from fxtrio.compile.sections import split_source
 from fxtrio.compile.source import SourceText, read_bytes
-from fxtrio.compile.ui import check_ui, ui_problems
+from fxtrio.compile.split.halves import split_source
 from fxtrio.config import Config
 from fxtrio.node import NodeMissing
 
@@ -94,7 +94,7 @@ async def test_without_node_it_is_said_what_is_not_checked(
     async def missing(report: object) -> Path:
         raise NodeMissing("20.19", ())
 
-    monkeypatch.setattr(ui, "ensure_toolchain", missing)
+    monkeypatch.setattr(ui_code, "ensure_toolchain", missing)
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/index.fxl").write_text("x = y\nexport default +\n")
     lines: list[str] = []

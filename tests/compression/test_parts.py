@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.compression import codings
-from fxtrio.compression.accepted import Coding, read_accepted
+from fxtrio.compression.accept_encoding import Coding, read_accepted
 from fxtrio.compression.codings import available, encode_whole, open_encoder, smallest_first
-from fxtrio.compression.rule import is_text, visitor_of
-from fxtrio.compression.splice import StoredBody, deflate_pieces
+from fxtrio.compression.eligibility import is_text, visitor_of
+from fxtrio.compression.gzip_splice import StoredBody, deflate_pieces
 from tests.compression.decode import decoded
 
 OFFERED: tuple[Coding, ...] = ("zstd", "br", "gzip")

@@ -17,9 +17,9 @@ from hypercorn.trio import serve
 from starlette.types import Receive, Scope, Send
 
 from fx.testing import Client
-from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.server import run_server
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server import run_server
 
 Kind = Literal["fx serve", "hypercorn"]
 KINDS: tuple[Kind, ...] = ("fx serve", "hypercorn")

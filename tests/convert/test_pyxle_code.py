@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from fxtrio.compile.source import read_text
-from fxtrio.convert.edits import Edit, apply_edits
-from fxtrio.convert.pyxle_code import leftovers, rewrite
-from fxtrio.convert.pyxle_config import convert_config
+from fxtrio.tools.convert.edits import Edit, apply_edits
+from fxtrio.tools.convert.pyxle_code import leftovers, rewrite
+from fxtrio.tools.convert.pyxle_config import convert_config
 
 
 def rewritten(code: str, *, is_page: bool = False) -> str:

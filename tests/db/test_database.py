@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.db import Database, DatabaseBusy, RowMismatch, TransactionAborted
-from fxtrio.db.faults import DatabaseClosed
+from fxtrio.db.errors import DatabaseClosed
 from fxtrio.db.pool import Pool
 from fxtrio.db.postgres import Postgres
 from fxtrio.db.sqlite import Sqlite

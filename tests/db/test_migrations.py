@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 import trio
+from fxtrio.tools.project_checks.migrations import migration_problems
 from starlette.types import Message
 
 from fx.db import db as current
 from fx.testing import open_app
 from fxtrio.app import assemble
-from fxtrio.asgi import OWN_SERVER
-from fxtrio.cli.trial.migrations import migration_problems
+from fxtrio.asgi_extensions import OWN_SERVER
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.db import Database
-from fxtrio.db.migrating import migrate, require_migrated, runs
+from fxtrio.db.migration_runner import migrate, require_migrated, runs
 from fxtrio.db.migrations import (
     MigrationFailed,
     MigrationsInvalid,

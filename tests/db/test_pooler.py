@@ -13,7 +13,7 @@ import trio
 from fxtrio.config import DatabaseConfig, RealtimeConfig
 from fxtrio.db import Database, DatabaseUnusable, open_database
 from fxtrio.db.budget import warn_of_budget
-from fxtrio.db.faults import PoolerUnsuitable
+from fxtrio.db.errors import PoolerUnsuitable
 from fxtrio.db.postgres import Postgres
 from fxtrio.realtime.postgres import open_postgres_broker
 from tests.db.bouncer import running_bouncer, through

@@ -14,9 +14,9 @@ from fxtrio.cli.group import main
 from fxtrio.cli.serve import serve_options, server_limits
 from fxtrio.config import Config
 from fxtrio.config.read import camel
-from fxtrio.http1 import ServerLimits
-from fxtrio.supervise.access import AccessLog
-from fxtrio.supervise.addresses import PUBLIC_MOST
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.supervise.access_log import AccessLog
+from fxtrio.server.supervise.per_ip_limit import PUBLIC_MOST
 from tests.docs.pages import DOCS, blocks
 
 PAGE = DOCS / "reference/server.md"

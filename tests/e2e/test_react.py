@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Route
 
-from fxtrio.compile.installation import toolchain_folder
+from fxtrio.compile.bundling.installation import toolchain_folder
 from tests.e2e.support import Server, Visitor, fx, served, visit
 
 PACKAGES = {"react": "react", "react-dom": "react-dom", "react-dom/client": "react-dom.client"}

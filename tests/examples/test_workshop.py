@@ -15,8 +15,8 @@ from trio.testing import MockClock
 
 from fx.db import db
 from fx.testing import Client, open_app
+from fxtrio.app_handle import get_app
 from fxtrio.plugins.auth import get_auth
-from fxtrio.running_app import get_app
 
 WORKSHOP = Path(__file__).parents[2] / "examples" / "workshop"
 CHEAP = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}

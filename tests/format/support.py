@@ -10,9 +10,9 @@ from pathlib import Path
 
 import trio
 
-from fxtrio.compile.sections import split
-from fxtrio.compile.toolchain import ensure_toolchain
-from fxtrio.format.documents import Formatted, format_documents
+from fxtrio.compile.bundling.toolchain import ensure_toolchain
+from fxtrio.compile.split.halves import split
+from fxtrio.tools.format.documents import Formatted, format_documents
 
 PROGRAMS = Path(__file__).parent / "programs.mjs"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.format.ruff import RuffFailed
+from fxtrio.tools.format.ruff import RuffFailed
 from tests.format.support import format_all, format_one
 from tests.trees import write_tree
 

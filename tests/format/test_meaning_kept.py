@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from fxtrio.compile.sections import split
+from fxtrio.compile.split.halves import split
 from tests.compile.hostile import CASES, PYTHON, UI
 from tests.docs.pages import ROOT, blocks, documents, name
 from tests.format.support import assert_well_formatted

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trio
 
-from fxtrio.format.rewriting import format_files
+from fxtrio.tools.format.rewrite_files import format_files
 from tests.e2e.support import serving
 from tests.lsp.editor import open_editor
 from tests.ports import free_port

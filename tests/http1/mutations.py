@@ -15,7 +15,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import BINARY, CONT, PING, TEXT, close_frame, frame, upgrade
 from .support import Server, open_server

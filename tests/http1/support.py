@@ -18,10 +18,10 @@ import attrs
 import trio
 from hypercorn.config import Sockets
 
-from fxtrio.http1 import ServerLimits
-from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.server import run_server
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server import run_server
 
 App = Callable[..., Awaitable[None]]
 PATIENCE = 30.0

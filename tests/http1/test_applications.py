@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.http1.response import BadResponse
+from fxtrio.server.http1.response import BadResponse
 
 from .support import echo, open_server, response
 

@@ -12,7 +12,7 @@ import zlib
 import pytest
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import (
     BINARY,

@@ -23,7 +23,7 @@ from wsproto.events import (
 )
 from wsproto.extensions import PerMessageDeflate
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .support import PATIENCE, echo, open_server
 from .websocket_apps import echo as websocket_echo

@@ -7,7 +7,7 @@ import zlib
 import pytest
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import BINARY, CLOSE, CONT, TAIL, TEXT, WebSocket, bomb, frame, upgrade
 from .support import Server, open_server

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1 import Connection
+from fxtrio.server.http1 import Connection
 
 from . import websocket_apps
 from .frames import CLOSE, TEXT, close_frame, frame, upgrade

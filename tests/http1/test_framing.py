@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.lowlevel
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .support import echo, open_server
 

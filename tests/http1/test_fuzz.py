@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from fxtrio.http1 import ServerLimits
-from fxtrio.http1.request import RequestReader
-from fxtrio.http1.target import BadTarget, split_target
-from fxtrio.http1.ws_protocol import WsProtocol
-from fxtrio.supervise.access import escape
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.http1.request import RequestReader
+from fxtrio.server.http1.target import BadTarget, split_target
+from fxtrio.server.http1.ws_protocol import WsProtocol
+from fxtrio.server.supervise.access_log import escape
 from tests.short import amount
 
 from .frames import frame

@@ -11,8 +11,8 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio import serve
 
-from fxtrio.http1 import ServerLimits
-from fxtrio.hypercorn_guard.stock import StockWorkers, use_in_hypercorn
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.hypercorn_patches.stock import StockWorkers, use_in_hypercorn
 
 from .support import PATIENCE, Client, Lasting, echo
 

@@ -11,9 +11,9 @@ from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from trio.testing import MockClock
 
-from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.lifespan import LifespanEnded, SpokenLifespan, start_lifespan
-from fxtrio.supervise.options import ServeOptions
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.lifespan import LifespanEnded, SpokenLifespan, start_lifespan
+from fxtrio.server.supervise.options import ServeOptions
 
 from .rules import get
 from .support import App, Records, open_server, response

@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from fxtrio.http1.readiness import Readiness, Watch
+from fxtrio.server.http1.readiness import Readiness, Watch
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .support import App, echo, open_server, response
 

@@ -12,7 +12,7 @@ import h11
 import pytest
 import trio
 
-from fxtrio.http1.response import BadResponse
+from fxtrio.server.http1.response import BadResponse
 
 from .rules import get, head
 from .support import PATIENCE, App, Server, open_server, response

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import (
     BINARY,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import KEY, TEXT, close_frame, frame, upgrade
 from .support import open_server, response

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .rules import NEXT, check, get, head, post, replies, table
 from .support import echo, open_server

@@ -7,7 +7,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .support import echo, open_server, read_body, response
 

@@ -14,7 +14,7 @@ import h2.events
 import pytest
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import TEXT, WebSocket, frame, upgrade
 from .support import PATIENCE, Client, Server, echo, open_h2c_server, open_server, response

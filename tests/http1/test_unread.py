@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.http1 import ServerLimits
-from fxtrio.unsent import process_unsent
+from fxtrio.send_budget import process_unsent
+from fxtrio.server.http1 import ServerLimits
 
 from .rules import get
 from .support import PATIENCE, Client, Server, open_server, response

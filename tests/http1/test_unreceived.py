@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio import unreceived
-from fxtrio.http1.ws_stream import WsStream
-from fxtrio.unreceived import process_unreceived
+from fxtrio import receive_budget
+from fxtrio.receive_budget import process_unreceived
+from fxtrio.server.http1.ws_stream import WsStream
 
 from .frames import BINARY, CONT, WebSocket, close_frame, frame, open_websocket
 from .support import PATIENCE, Server, open_server
@@ -33,13 +33,13 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "websocket.send", "text": str(len(message["bytes"]))})
 
 
-REASON = unreceived.REASON
+REASON = receive_budget.REASON
 
 
 @asynccontextmanager
 async def serving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     monkeypatch.setattr(process_unreceived, "capacity", CAPACITY)
-    monkeypatch.setattr(unreceived, "ROUNDS", 2)
+    monkeypatch.setattr(receive_budget, "ROUNDS", 2)
     with trio.fail_after(2 * PATIENCE):
         async with open_server(echo) as server:
             yield server

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from .frames import (
     BINARY,

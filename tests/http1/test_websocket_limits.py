@@ -9,8 +9,8 @@ import trio
 import trio.testing
 
 from fxtrio.errors import ClientDisconnected
-from fxtrio.http1 import ServerLimits
-from fxtrio.http1.response import BadResponse
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.http1.response import BadResponse
 
 from .frames import (
     BINARY,

@@ -11,7 +11,7 @@ import psutil
 import trio
 
 if os.environ.get("GUARDED", "1"):
-    from fxtrio.hypercorn_guard import install_guard
+    from fxtrio.server.hypercorn_patches import install_guard
 
     install_guard()
 

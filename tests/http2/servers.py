@@ -18,7 +18,7 @@ from typing import Any, Literal
 import attrs
 import trio
 
-from fxtrio.supervise import ServeOptions
+from fxtrio.server.supervise import ServeOptions
 
 from ..http1.support import Client
 from ..supervise.support import ROOT

@@ -1,6 +1,6 @@
 """What stock Hypercorn is started with: limits that a test can wait for."""
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 limits = ServerLimits(
     body=200_000, body_grace=0.5, write_stall=0.5, header_time=0.8, idle_time=2, requests=200

@@ -7,7 +7,7 @@ from typing import Any
 import h2.events
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from ..http1 import frames
 from ..http1.support import open_h2c_server, read_body, response

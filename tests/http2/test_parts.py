@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fxtrio.http1 import ServerLimits
-from fxtrio.http1.response import BadResponse
-from fxtrio.http2.gauge import FrameGauge, Overdrawn
-from fxtrio.http2.heads import answer_head, check_request
-from fxtrio.http2.mailbox import Mailbox
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.http1.response import BadResponse
+from fxtrio.server.http2.frame_rate_limit import FrameGauge, Overdrawn
+from fxtrio.server.http2.headers import answer_head, check_request
+from fxtrio.server.http2.receive_queue import Mailbox
 
 from .client import CONTINUATION, DATA, END_STREAM, HEADERS, PING, PREFACE, RESET, SETTINGS, frame
 

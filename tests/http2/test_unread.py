@@ -11,11 +11,11 @@ import trio
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
-from fxtrio import unreceived
-from fxtrio.http1 import ServerLimits
-from fxtrio.http2.admission import CONNECTION_HELD, Admission
-from fxtrio.unreceived import process_unreceived
-from fxtrio.unsent import Unread, process_unsent
+from fxtrio import receive_budget
+from fxtrio.receive_budget import process_unreceived
+from fxtrio.send_budget import Unread, process_unsent
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.http2.backpressure import CONNECTION_HELD, Admission
 
 from ..http1 import frames as websocket
 from ..http1.support import Server, open_h2c_server
@@ -196,7 +196,7 @@ async def test_a_websocket_whose_messages_have_no_room_in_the_process_is_reset(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(process_unreceived, "capacity", 200_000)
-    monkeypatch.setattr(unreceived, "ROUNDS", 1)
+    monkeypatch.setattr(receive_budget, "ROUNDS", 1)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from fx.jobs import job
-from fxtrio.jobs.finding import find_jobs
+from fxtrio.jobs.discovery import find_jobs
 
 
 @job()

@@ -15,12 +15,12 @@ from trio.testing import MockClock
 from fx.db import db
 from fx.jobs import JobArgumentsMismatch, job
 from fxtrio.db import Database, DatabaseBusy
-from fxtrio.identity import new_identity
-from fxtrio.jobs.attempt import MISFITS
+from fxtrio.jobs.execution import MISFITS
 from fxtrio.jobs.job_clock import JobClock
 from fxtrio.jobs.purging import _purge
 from fxtrio.jobs.store import PURGED, JobStore
 from fxtrio.jobs.threads import OVERDUE
+from fxtrio.process_identity import new_identity
 from tests.db.engines import opened
 from tests.jobs.running import rows, running
 

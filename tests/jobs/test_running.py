@@ -15,8 +15,8 @@ from fx.jobs import JobArgumentsInvalid, JobsNotRunning, job
 from fx.tasks import enqueue
 from fxtrio.context import get_request_id
 from fxtrio.db import Database
-from fxtrio.identity import is_dead, is_here, new_identity
 from fxtrio.jobs.store import CRASHES, JobStore
+from fxtrio.process_identity import is_dead, is_here, new_identity
 from fxtrio.tasks import open_task_queue
 from tests.db.engines import opened
 from tests.jobs.running import rows, running

@@ -22,7 +22,7 @@ from trio.testing import MockClock
 
 from fx.db import db
 from fx.testing import Client, open_app
-from fxtrio.asgi import SAFE_IN_PATHS
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.plugins.auth import get_auth
 from tests.jobs_page.project import ADA, EVE, PASSWORD, plugins, write_project
 

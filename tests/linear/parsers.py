@@ -9,28 +9,18 @@ from starlette.requests import HTTPConnection
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
+from fxtrio.asgi_entry import _below
 from fxtrio.clients import network_of
-from fxtrio.compression.accepted import read_accepted
-from fxtrio.compression.rule import is_text, visitor_of
+from fxtrio.compression.accept_encoding import read_accepted
+from fxtrio.compression.eligibility import is_text, visitor_of
 from fxtrio.encode import escape_for_html
-from fxtrio.entrance import _below
 from fxtrio.head import parse_head
-from fxtrio.http1.answer import _is_named
-from fxtrio.http1.fields import is_host
-from fxtrio.http1.handshake import read_offer, wants_websocket
-from fxtrio.http1.limits import ServerLimits
-from fxtrio.http1.request import RequestReader
-from fxtrio.http1.response import checked_name
-from fxtrio.http1.target import split_target
-from fxtrio.http1.ws_protocol import WsProtocol
-from fxtrio.http2.gauge import FrameGauge
-from fxtrio.http2.greeting import Greeting
 from fxtrio.jobs.store import decoded, storable
 from fxtrio.log import printable
-from fxtrio.markdown.accept import prefers_markdown
 from fxtrio.markdown.convert import HtmlConverter, start_of_content
 from fxtrio.markdown.escapes import drop_needless
 from fxtrio.markdown.llms import literal, title_of
+from fxtrio.markdown.negotiation import prefers_markdown
 from fxtrio.markdown.paths import page_path
 from fxtrio.origin import read_origin
 from fxtrio.plugins.auth.passwords import normalize_password
@@ -39,23 +29,19 @@ from fxtrio.plugins.auth.tokens import binding_of, key_of
 from fxtrio.realtime.handshake import origin_allowed
 from fxtrio.realtime.postgres import told
 from fxtrio.realtime.redis_link import split
-from fxtrio.realtime.remote import unpack
+from fxtrio.realtime.wire import unpack
 from fxtrio.routes.router import Router
-from fxtrio.serve.actions.plain_forms import _query_of
+from fxtrio.serve.actions.no_js_forms import _query_of
+from fxtrio.serve.cache.cached_response import _cut, _matches
 from fxtrio.serve.cache.keys import canonical_query
 from fxtrio.serve.cache.response_cache import ResponseCache
-from fxtrio.serve.cache.stored import _cut, _matches
 from fxtrio.serve.csp_report import _split as split_url
 from fxtrio.serve.csp_report import parse_reports
-from fxtrio.serve.files import _drop_long_range
 from fxtrio.serve.pages.nonces import NonceWriter
 from fxtrio.serve.pages.stream_end import redirect_ending
-from fxtrio.serve.pages.typed import password_fields
-from fxtrio.serve.request.body import is_private
-from fxtrio.serve.request.cookies import parse_cookies
-from fxtrio.serve.request.csrf import CsrfTokens, _is_this_site, exempt, read_cookie
-from fxtrio.serve.request.foreign import require_plain
-from fxtrio.serve.request.forms import (
+from fxtrio.serve.pages.submitted_values import password_fields
+from fxtrio.serve.request.bodies.body import is_private
+from fxtrio.serve.request.bodies.forms import (
     MULTIPART,
     URLENCODED,
     form_values,
@@ -63,11 +49,25 @@ from fxtrio.serve.request.forms import (
     options_of,
     parse_form,
 )
-from fxtrio.serve.request.json_body import parse_json
-from fxtrio.serve.request.reply import _private
-from fxtrio.supervise.access import escape as escape_for_log
-from fxtrio.supervise.hidden import hiding
-from fxtrio.supervise.proxy import Proxies, ProxyHeaders
+from fxtrio.serve.request.bodies.json_body import parse_json
+from fxtrio.serve.request.bodies.third_party_bodies import require_plain
+from fxtrio.serve.request.cookies import parse_cookies
+from fxtrio.serve.request.csrf import CsrfTokens, _is_this_site, exempt, read_cookie
+from fxtrio.serve.request.response.response import _private
+from fxtrio.serve.static_files import _drop_long_range
+from fxtrio.server.http1.app_runner import _is_named
+from fxtrio.server.http1.handshake import read_offer, wants_websocket
+from fxtrio.server.http1.header_fields import is_host
+from fxtrio.server.http1.limits import ServerLimits
+from fxtrio.server.http1.request import RequestReader
+from fxtrio.server.http1.response import checked_name
+from fxtrio.server.http1.target import split_target
+from fxtrio.server.http1.ws_protocol import WsProtocol
+from fxtrio.server.http2.frame_rate_limit import FrameGauge
+from fxtrio.server.http2.preface import Greeting
+from fxtrio.server.supervise.access_log import escape as escape_for_log
+from fxtrio.server.supervise.hidden import hiding
+from fxtrio.server.supervise.proxy_headers import Proxies, ProxyHeaders
 
 from ..http2.client import PREFACE
 from .tools import TOOLS, Parser, text

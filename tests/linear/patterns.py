@@ -31,18 +31,18 @@ _METHODS: dict[str, Mode] = {
 _NOT_USES = {"pattern", "flags", "groups", "groupindex"}
 
 STAND_INS: dict[str, dict[str, Any]] = {
-    "cli/develop/shown.py": {"root": "/a/b", "function": "name"},
-    "lsp/exporters.py": {"name": "name", "word": "name"},
-    "lsp/imports_added.py": {"name": "name", "module": "module"},
-    "lsp/quick_fixes.py": {"bounded": r"(?<![\w$])name(?![\w$])", "wrong": "name"},
-    "lsp/written.py": {"name": "name"},
+    "develop/report/overlay_errors.py": {"root": "/a/b", "function": "name"},
+    "tools/lsp/exporters.py": {"name": "name", "word": "name"},
+    "tools/lsp/import_edits.py": {"name": "name", "module": "module"},
+    "tools/lsp/quick_fixes.py": {"bounded": r"(?<![\w$])name(?![\w$])", "wrong": "name"},
+    "tools/lsp/name_ranges.py": {"name": "name"},
     "markdown/convert.py": {"name": "script"},
-    "supervise/hidden.py": {"chosen": b"token|key"},
-    "types/default_export.py": {
+    "server/supervise/hidden.py": {"chosen": b"token|key"},
+    "tools/types/ui/default_export.py": {
         "escaped": "name",
         "declared": r"^(?:export\s++)?(?:const|let|var)\s++name\s*+(?=(?P<type>:)|=)",
     },
-    "types/vague.py": {"name": "name"},
+    "tools/types/python/unknown_types.py": {"name": "name"},
 }
 """Values for the local variables that patterns are made of, by file."""
 

@@ -11,9 +11,10 @@ import fxtrio
 PACKAGE = Path(fxtrio.__file__).parent
 
 PARTS = (
-    "cli/develop", "clients.py", "compression", "encode.py", "entrance.py", "head.py", "http1",
-    "http2", "hypercorn_guard", "jobs", "log.py", "lsp", "markdown", "openapi", "origin.py",
-    "plugins", "policy", "realtime", "routes", "serve", "supervise", "unsent", "uploads.py",
+    "develop", "clients.py", "compression", "encode.py", "asgi_entry.py", "head.py",
+    "jobs", "log.py", "markdown", "origin.py", "send_budget", "server", "tools/lsp",
+    "tools/openapi",
+    "plugins", "policy", "realtime", "routes", "serve", "uploads.py",
 )  # fmt: skip
 """What meets text of clients, of editors, of other processes and of stores."""
 

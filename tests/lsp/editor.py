@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.lsp.rpc import Answerer, TrioProtocol
+from fxtrio.tools.lsp.rpc import Answerer, TrioProtocol
 
 DEADLINE = 120.0
 """For one test: a first one installs the toolchain (seconds)."""

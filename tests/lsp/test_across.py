@@ -10,7 +10,7 @@ import pytest
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.lsp.places import edited
+from fxtrio.tools.lsp.positions import edited
 from tests.lsp.editor import Editor, open_editor
 
 pytestmark = pytest.mark.node

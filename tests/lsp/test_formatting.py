@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.compile.installation import JS
-from fxtrio.format.ruff import RuffMissing
-from fxtrio.lsp import formatting
-from fxtrio.lsp.documents import Document
-from fxtrio.lsp.formatting import edits_between
-from fxtrio.lsp.places import Range, edited, position_in
+from fxtrio.compile.bundling.installation import JS
+from fxtrio.tools.format.ruff import RuffMissing
+from fxtrio.tools.lsp import formatting
+from fxtrio.tools.lsp.documents import Document
+from fxtrio.tools.lsp.formatting import edits_between
+from fxtrio.tools.lsp.positions import Range, edited, position_in
 from tests.lsp.editor import Editor, open_editor
 
 UNTIDY = """\

@@ -7,8 +7,8 @@ import trio
 
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
-from fxtrio.lsp import knowledge
-from fxtrio.types.page_types import PageTypes, ProjectTypes
+from fxtrio.tools.lsp import project_index
+from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from tests.trees import write_tree
 
 PAGE = "@server\nasync def load(request):\n    return {'title': %r}\n\n\n%s\n"
@@ -39,9 +39,9 @@ async def test_python_is_imported_again_only_when_it_may_be_another(
 
         python_problems = ui_problems
 
-    monkeypatch.setattr(knowledge, "project_types", project_types)
-    monkeypatch.setattr(knowledge, "TypeChecks", Checks)
-    known = knowledge.Knowledge(print, take)
+    monkeypatch.setattr(project_index, "project_types", project_types)
+    monkeypatch.setattr(project_index, "TypeChecks", Checks)
+    known = project_index.Knowledge(print, take)
 
     async def saved(python: str, ui: str, *, pages_only: bool) -> int:
         nonlocal checked

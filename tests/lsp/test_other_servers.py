@@ -12,14 +12,14 @@ import pytest
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.lsp import other_servers
-from fxtrio.lsp.carried_back import as_it_is
-from fxtrio.lsp.knowledge import Knowledge
-from fxtrio.lsp.other_servers import OtherServers
-from fxtrio.lsp.page import view_of
-from fxtrio.lsp.projection import Projection, language_at, project
-from fxtrio.lsp.python_server import ADVICE, find_python_server
-from fxtrio.types.virtual import Shift
+from fxtrio.tools.lsp import delegated_servers
+from fxtrio.tools.lsp.delegated_servers import OtherServers
+from fxtrio.tools.lsp.map_results import as_it_is
+from fxtrio.tools.lsp.page import view_of
+from fxtrio.tools.lsp.project_index import Knowledge
+from fxtrio.tools.lsp.python_server import ADVICE, find_python_server
+from fxtrio.tools.lsp.virtual_document import Projection, language_at, project
+from fxtrio.tools.types.ui.virtual_ui import Shift
 from tests.lsp.editor import open_editor
 from tests.lsp.test_across import FILES, Asking, applied, known, place
 
@@ -162,7 +162,7 @@ async def test_without_a_server_for_python_the_log_says_once_how_to_have_one(
     async def take(*_: object) -> None:
         raise AssertionError("nothing is checked")
 
-    monkeypatch.setattr(other_servers, "find_python_server", tuple)
+    monkeypatch.setattr(delegated_servers, "find_python_server", tuple)
     told: list[str] = []
     others = OtherServers(told.append, Knowledge(told.append, take))
     view = view_of(tmp_path, "pages/index.fxl", TEXT)

@@ -5,11 +5,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fxtrio.lsp.diagnostics import diagnostic_of, moved
-from fxtrio.lsp.page import view_of
-from fxtrio.lsp.places import places_of, position_in
-from fxtrio.lsp.things import Setting, thing_at
-from fxtrio.types.page_types import PageTypes
+from fxtrio.tools.lsp.diagnostics import diagnostic_of, moved
+from fxtrio.tools.lsp.page import view_of
+from fxtrio.tools.lsp.positions import places_of, position_in
+from fxtrio.tools.lsp.symbols import Setting, thing_at
+from fxtrio.tools.types.gather.page_types import PageTypes
 from tests.lsp.test_across import FILES
 
 ROOT = Path("/project")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from fxtrio.lsp.page import view_of
-from fxtrio.lsp.places import edited
-from fxtrio.lsp.quick_fixes import quick_fixes
+from fxtrio.tools.lsp.page import view_of
+from fxtrio.tools.lsp.positions import edited
+from fxtrio.tools.lsp.quick_fixes import quick_fixes
 from tests.lsp.editor import Editor, open_editor
 from tests.trees import write_tree
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.lsp.kept_process import MOST_STARTS, KeptProcess
-from fxtrio.lsp.rpc import MOST_REQUESTS, Answerer, ConnectionLost, TrioProtocol
-from fxtrio.lsp.server import EditorServer
-from fxtrio.types.rpc_frames import FrameInvalid
+from fxtrio.tools.lsp.rpc import MOST_REQUESTS, Answerer, ConnectionLost, TrioProtocol
+from fxtrio.tools.lsp.server import EditorServer
+from fxtrio.tools.lsp.supervised_process import MOST_STARTS, KeptProcess
+from fxtrio.tools.types.report.rpc_frames import FrameInvalid
 
 INVALID_PARAMS, METHOD_NOT_FOUND, INTERNAL_ERROR = -32602, -32601, -32603
 REQUEST_CANCELLED, SERVER_CANCELLED = -32800, -32802

@@ -8,7 +8,7 @@ import pytest
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.format.prettier import PrettierFailed, format_ui
+from fxtrio.tools.format.prettier import PrettierFailed, format_ui
 from tests.cli.hostile_repository import PAGE, HostileRepository
 from tests.lsp.editor import open_editor
 from tests.lsp.test_formatting import formatted

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.markdown.accept import MediaRange, parse_accept, prefers_markdown
+from fxtrio.markdown.negotiation import MediaRange, parse_accept, prefers_markdown
 
 CHROMIUM = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fx.testing import Client, open_app
-from fxtrio.serve.pages.running import Renderer
+from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.open import NoRender
 from tests.trees import PAGE, page, write_tree

@@ -12,7 +12,7 @@ import trio
 
 from fx.testing import Client, open_app
 from fxtrio.config import load_config
-from fxtrio.openapi.describe import describe
+from fxtrio.tools.openapi.describe import describe
 from tests.openapi.odd import odd_project
 
 SHOP = "/api/__actions/shop/{id}"

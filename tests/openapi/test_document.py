@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from fxtrio.cli import main
 from fxtrio.config import load_config
-from fxtrio.openapi.describe import NotDescribed, describe, written
+from fxtrio.tools.openapi.describe import NotDescribed, describe, written
 from tests.docs.pages import ROOT, Block, blocks, documents, name
 from tests.openapi.odd import odd_project
 from tests.trees import page, write_tree

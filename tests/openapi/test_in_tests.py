@@ -9,8 +9,8 @@ import trio
 from trio.testing import MockClock
 
 from fx.testing import open_app
-from fxtrio.openapi import describe
 from fxtrio.testing import clock
+from fxtrio.tools.openapi import describe
 from tests.trees import page, write_tree
 
 NOTED = """

@@ -9,10 +9,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.cli.develop.described import DescribedLater
 from fxtrio.config import Config
-from fxtrio.openapi import describe
-from fxtrio.openapi.describe import NotDescribed
+from fxtrio.develop.build.openapi_refresh import DescribedLater
+from fxtrio.tools.openapi import describe
+from fxtrio.tools.openapi.describe import NotDescribed
 
 
 @pytest.fixture

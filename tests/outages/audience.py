@@ -15,7 +15,7 @@ import trio
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import channel
-from fxtrio.realtime.opening import open_broker
+from fxtrio.realtime.open import open_broker
 from tests.realtime.client import Client, make_app
 
 CHANNEL = "outages"

@@ -19,7 +19,7 @@ import trio
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime import Broker
-from fxtrio.realtime.opening import open_broker
+from fxtrio.realtime.open import open_broker
 from tests.docs.pages import ROOT
 from tests.outages.audience import CHANNEL
 from tests.outages.judge import Heard, Verdict, judge

@@ -13,10 +13,10 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from fxtrio.compile.installation import JS, LOCK
-from fxtrio.compile.locked import part_of_lock
-from fxtrio.format.prettier import _NAME as PRETTIER
-from fxtrio.types.compiler import PACKAGES as TYPES
+from fxtrio.compile.bundling.installation import JS, LOCK
+from fxtrio.compile.bundling.npm_lock import part_of_lock
+from fxtrio.tools.format.prettier import _NAME as PRETTIER
+from fxtrio.tools.types.report.compiler import PACKAGES as TYPES
 
 DOCS = Path(__file__).parent.parent.parent / "docs/reference/dependencies.md"
 

@@ -17,11 +17,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
     "bcrypt": ("fxtrio/plugins/auth/hashes.py",),
-    "lsp": ("fxtrio/lsp/",),
+    "lsp": ("fxtrio/tools/lsp/",),
     "postgres": ("fxtrio/db/", "fxtrio/realtime/postgres"),
     "pydantic": (
-        "fxtrio/serve/request/validate.py",
-        "fxtrio/types/pydantic_models.py",
+        "fxtrio/serve/request/model/validate.py",
+        "fxtrio/tools/types/python/pydantic_models.py",
         "fxtrio/uploads.py",
     ),
     "redis": ("fxtrio/policy/redis_counts.py", "fxtrio/realtime/redis"),

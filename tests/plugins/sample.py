@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from fxtrio.app_handle import App
 from fxtrio.plugins import Plugin
-from fxtrio.running_app import App
 
 
 @attrs.frozen(kw_only=True)

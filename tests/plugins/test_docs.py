@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fx.testing import open_app
-from fxtrio.config.problems import ConfigInvalid
+from fxtrio.config.errors import ConfigInvalid
 from fxtrio.plugins import Plugin
 from tests.plugins.pages import DOCS, rows, write_project
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from fxtrio.config import Config, PluginConfig, load_config
-from fxtrio.config.problems import ConfigInvalid
+from fxtrio.config.errors import ConfigInvalid
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.plugins import load_plugins
 from fxtrio.plugins.protocol import PluginFailed

@@ -17,6 +17,7 @@ from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 from trio.testing import MockClock
 
+from fxtrio.app_handle import App
 from fxtrio.config import Config
 from fxtrio.plugins import (
     NoSettings,
@@ -27,7 +28,6 @@ from fxtrio.plugins import (
     wrap_in_middleware,
 )
 from fxtrio.plugins.protocol import PluginFailed
-from fxtrio.running_app import App
 from tests.plugins.sample import Bare, Collapsing, Greeter, GreeterSettings, Shouter
 
 

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketState
 
-from fxtrio.asgi import RAW_FRAMES
+from fxtrio.asgi_extensions import RAW_FRAMES
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Broker, MemoryBroker
 

@@ -13,13 +13,13 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from fxtrio.errors import MessageTooLarge
 from fxtrio.realtime import channel
 from fxtrio.realtime.frames import Frame, encode_message
-from fxtrio.realtime.inbox import CAPACITY_BYTES, Inbox
-from fxtrio.realtime.outbox import CLOSE_TIMEOUT, Outbox
+from fxtrio.realtime.handler import serve_websocket
 from fxtrio.realtime.presence import Member
-from fxtrio.realtime.serve import serve_websocket
+from fxtrio.realtime.receive_buffer import CAPACITY_BYTES, Inbox
+from fxtrio.realtime.send_buffer import CLOSE_TIMEOUT, Outbox
 from fxtrio.realtime.transport import EventTransport
-from fxtrio.unreceived import ROUND, ROUNDS, process_unreceived
-from fxtrio.unsent import process_unsent
+from fxtrio.receive_budget import ROUND, ROUNDS, process_unreceived
+from fxtrio.send_budget import process_unsent
 from tests.realtime.client import Client, make_app
 
 KILOBYTE = 1000

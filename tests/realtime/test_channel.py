@@ -31,9 +31,9 @@ from fxtrio.realtime import (
 from fxtrio.realtime.broker import BrokerMissing, PresenceUnavailable
 from fxtrio.realtime.channels import WebSocketNotAccepted
 from fxtrio.realtime.frames import MissedFrame
-from fxtrio.realtime.outbox import CLOSE_TIMEOUT, LAG, Outbox
-from fxtrio.realtime.serve import serve_websocket
-from fxtrio.realtime.topics import HOLD, STALL
+from fxtrio.realtime.handler import serve_websocket
+from fxtrio.realtime.send_buffer import CLOSE_TIMEOUT, LAG, Outbox
+from fxtrio.realtime.subscriptions import HOLD, STALL
 from fxtrio.realtime.transport import EventTransport
 from tests.realtime.client import Client, make_app
 

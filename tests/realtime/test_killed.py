@@ -13,10 +13,10 @@ import pytest
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Joined, Left, shared_roster
+from fxtrio.realtime import Joined, Left, store_presence
 from fxtrio.realtime.backend import EPOCH_LIFE
-from fxtrio.realtime.remote import EpochNews, pack
-from fxtrio.realtime.shared_roster import HEARTBEAT, PROCESSES
+from fxtrio.realtime.store_presence import HEARTBEAT, PROCESSES
+from fxtrio.realtime.wire import EpochNews, pack
 from tests.docs.pages import ROOT
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
@@ -33,7 +33,7 @@ def collected() -> Iterator[None]:
 @pytest.fixture
 def no_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave only what is told at once."""
-    monkeypatch.setattr(shared_roster, "HEARTBEAT", 3600)
+    monkeypatch.setattr(store_presence, "HEARTBEAT", 3600)
     for kind in ("redis", "postgres"):
         monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 3600)
 
@@ -98,7 +98,7 @@ async def test_the_members_of_a_dead_process_are_in_no_roster_that_is_loaded_lat
 async def test_a_process_that_others_took_for_dead_comes_back_with_its_members(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_roster, "HEARTBEAT", 0.1)
+    monkeypatch.setattr(store_presence, "HEARTBEAT", 0.1)
     async with open_brokers(store) as [one, two], joined(one) as (_, room):
         news = room.presence()
         async with joined(two, member="bob") as (_, other):

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from fxtrio.realtime import link
+from fxtrio.realtime import subscription
 from fxtrio.realtime.backend import Arrival, Ident, Logged, Part
-from fxtrio.realtime.link import Link
+from fxtrio.realtime.subscription import Link
 from tests.outages.judge import Heard, judge
 
 CLOCK_STEP = 10
@@ -138,7 +138,7 @@ steps = st.lists(
 )
 
 
-@patch.object(link, "PART", 4)
+@patch.object(subscription, "PART", 4)
 async def play(moves: list[Step], seed: int) -> list[Heard]:
     store = Memory(random.Random(seed))
     heard: list[Heard] = []

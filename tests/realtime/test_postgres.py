@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Message
-from fxtrio.realtime.opening import open_broker
+from fxtrio.realtime.open import open_broker
 from fxtrio.realtime.postgres import WAITERS, told
 from fxtrio.realtime.postgres_link import BASE64, LARGE, PLAIN
 from tests.realtime.stores import Store, joined, open_brokers, wait_until

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.realtime import channel
-from fxtrio.realtime.serve import serve_websocket
+from fxtrio.realtime.handler import serve_websocket
 from tests.realtime.client import Client, make_app
 from tests.short import amount
 

@@ -11,12 +11,12 @@ import trio
 
 import fx.realtime
 from fx.testing import Client, open_app
+from fxtrio.app_handle import App
 from fxtrio.config import Config
 from fxtrio.context import entered
 from fxtrio.errors import BrokerUnreachable, MessageNotEncodable
 from fxtrio.realtime import MemoryBroker, publish
 from fxtrio.realtime.broker import BrokerMissing
-from fxtrio.running_app import App
 from tests.realtime.redis_server import RedisServer
 from tests.trees import page, write_tree
 

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Frame, Member, Message, Missed, Notice, Resumed, link
-from fxtrio.realtime.shared import SharedBroker
+from fxtrio.realtime import Frame, Member, Message, Missed, Notice, Resumed, subscription
+from fxtrio.realtime.store_broker import SharedBroker
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
 # coredis does not close the buffers of connections that could not be made.
@@ -66,11 +66,11 @@ class Gate:
         self.waiting = 0
         gate = self
 
-        async def pause(self: link.Link, delay: float) -> None:
+        async def pause(self: subscription.Link, delay: float) -> None:
             gate.waiting += 1
             await gate._opened.wait()
 
-        monkeypatch.setattr(link.Link, "_pause", pause)
+        monkeypatch.setattr(subscription.Link, "_pause", pause)
 
     def open(self) -> None:
         self._opened.set()
@@ -204,13 +204,13 @@ async def test_a_store_that_stands_still_for_a_moment_costs_nothing(store: Store
 async def test_a_publish_that_arrived_brings_a_link_back_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patient = link.Link._pause
+    patient = subscription.Link._pause
 
-    async def pause(self: link.Link, delay: float) -> None:
+    async def pause(self: subscription.Link, delay: float) -> None:
         waiting.set()
         await patient(self, 3600)
 
-    monkeypatch.setattr(link.Link, "_pause", pause)
+    monkeypatch.setattr(subscription.Link, "_pause", pause)
     waiting = trio.Event()
     async with open_brokers(store, 1) as [broker]:
         reader = Recorder()

@@ -12,8 +12,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDiscon
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.realtime import channel
-from fxtrio.realtime.inbox import CAPACITY, ReceiveBufferFull
-from fxtrio.realtime.serve import serve_websocket
+from fxtrio.realtime.handler import serve_websocket
+from fxtrio.realtime.receive_buffer import CAPACITY, ReceiveBufferFull
 from tests.realtime.client import Client, make_app
 
 Handler = Callable[[WebSocket], Awaitable[None]]

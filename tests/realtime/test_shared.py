@@ -12,9 +12,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Channel, Joined, Left, Message, PresenceBroker, channel, shared_roster
-from fxtrio.realtime.opening import open_broker
-from fxtrio.realtime.shared import SharedBroker
+from fxtrio.realtime import Channel, Joined, Left, Message, PresenceBroker, channel, store_presence
+from fxtrio.realtime.open import open_broker
+from fxtrio.realtime.store_broker import SharedBroker
 from tests.realtime.client import Client, make_app
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
@@ -127,10 +127,10 @@ async def test_joins_and_leaves_are_heard_in_all_processes(store):
 
 
 async def test_the_members_of_a_process_that_died_have_left(store, monkeypatch):
-    monkeypatch.setattr(shared_roster, "HEARTBEAT", 0.1)
+    monkeypatch.setattr(store_presence, "HEARTBEAT", 0.1)
     for kind in ("redis", "postgres"):
         monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 1)
-    monkeypatch.setattr("fxtrio.realtime.shared_roster.is_here", lambda epoch: False)
+    monkeypatch.setattr("fxtrio.realtime.store_presence.is_here", lambda epoch: False)
     async with open_brokers(store, 1) as [one], joined(one) as (_, first):
         news = first.presence()
         async with trio.open_nursery() as process:
@@ -138,7 +138,7 @@ async def test_the_members_of_a_process_that_died_have_left(store, monkeypatch):
             ghost = await process.start(run_member, broker, "bob")
             assert await anext(news) == Joined(ghost)
             # A process that dies says nothing to anybody.
-            monkeypatch.setattr(shared_roster.SharedRoster, "remove", say_nothing)
+            monkeypatch.setattr(store_presence.SharedRoster, "remove", say_nothing)
             process.cancel_scope.cancel()
         assert await anext(news) == Left(ghost)
         await wait_until(lambda: len(first.subscribers) == 1)
@@ -279,7 +279,7 @@ async def test_who_joins_during_an_outage_waits_for_its_end(store):
 
 
 async def test_a_failed_join_leaves_nothing_behind(store, monkeypatch):
-    monkeypatch.setattr("fxtrio.realtime.link.ANSWER_LIMIT", 0.2)
+    monkeypatch.setattr("fxtrio.realtime.subscription.ANSWER_LIMIT", 0.2)
     async with open_brokers(store, 1) as [broker]:
         store.kill()
         with pytest.raises(WebSocketDisconnect) as caught:

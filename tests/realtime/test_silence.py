@@ -14,8 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime.broker import Broker
-from fxtrio.realtime.opening import open_broker
-from fxtrio.realtime.shared import SharedBroker
+from fxtrio.realtime.open import open_broker
+from fxtrio.realtime.store_broker import SharedBroker
 from tests.realtime.client import Client
 from tests.realtime.stores import HasUrl, Store, joined, wait_until
 from tests.tcp_proxy import Proxy, open_tcp_proxy

@@ -17,13 +17,13 @@ from starlette.applications import Starlette
 from starlette.websockets import WebSocket
 from trio_websocket import open_websocket_url
 
-from fxtrio.asgi import RAW_FRAMES
+from fxtrio.asgi_extensions import RAW_FRAMES
 from fxtrio.realtime import channel
-from fxtrio.realtime.outbox import TOO_SLOW, TRY_AGAIN_LATER
-from fxtrio.realtime.serve import serve_websocket
-from fxtrio.supervise.hypercorn_config import make_config
-from fxtrio.supervise.options import ServeOptions
-from fxtrio.supervise.server import run_server
+from fxtrio.realtime.handler import serve_websocket
+from fxtrio.realtime.send_buffer import TOO_SLOW, TRY_AGAIN_LATER
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server import run_server
 from tests.realtime.client import make_app
 
 Handler = Callable[[WebSocket], Awaitable[None]]

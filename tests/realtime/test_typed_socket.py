@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from fx.realtime import WebSocket, channel
-from fxtrio.serve.request.connection import PageSocket
+from fxtrio.serve.request.requests import PageSocket
 from tests.realtime.client import Client, make_app
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fxtrio.config import Config
 from fxtrio.routes import PageFile, PageTree, plan, scan, specificity
-from fxtrio.routes.mistakes import PagesFolderMissing, RouteConflict, RouteNameInvalid
+from fxtrio.routes.errors import PagesFolderMissing, RouteConflict, RouteNameInvalid
 
 
 def patterns(tree: PageTree) -> dict[str, str]:

@@ -12,7 +12,7 @@ from starlette.types import Message
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, SocketClosed, open_app
-from fxtrio.serve.request.background import open_background
+from fxtrio.serve.request.response.background import open_background
 from tests.trees import page, write_tree
 
 PAGE = """

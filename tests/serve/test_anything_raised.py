@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from fx.testing import Client, SocketClosed, SocketRefused, open_app
-from fxtrio.raised import application_error
+from fxtrio.application_errors import application_error
 from tests.source_tree import PACKAGE
 from tests.trees import page, write_tree
 
@@ -394,9 +394,9 @@ def test_a_coroutine_that_waits_in_application_code_can_be_closed() -> None:
 
 
 FRAMEWORK_CODE: dict[str, int] = {
-    "serve/request/validate.py": 1,  # what validators raise beyond Exception is the action's
-    "serve/request/validators.py": 1,
-    "serve/request/bounded.py": 2,
+    "serve/request/model/validate.py": 1,  # what validators raise beyond Exception is the action's
+    "serve/request/model/validators.py": 1,
+    "serve/request/model/bounded_structuring.py": 2,
     "serve/readiness.py": 2,  # what an engine of ours says of its database
     "serve/actions/transact.py": 1,  # a redirect in a transaction; the rest passes to `_run`
     "realtime/redis_client.py": 1,  # what a command of ours raises, kept for who waits for it

@@ -14,9 +14,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
 from fxtrio.errors import ValidationActionError
-from fxtrio.serve.request.bounded import MOST
-from fxtrio.serve.request.json_body import DEEPEST, MOST_MEMBERS
-from fxtrio.serve.request.validate import body_model
+from fxtrio.serve.request.bodies.json_body import DEEPEST, MOST_MEMBERS
+from fxtrio.serve.request.model.bounded_structuring import MOST
+from fxtrio.serve.request.model.validate import body_model
 from tests.trees import page, write_tree
 
 PAGE = """

@@ -15,8 +15,8 @@ from starlette.types import Message
 from fx.testing import Client, open_app
 from fxtrio.app import Application
 from fxtrio.errors import BodiesFull, BodyTooLarge
-from fxtrio.serve.request.forms import MULTIPART, parse_form
-from fxtrio.serve.request.spool import IN_MEMORY, LARGE, UNCOUNTED, Bodies, Body
+from fxtrio.serve.request.bodies.forms import MULTIPART, parse_form
+from fxtrio.serve.request.bodies.spool import IN_MEMORY, LARGE, UNCOUNTED, Bodies, Body
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -234,7 +234,7 @@ def test_files_of_a_form_that_is_refused_are_closed(monkeypatch: pytest.MonkeyPa
         opened.append(SpooledTemporaryFile(max_size))  # noqa: SIM115  # the test is about its end
         return opened[-1]
 
-    monkeypatch.setattr("fxtrio.serve.request.forms.SpooledTemporaryFile", watched)
+    monkeypatch.setattr("fxtrio.serve.request.bodies.forms.SpooledTemporaryFile", watched)
     head = b'--b\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n'
     with pytest.raises(ValueError, match="last boundary"):
         parse_form([head + b"x\r\n" + head + b"x"], f"{MULTIPART}; boundary=b")

@@ -13,7 +13,7 @@ import trio
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
-from fxtrio.ssr.failures import SsrDown
+from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
 from tests.trees import LAYOUT, page, write_tree
 

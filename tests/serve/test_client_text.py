@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fx.testing import Client, open_app
 from fxtrio.errors import BadBody, CharsetRefused
+from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, form_values, parse_form
 from fxtrio.serve.request.cookies import parse_cookies
-from fxtrio.serve.request.forms import MULTIPART, URLENCODED, form_values, parse_form
 from tests.trees import page, write_tree
 
 PAGE = """

@@ -15,7 +15,7 @@ from fxtrio.app import assemble
 from fxtrio.compile.build import compile_server
 from fxtrio.compression import codings
 from fxtrio.compression.codings import available, smallest_first
-from fxtrio.compression.files import compress_build
+from fxtrio.compression.precompressed import compress_build
 from fxtrio.config import load_config
 from fxtrio.testing.open import _open_no_render
 from tests.compression.decode import decoded

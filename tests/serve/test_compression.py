@@ -23,7 +23,7 @@ from tests.trees import page, write_tree
 LONG = "All of it is text that repeats itself. " * 40
 ALL = {"accept-encoding": "gzip, deflate, br, zstd"}
 NAVIGATION = {"x-fx-navigation": "1"}
-ENCODE = "fxtrio.compression.sending.encode_whole"
+ENCODE = "fxtrio.compression.middleware.encode_whole"
 
 PLAIN = f"""
     @server
@@ -243,7 +243,7 @@ async def test_what_an_event_stream_sends_can_be_read_at_once(tmp_path: Path) ->
 async def test_only_so_many_bodies_are_compressed_part_by_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxtrio.compression.sending.MOST_OPEN", 2)
+    monkeypatch.setattr("fxtrio.compression.middleware.MOST_OPEN", 2)
 
     async def events(request: Any) -> Response:
         async def send() -> AsyncIterator[bytes]:

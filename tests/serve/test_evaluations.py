@@ -10,7 +10,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
-from fxtrio.serve.request.evaluations import (
+from fxtrio.serve.request.hook_evaluations import (
     AT_ONCE,
     LIFE,
     WAITING,

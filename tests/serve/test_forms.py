@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, TestResponse, open_app
-from fxtrio.serve.request.body import MOST_SHOWN, is_private, shown_again
+from fxtrio.serve.request.bodies.body import MOST_SHOWN, is_private, shown_again
 from tests.trees import page, write_tree
 
 PAGE = """

@@ -18,7 +18,7 @@ from starlette.routing import Mount
 from starlette.types import Scope
 
 from fx.testing import Client, SocketRefused, TestResponse, open_app
-from fxtrio.asgi import SAFE_IN_PATHS
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from tests.auth.harness import EMAIL, KEY, PASSWORD
 from tests.trees import page, write_tree
 

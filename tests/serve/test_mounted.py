@@ -17,8 +17,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import Scope
 
-from fxtrio.asgi import SAFE_IN_PATHS
-from fxtrio.entrance import below_root
+from fxtrio.asgi_entry import below_root
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.serve.csp_report import RATE
 from fxtrio.testing import Client, open_app
 

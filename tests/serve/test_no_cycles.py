@@ -16,7 +16,7 @@ import trio.testing
 from starlette.websockets import WebSocketDisconnect
 
 from fx.testing import open_app
-from fxtrio.unsent import process_unsent
+from fxtrio.send_budget import process_unsent
 from tests.trees import write_tree
 
 LOADED: list[ref[object]] = []

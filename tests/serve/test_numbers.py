@@ -18,9 +18,9 @@ from pydantic import BaseModel
 
 from fxtrio.encode import encode
 from fxtrio.errors import BadBody, ValidationActionError
-from fxtrio.serve.request.json_body import parse_json
-from fxtrio.serve.request.numbers import odd_numbers
-from fxtrio.serve.request.validate import body_model
+from fxtrio.serve.request.bodies.json_body import parse_json
+from fxtrio.serve.request.model.number_limits import odd_numbers
+from fxtrio.serve.request.model.validate import body_model
 
 
 class Color(enum.Enum):

@@ -11,7 +11,7 @@ import trio
 from starlette.requests import Request
 
 from fx.testing import open_app
-from fxtrio.portal import open_portal
+from fxtrio.asyncio_portal import open_portal
 from fxtrio.processes import wait_for_end
 from tests.serve.test_compressed_files import SCRIPT, served
 from tests.trees import page, write_tree
@@ -96,7 +96,7 @@ async def test_the_loop_of_asyncio_starts_and_ends_and_so_do_processes() -> None
 async def test_a_file_of_starlette_is_read_on_another_event_loop_too(tmp_path: Path) -> None:
     from starlette.responses import FileResponse
 
-    from fxtrio.serve.request import starlette_files
+    from fxtrio.serve.request.response import starlette_files
 
     starlette_files.install()
     starlette_files.install()  # a second app of the process

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from starlette.datastructures import UploadFile
 
 from fxtrio.errors import BodiesFull
-from fxtrio.serve.request.forms import IN_MEMORY, MULTIPART, parse_form
-from fxtrio.serve.request.spool import Bodies, Body
+from fxtrio.serve.request.bodies.forms import IN_MEMORY, MULTIPART, parse_form
+from fxtrio.serve.request.bodies.spool import Bodies, Body
 
 CONTENT_TYPE = f"{MULTIPART}; boundary=b"
 

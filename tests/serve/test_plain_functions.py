@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from fx.testing import Client, open_app
-from fxtrio.calls import awaitable
+from fxtrio.callables import awaitable
 from fxtrio.limiters import MOST, limiter_of
 from tests.trees import page, write_tree
 
@@ -20,7 +20,7 @@ ENDPOINT = """
     import threading
     from fx.runtime import ActionError, redirect
     from fx.tasks import enqueue
-    from fxtrio.running_app import get_app
+    from fxtrio.app_handle import get_app
 
     def get(request):
         threads = request.app.state.threads

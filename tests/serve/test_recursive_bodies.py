@@ -10,8 +10,8 @@ import attrs
 import pytest
 
 from fxtrio.errors import ValidationActionError
-from fxtrio.serve.request.possible import FieldsImpossible
-from fxtrio.serve.request.validate import body_model
+from fxtrio.serve.request.model.model_check import FieldsImpossible
+from fxtrio.serve.request.model.validate import body_model
 
 
 @attrs.frozen

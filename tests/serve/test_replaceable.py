@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
-from fxtrio.serve.replaceable import Replaceable
+from fxtrio.serve.replaceable_dispatcher import Replaceable
 
 
 @attrs.define

@@ -12,7 +12,7 @@ from fx.testing import Client, open_app
 from fxtrio.app import TrioMissing, assemble
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
-from fxtrio.serve.files import Folder
+from fxtrio.serve.static_files import Folder
 from tests.trees import page, write_tree
 
 FILES = {

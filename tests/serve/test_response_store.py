@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fxtrio.serve.cache.cached_response import HitForPass
 from fxtrio.serve.cache.keys import Key, canonical_query
 from fxtrio.serve.cache.store import ResponseStore
-from fxtrio.serve.cache.stored import HitForPass
-from fxtrio.serve.request.reply import Header, keep_private
+from fxtrio.serve.request.response.response import Header, keep_private
 
 KEYS = st.integers(0, 12)
 

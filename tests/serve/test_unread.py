@@ -10,8 +10,8 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import open_app
+from fxtrio.send_budget import WAIT, UnsentFull, process_unsent
 from fxtrio.serve.pages.large import IN_HAND, LargePages
-from fxtrio.unsent import WAIT, UnsentFull, process_unsent
 from tests.trees import write_tree
 
 PAGE = """\

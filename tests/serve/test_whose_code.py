@@ -16,14 +16,14 @@ import pytest
 import trio
 
 from fxtrio.app import Application
+from fxtrio.app_handle import get_app
+from fxtrio.asyncio_portal import portal
 from fxtrio.cache import revalidate
 from fxtrio.context import current
 from fxtrio.db import db
 from fxtrio.errors import AppNotRunning, FxtrioError
 from fxtrio.jobs import job
-from fxtrio.portal import portal
 from fxtrio.realtime import publish
-from fxtrio.running_app import get_app
 from fxtrio.tasks import TaskQueueNotRunning, enqueue
 from fxtrio.testing import Client, open_app
 

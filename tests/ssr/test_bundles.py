@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.ssr.failures import SsrStartFailed
+from fxtrio.ssr.errors import SsrStartFailed
 from fxtrio.ssr.pool import open_ssr_pool
 from tests.ssr.pools import BUNDLES, PAGES, node_processes, open_pool, state, wait_until
 

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.ssr.failures import RenderCrashed, RenderError, RenderFailed, RenderTimeout, SsrDown
+from fxtrio.ssr.errors import RenderCrashed, RenderError, RenderFailed, RenderTimeout, SsrDown
 from fxtrio.ssr.pool import SsrPool
 from tests.ssr.pools import (
     PAGES,

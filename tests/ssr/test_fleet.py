@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.ssr.fleet import choose_rest
+from fxtrio.ssr.worker_group import choose_rest
 
 
 def test_the_first_replacement_starts_at_once() -> None:

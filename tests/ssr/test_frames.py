@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.ssr import frames
-from fxtrio.ssr.failures import FrameRefused
+from fxtrio.ssr.errors import FrameRefused
 from fxtrio.ssr.frames import (
     FrameReader,
     Rendered,

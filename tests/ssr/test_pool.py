@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from fxtrio.ssr import frames
-from fxtrio.ssr.failures import FrameRefused, RenderFailed, SsrBusy, SsrDown
+from fxtrio.ssr.errors import FrameRefused, RenderFailed, SsrBusy, SsrDown
 from fxtrio.ssr.pool import Rendered, open_ssr_pool
 from tests.ssr.pools import (
     PAGES,

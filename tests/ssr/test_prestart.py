@@ -9,7 +9,7 @@ import attrs
 import pytest
 import trio
 
-from fxtrio.ssr.failures import RenderCrashed, SsrStartFailed
+from fxtrio.ssr.errors import RenderCrashed, SsrStartFailed
 from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.ssr.prestart import prestart, take_prestarted

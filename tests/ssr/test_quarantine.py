@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from fxtrio.ssr.failures import RenderCrashed, RenderTimeout
+from fxtrio.ssr.errors import RenderCrashed, RenderTimeout
 from fxtrio.ssr.quarantine import CAPACITY, TERM, Quarantine
 
 crashed = partial(RenderCrashed, 1, "exited")

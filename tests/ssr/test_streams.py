@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from fxtrio.ssr.failures import RenderCrashed, RenderFailed, RenderTimeout, SsrBusy, SsrDown
+from fxtrio.ssr.errors import RenderCrashed, RenderFailed, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import STREAM_WINDOW
 from fxtrio.ssr.pool import Rendered, RenderStream, open_ssr_pool
 from tests.ssr.pools import BUNDLES, PAGES, open_pool, state, wait_restarts, wait_until

@@ -13,7 +13,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 if os.environ["GUARDED"]:
-    from fxtrio.hypercorn_guard import install_guard
+    from fxtrio.server.hypercorn_patches import install_guard
 
     install_guard()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from fxtrio.supervise import ServeOptions, serve
+from fxtrio.server.supervise import ServeOptions, serve
 
 if __name__ == "__main__":
     sys.exit(serve(ServeOptions.from_json(sys.argv[1])))

@@ -18,7 +18,7 @@ import attrs
 import psutil
 import trio
 
-from fxtrio.supervise import ServeOptions
+from fxtrio.server.supervise import ServeOptions
 
 from ..http1.support import Client, Reply
 

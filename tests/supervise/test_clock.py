@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from ..http2.client import Http2
 from .support import lines, serve

@@ -11,8 +11,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.http1 import ServerLimits
-from fxtrio.supervise.open_files import OpenFiles, count_open_files
+from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.supervise.fd_limit import OpenFiles, count_open_files
 
 from .support import serve
 

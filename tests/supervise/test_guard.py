@@ -23,7 +23,7 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio.tcp_server import TCPServer
 
-from fxtrio.hypercorn_guard import PATCHES, install_guard
+from fxtrio.server.hypercorn_patches import PATCHES, install_guard
 
 from ..http1.frames import WebSocket, close_frame, frame, upgrade
 from ..http1.support import Client

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.supervise.importer import AppNotFound, load_application
-from fxtrio.supervise.options import ServeOptions
+from fxtrio.server.supervise.importer import AppNotFound, load_application
+from fxtrio.server.supervise.options import ServeOptions
 
 SOURCE = """
 async def app(scope, receive, send): ...

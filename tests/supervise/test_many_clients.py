@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import trio
 
-from fxtrio.http1 import ServerLimits
+from fxtrio.server.http1 import ServerLimits
 
 from ..http1.frames import WebSocket, close_frame, upgrade
 from ..http1.support import Client

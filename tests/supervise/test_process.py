@@ -100,7 +100,7 @@ async def test_an_application_that_cannot_be_imported_shows_its_own_lines_only()
         assert await running.exit_code() == 1
         await running.wait_for("tests.supervise.broken:app: it cannot be imported")
         await running.wait_for("LookupError: no such table")
-    assert "fxtrio/supervise" not in running.log
+    assert "fxtrio/server/supervise" not in running.log
     assert "importlib" not in running.log
 
 

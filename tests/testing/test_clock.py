@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from fx.tasks import enqueue
 from fx.testing import Client, open_app
-from fxtrio.serve.pages.running import Renderer
+from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing import clock
 from fxtrio.testing.open import NoRender

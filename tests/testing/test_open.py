@@ -13,12 +13,12 @@ import trio
 
 from fx.tasks import enqueue
 from fx.testing import open_app
+from fxtrio.app_handle import get_app
 from fxtrio.config import PluginConfig, load_config
-from fxtrio.config.problems import ConfigInvalid
+from fxtrio.config.errors import ConfigInvalid
 from fxtrio.errors import TaskQueueNotRunning
 from fxtrio.plugins.auth import get_auth
-from fxtrio.plugins.auth.failures import AuthNotInstalled
-from fxtrio.running_app import get_app
+from fxtrio.plugins.auth.errors import AuthNotInstalled
 from fxtrio.testing.open import with_plugins
 from tests.trees import page, write_tree
 

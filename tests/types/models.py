@@ -17,7 +17,7 @@ import msgspec
 from hypothesis import strategies as st
 from pydantic import Field, create_model
 
-from fxtrio.types.shapes import (
+from fxtrio.tools.types.python.shapes import (
     Constant,
     ListShape,
     Named,

@@ -14,13 +14,13 @@ import pydantic
 import pytest
 from pydantic import PlainSerializer, SecretStr, field_serializer
 
-from fxtrio.compile.installation import JS
+from fxtrio.compile.bundling.installation import JS
 from fxtrio.encode import encode
-from fxtrio.types.annotations import Shaper
-from fxtrio.types.definitions import Definitions
-from fxtrio.types.shapes import NOTHING, Definition, Named, Shape
-from fxtrio.types.sources import Sources
-from fxtrio.types.typescript import Printer
+from fxtrio.tools.types.python.annotations import Shaper
+from fxtrio.tools.types.python.class_names import Definitions
+from fxtrio.tools.types.python.shapes import NOTHING, Definition, Named, Shape
+from fxtrio.tools.types.python.sources import Sources
+from fxtrio.tools.types.ui.typescript import Printer
 from tests.types.models import fits
 
 

@@ -14,16 +14,17 @@ from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.cli import main
 from fxtrio.cli.check import check
-from fxtrio.cli.develop import late_types
-from fxtrio.cli.develop.late_types import LateTypes
-from fxtrio.cli.develop.shown import Shown
-from fxtrio.cli.develop.told_once import ToldOnce
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.types import checking, compiler, kept_gatherer
-from fxtrio.types.folder import TypesFolder
-from fxtrio.types.page_types import PageTypes, ProjectTypes, load_types
+from fxtrio.develop.build import background_typecheck
+from fxtrio.develop.build.background_typecheck import LateTypes
+from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.tools.types.gather import gatherer_server
+from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
+from fxtrio.tools.types.report import checking, compiler
+from fxtrio.tools.types.ui.virtual_project import TypesFolder
 from tests.trees import write_tree
 
 LOADER = '@server\nasync def load(request):\n    return {"title": "x", "user": who(request)}\n\n\n'
@@ -237,11 +238,11 @@ class Checked:
 async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(late_types, "_LATER", 0)
+    monkeypatch.setattr(background_typecheck, "_LATER", 0)
     stand_in = Checked()
     monkeypatch.setattr(compiler, "ensure_compiler", stand_in.ensure_compiler)
     monkeypatch.setattr(
-        kept_gatherer.KeptGatherer,
+        gatherer_server.KeptGatherer,
         "types",
         lambda kept, project: stand_in.project_types(kept.root, project),
     )

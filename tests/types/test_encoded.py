@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from fxtrio.encode import encode
-from fxtrio.types.annotations import Shaper
-from fxtrio.types.compiler import compile_types, ensure_compiler
-from fxtrio.types.definitions import Definitions
-from fxtrio.types.sources import Sources
-from fxtrio.types.typescript import Printer
+from fxtrio.tools.types.python.annotations import Shaper
+from fxtrio.tools.types.python.class_names import Definitions
+from fxtrio.tools.types.python.sources import Sources
+from fxtrio.tools.types.report.compiler import compile_types, ensure_compiler
+from fxtrio.tools.types.ui.typescript import Printer
 from tests.short import amount
 from tests.types.models import changed, fits, models
 

@@ -8,10 +8,10 @@ import trio
 
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
-from fxtrio.types.gatherer_process import project_types
-from fxtrio.types.page_types import ProjectTypes, dump_types, load_types
-from fxtrio.types.shapes import ObjectShape
-from fxtrio.types.typescript import Printer
+from fxtrio.tools.types.gather.gatherer_process import project_types
+from fxtrio.tools.types.gather.page_types import ProjectTypes, dump_types, load_types
+from fxtrio.tools.types.python.shapes import ObjectShape
+from fxtrio.tools.types.ui.typescript import Printer
 
 VIEW = "\n\nexport default function View() {\n  return <p />;\n}\n"
 

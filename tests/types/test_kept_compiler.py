@@ -16,12 +16,12 @@ import trio
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
-from fxtrio.types import kept_compiler
-from fxtrio.types.checking import TypeCheck
-from fxtrio.types.compiler import Diagnostic, compile_types, ensure_compiler
-from fxtrio.types.folder import TypesFolder
-from fxtrio.types.gatherer_process import project_types
-from fxtrio.types.kept_compiler import KeptCompiler
+from fxtrio.tools.types.gather.gatherer_process import project_types
+from fxtrio.tools.types.report import tsc_server
+from fxtrio.tools.types.report.checking import TypeCheck
+from fxtrio.tools.types.report.compiler import Diagnostic, compile_types, ensure_compiler
+from fxtrio.tools.types.report.tsc_server import KeptCompiler
+from fxtrio.tools.types.ui.virtual_project import TypesFolder
 from tests.trees import write_tree
 from tests.types.projects import write_project
 
@@ -80,7 +80,7 @@ async def never(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
 @pytest.fixture
 def kept_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a kept compiler that does not answer be a failure."""
-    monkeypatch.setattr(kept_compiler, "compile_types", never)
+    monkeypatch.setattr(tsc_server, "compile_types", never)
 
 
 @pytest.mark.node
@@ -192,17 +192,17 @@ async def test_a_server_that_is_of_no_use_is_not_asked_for_ever(
         anew.append(folder)
         return (mistake,)
 
-    monkeypatch.setattr(kept_compiler, "compiler_program", lambda _: program)
-    monkeypatch.setattr(kept_compiler, "compile_types", compile_anew)
-    monkeypatch.setattr(kept_compiler, "_TIMEOUT", 2.0 if server == "says nothing" else 60.0)
+    monkeypatch.setattr(tsc_server, "compiler_program", lambda _: program)
+    monkeypatch.setattr(tsc_server, "compile_types", compile_anew)
+    monkeypatch.setattr(tsc_server, "_TIMEOUT", 2.0 if server == "says nothing" else 60.0)
     write_tree(tmp_path, {"tsconfig.json": '{"files": []}'})
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             kept = KeptCompiler(nursery)
-            for _ in range(kept_compiler.MOST_FAILURES + 2):
+            for _ in range(tsc_server.MOST_FAILURES + 2):
                 assert await kept.compile(tmp_path, tmp_path) == (mistake,)
-    assert kept.failures == kept_compiler.MOST_FAILURES
-    assert len(anew) == kept_compiler.MOST_FAILURES + 2
+    assert kept.failures == tsc_server.MOST_FAILURES
+    assert len(anew) == tsc_server.MOST_FAILURES + 2
 
 
 @pytest.mark.node
@@ -238,7 +238,7 @@ async def test_a_server_that_nobody_has_greeted_to_the_end_is_replaced(
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": LOADER % "title" + VIEW % "titel"})
     greeted: list[trio.CancelScope] = []
-    greet: Any = kept_compiler._Server.greet
+    greet: Any = tsc_server._Server.greet
 
     async def greet_later(server: Any, folder: Path) -> None:
         greeted.append(server.scope)
@@ -247,7 +247,7 @@ async def test_a_server_that_nobody_has_greeted_to_the_end_is_replaced(
             await trio.lowlevel.checkpoint()
         await greet(server, folder)
 
-    monkeypatch.setattr(kept_compiler._Server, "greet", greet_later)
+    monkeypatch.setattr(tsc_server._Server, "greet", greet_later)
     async with checking(tmp_path) as both:
         with trio.CancelScope() as leaving:
             await both.problems()

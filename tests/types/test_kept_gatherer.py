@@ -13,9 +13,9 @@ import trio
 
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.types import kept_gatherer
-from fxtrio.types.gatherer_process import TypesUnknown, project_types
-from fxtrio.types.kept_gatherer import KeptGatherer
+from fxtrio.tools.types.gather import gatherer_server
+from fxtrio.tools.types.gather.gatherer_process import TypesUnknown, project_types
+from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
 from tests.trees import write_tree
 
 PAGE = (
@@ -43,7 +43,7 @@ def own_processes() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            if "fxtrio.types.gatherer_fork" in process.cmdline():
+            if "fxtrio.tools.types.gather.gatherer_fork" in process.cmdline():
                 found.append(process)
     return found
 
@@ -63,7 +63,7 @@ async def test_each_question_imports_the_project_anew(tmp_path: Path) -> None:
             assert found == await project_types(tmp_path, project)
             seen.add(repr(found.pages[0].data))
         assert len(seen) == 3
-        assert len(own_processes()) == int(kept_gatherer.CAN_FORK)
+        assert len(own_processes()) == int(gatherer_server.CAN_FORK)
         kept.stop()
         await wait_gone(own_processes())
         assert await kept.types(project) == found
@@ -97,8 +97,8 @@ async def test_nothing_runs_on_for_a_question_that_is_given_up(tmp_path: Path) -
 async def test_a_question_that_takes_too_long_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if kept_gatherer.CAN_FORK:
-        monkeypatch.setattr(kept_gatherer, "LIMIT", 2.0)
+    if gatherer_server.CAN_FORK:
+        monkeypatch.setattr(gatherer_server, "LIMIT", 2.0)
         endless = "while True:\n    pass\nKEY = 'a'"
         async with keeping(tmp_path) as kept:
             with pytest.raises(TypesUnknown, match="took longer than"):

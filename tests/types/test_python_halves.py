@@ -10,7 +10,11 @@ import trio
 
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
-from fxtrio.types.python_halves import CheckerFailed, check_python_halves, configured_checker
+from fxtrio.tools.types.report.python_checkers import (
+    CheckerFailed,
+    check_python_halves,
+    configured_checker,
+)
 from tests.trees import write_tree
 
 PAGE = '''"""A page."""

@@ -17,13 +17,13 @@ from starlette.requests import Request
 from fxtrio import runtime
 from fxtrio.encode import encode
 from fxtrio.errors import Redirect
-from fxtrio.types.annotations import Shaper
-from fxtrio.types.definitions import Definitions
-from fxtrio.types.functions_read import make_reader
-from fxtrio.types.returned import Returned
-from fxtrio.types.shapes import Shape
-from fxtrio.types.sources import Sources
-from fxtrio.types.typescript import Printer
+from fxtrio.tools.types.inference.function_inference import make_reader
+from fxtrio.tools.types.python.annotations import Shaper
+from fxtrio.tools.types.python.class_names import Definitions
+from fxtrio.tools.types.python.return_types import Returned
+from fxtrio.tools.types.python.shapes import Shape
+from fxtrio.tools.types.python.sources import Sources
+from fxtrio.tools.types.ui.typescript import Printer
 from tests.types.models import fits
 
 TOP = """

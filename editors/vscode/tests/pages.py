@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from fxtrio.compile.sections import split
+from fxtrio.compile.split.halves import split
 
 _FENCE = re.compile(r"(?ms)^```(?:fxl|python|jsx|tsx)[^\n]*\n(.*?)^```")
 

@@ -16,7 +16,7 @@ import click
 from fxtrio.cli.db import open_configured
 from fxtrio.cli.output import json_option, print_done, root_option
 from fxtrio.cli.subcommands import Subcommands, hand_on_root
-from fxtrio.cli.words import counted
+from fxtrio.compile.plurals import counted
 from fxtrio.config import load_env_files
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def work(root: Path, queues: tuple[str, ...], workers: int) -> None:
     """
     import trio
 
-    from fxtrio.cli.jobs.working import run_apart
+    from fxtrio.cli.jobs.worker import run_apart
 
     load_env_files(root)
 

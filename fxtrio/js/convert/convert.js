@@ -1,6 +1,6 @@
 /**
  * Rewrite UI code of another framework: `node convert.js`, `{toolchain, framework, files}` as JSON
- * on stdin, `{files}` as JSON on stdout's last line. Started by `fxtrio/convert/ui_code.py`.
+ * on stdin, `{files}` as JSON on stdout's last line. Started by `fxtrio/tools/convert/ui_code.py`.
  *
  * Code is parsed by the bundler's parser, and edited where its syntax tree says so; a file that
  * does not parse is left alone.

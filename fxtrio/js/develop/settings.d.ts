@@ -1,4 +1,4 @@
-/** What `fxtrio/cli/develop/vite.py` says first. */
+/** What `fxtrio/develop/vite/vite.py` says first. */
 export interface Settings {
   /** Absolute path of the project. */
   root: string;

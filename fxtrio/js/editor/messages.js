@@ -1,7 +1,7 @@
 /**
  * Messages as the Language Server Protocol frames them: a header with their length, then JSON.
  *
- * The other half is pygls, with which `fxtrio/lsp/rpc.py` speaks to editors and to `analyst.js`.
+ * The other half is pygls, with which `fxtrio/tools/lsp/rpc.py` speaks to editors and to `analyst.js`.
  */
 
 const HEADER_END = Buffer.from('\r\n\r\n');

@@ -1,6 +1,6 @@
 /**
  * Format UI code with prettier: `node format.js`, an order (`reply.js`) as JSON on stdin, its
- * reply as JSON on stdout's last line. Started by `fxtrio/format/prettier.py`.
+ * reply as JSON on stdout's last line. Started by `fxtrio/tools/format/prettier.py`.
  */
 
 import { reply } from './reply.js';

@@ -1,7 +1,7 @@
 /**
  * Build an app: `node build.js`, a plan as JSON on stdin, a result as JSON on stdout's last line.
  *
- * Started by `fxtrio/compile/bundle.py`. What plug-ins print goes to stderr.
+ * Started by `fxtrio/compile/bundling/bundle.py`. What plug-ins print goes to stderr.
  */
 
 import { createHash } from 'node:crypto';

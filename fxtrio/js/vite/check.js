@@ -1,7 +1,7 @@
 /**
  * Find mistakes in the UI halves of a project: `node check.js`, `{toolchain, root, pages, files}`
  * as JSON on stdin, `{problems}` as JSON on stdout's last line. Started by
- * `fxtrio/compile/ui.py`.
+ * `fxtrio/compile/check/ui_code.py`.
  */
 
 import { loadTools, problemsOf } from './look.js';

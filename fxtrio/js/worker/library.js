@@ -1,5 +1,5 @@
 /**
- * The UI library by name, from `library.json`, which `fxtrio.compile.surroundings` reads too.
+ * The UI library by name, from `library.json`, which `fxtrio.compile.check.project_checks` reads too.
  *
  * What it does is called in `render/renderers.js` and `client/start.js`.
  */

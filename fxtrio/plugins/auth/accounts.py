@@ -15,13 +15,13 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
+from fxtrio.plugins.auth.address import canonical_email
 from fxtrio.plugins.auth.beginning import Beginning
 from fxtrio.plugins.auth.credentials import credential_problems
-from fxtrio.plugins.auth.emails import canonical_email
 from fxtrio.plugins.auth.hashes import KINDS, cost_of
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password
-from fxtrio.plugins.auth.remembered import RememberedSessions
+from fxtrio.plugins.auth.session_cache import RememberedSessions
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.plugins.auth.sockets import SessionSockets
 from fxtrio.plugins.auth.storage import AuthStorage

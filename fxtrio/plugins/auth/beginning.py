@@ -15,8 +15,8 @@ import trio
 
 from fxtrio.errors import FxtrioError
 from fxtrio.plugins.auth.models import User
-from fxtrio.plugins.auth.stored import DatabaseStorage
-from fxtrio.serve.request.validate import BodyModel, body_model
+from fxtrio.plugins.auth.sql_storage import DatabaseStorage
+from fxtrio.serve.request.model.validate import BodyModel, body_model
 
 OWN = frozenset({"email", "password", "next", "remember", "token", "_csrf_token"})
 """Fields of the endpoints themselves, which the function does not get."""

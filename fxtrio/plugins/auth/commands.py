@@ -11,9 +11,9 @@ import trio
 
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.service import AuthService
+from fxtrio.plugins.auth.sql_storage import DatabaseStorage
+from fxtrio.plugins.auth.sqlite_migration import Taken, find_former, mark_moved, take_over
 from fxtrio.plugins.auth.storage import AuthStorage
-from fxtrio.plugins.auth.stored import DatabaseStorage
-from fxtrio.plugins.auth.takeover import Taken, find_former, mark_moved, take_over
 
 OpenService = Callable[[], AbstractAsyncContextManager[AuthService]]
 Work = Callable[[AuthService], Awaitable[str]]

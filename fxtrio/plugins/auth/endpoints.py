@@ -19,15 +19,15 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from fxtrio.errors import ActionError, BadBody
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User, refusal_of
 from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.throttle import client_of
-from fxtrio.serve.request.body import ActionRequest, shown_again
-from fxtrio.serve.request.page_again import PAGES, PageAgain
-from fxtrio.serve.request.refusal import Refused
-from fxtrio.serve.request.spool import Body
+from fxtrio.serve.request.bodies.body import ActionRequest, shown_again
+from fxtrio.serve.request.bodies.spool import Body
+from fxtrio.serve.request.response.error_response import Refused
+from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
 
 PREFIX = "/api/__auth"
 BODY_LIMIT = 16 * 1024

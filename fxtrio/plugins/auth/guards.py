@@ -8,13 +8,13 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-from fxtrio.asgi import root_of, url_of_root
+from fxtrio.app_handle import get_app
+from fxtrio.asgi_extensions import root_of, url_of_root
 from fxtrio.errors import LoaderError, Redirect
 from fxtrio.markdown import prefers_markdown
 from fxtrio.plugins.auth.service import get_auth
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.routes import MatchedRoute, route_of
-from fxtrio.running_app import get_app
 
 _SIGNED_OUT = "You are not signed in."
 

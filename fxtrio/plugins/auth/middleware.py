@@ -13,8 +13,8 @@ import attrs
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fxtrio.asgi import SAME_FOR_ALL, root_of
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.asgi_extensions import SAME_FOR_ALL, root_of
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Refusal, SignedIn, refusal_of
 from fxtrio.plugins.auth.service import AuthService
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import attrs
 
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable, HashingBusy
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable, HashingBusy
 
 
 @attrs.frozen(kw_only=True)

@@ -13,7 +13,7 @@ import trio
 
 from fxtrio.errors import ExtraMissing
 from fxtrio.limiters import limiter_of
-from fxtrio.plugins.auth.failures import HashingBusy
+from fxtrio.plugins.auth.errors import HashingBusy
 from fxtrio.plugins.auth.hashes import (
     cost_of,
     hash_of_nobody,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import trio
 
 from fxtrio.db import Database
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.storage import StorageStatistics
 from fxtrio.plugins.auth.tables import PREFIX, named
 
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 class Queries:
-    """What all calls of a storage share. See `fxtrio.plugins.auth.stored.DatabaseStorage`."""
+    """What all calls of a storage share. See `fxtrio.plugins.auth.sql_storage.DatabaseStorage`."""
 
     def __init__(self, database: Database, prefix: str) -> None:
         self.database = database

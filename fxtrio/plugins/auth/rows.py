@@ -1,4 +1,4 @@
-"""Rows of the tables of accounts, by the columns of the queries in `fxtrio.plugins.auth.stored`."""
+"""Rows of the tables of accounts, by the columns that `sql_storage` reads."""
 
 from __future__ import annotations
 

@@ -15,21 +15,21 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from fxtrio.asgi import url_of_root
+from fxtrio.app_handle import get_app
+from fxtrio.asgi_extensions import url_of_root
 from fxtrio.errors import ActionError, TaskQueueFull
 from fxtrio.plugins.auth.accounts import Accounts
+from fxtrio.plugins.auth.address import canonical_email
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.beginning import Beginning
 from fxtrio.plugins.auth.credentials import credential_problems, readable_password
-from fxtrio.plugins.auth.emails import canonical_email
-from fxtrio.plugins.auth.failures import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
+from fxtrio.plugins.auth.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
 from fxtrio.plugins.auth.passwords import normalize_password
+from fxtrio.plugins.auth.pending_revocations import UnwrittenEnds
 from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.throttle import Bucket, client_of
 from fxtrio.plugins.auth.tokens import key_of, new_token
-from fxtrio.plugins.auth.unwritten import UnwrittenEnds
-from fxtrio.running_app import get_app
 
 log = logging.getLogger("fx.auth")
 

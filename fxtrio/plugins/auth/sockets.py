@@ -13,10 +13,10 @@ import attrs
 import trio
 from starlette.types import Scope
 
-from fxtrio.plugins.auth.failures import AuthStorageUnavailable
+from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Session
 from fxtrio.plugins.auth.storage import AuthStorage
-from fxtrio.realtime.ending import Ending, find_ending
+from fxtrio.realtime.close import Ending, find_ending
 
 TICK = 0.5
 """Time between two looks (seconds)."""

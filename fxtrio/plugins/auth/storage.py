@@ -1,6 +1,6 @@
 """The protocol between the auth plugin and whatever keeps its data.
 
-`fxtrio.plugins.auth.stored` is the one that comes with it. Every method is one transaction, or
+`fxtrio.plugins.auth.sql_storage` is the one that comes with it. Every method is one transaction, or
 a part of the application's that is around it. Times come from the caller: a storage reads no clock.
 """
 

@@ -6,7 +6,7 @@ In a file of their own they have no prefix, as in all versions before this one.
 from __future__ import annotations
 
 from fxtrio.db import Database
-from fxtrio.plugins.auth.failures import AuthDatabaseUnusable
+from fxtrio.plugins.auth.errors import AuthDatabaseUnusable
 
 VERSION = 2
 """Of the tables. A database that says more was written by a newer version of fxtrio."""

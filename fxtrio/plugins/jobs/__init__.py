@@ -1,7 +1,7 @@
 """A page that shows durable jobs, and lets people retry and discard them: the jobs plugin.
 
 Name it ``"jobs"`` in ``plugins``. Begin with `plugin`; `overview` reads the database, and
-`markup` makes HTML of that.
+`html` makes HTML of that.
 """
 
 from fxtrio.plugins.jobs.plugin import JobsPlugin, JobsSettings

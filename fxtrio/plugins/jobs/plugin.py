@@ -17,19 +17,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.asgi import SAFE_IN_PATHS, url_of_root
+from fxtrio.asgi_extensions import SAFE_IN_PATHS, url_of_root
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_jobs
 from fxtrio.jobs.store import JobStore
-from fxtrio.plugins.auth.emails import canonical_email
-from fxtrio.plugins.jobs.markup import render, style_digest
+from fxtrio.plugins.auth.address import canonical_email
+from fxtrio.plugins.jobs.html import render, style_digest
 from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
-from fxtrio.serve.request.proof import token_field
+from fxtrio.serve.request.csrf_proof import token_field
 
 if TYPE_CHECKING:
+    from fxtrio.app_handle import App
     from fxtrio.plugins.auth.service import AuthService
-    from fxtrio.running_app import App
 
 _SCRIPT = Path(__file__).with_name("page.js")
 _OF_ONE = {"cache-control": "no-store"}

@@ -11,11 +11,11 @@ from fxtrio.db import get_database
 from fxtrio.db.retrying import RETRIES
 from fxtrio.errors import Redirect
 from fxtrio.isolation import Isolation
-from fxtrio.serve.actions.outcome import Result
-from fxtrio.serve.request.body import ActionRequest
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.reply import ResponseDraft
-from fxtrio.tasks.held import hold_jobs
+from fxtrio.serve.actions.result import Result
+from fxtrio.serve.request.bodies.body import ActionRequest
+from fxtrio.serve.request.response.response import ResponseDraft
+from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.tasks.deferred_jobs import hold_jobs
 
 
 async def transact(

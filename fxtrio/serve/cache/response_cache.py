@@ -19,15 +19,23 @@ from starlette.types import ASGIApp, Scope
 from fxtrio.compression.threads import Threads
 from fxtrio.config import Config
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.cache.everyone import Everyone
+from fxtrio.serve.cache.cached_response import (
+    HIT,
+    MISS,
+    PASS,
+    STALE,
+    HitForPass,
+    StoredResponse,
+    Terms,
+)
 from fxtrio.serve.cache.keys import MARKDOWN_FORM, Key, anonymous_scope, key_of
+from fxtrio.serve.cache.public_audience import Everyone
 from fxtrio.serve.cache.revalidation import Revalidation
 from fxtrio.serve.cache.store import CacheStatistics, ResponseStore
-from fxtrio.serve.cache.stored import HIT, MISS, PASS, STALE, HitForPass, StoredResponse, Terms
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import encode_requested
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.reply import Reply
+from fxtrio.serve.request.response.response import Reply
 
 log = logging.getLogger("fx.serve")
 

@@ -12,9 +12,9 @@ import attrs
 import trio
 from starlette.types import ASGIApp, Message, Scope
 
-from fxtrio.raised import application_error
-from fxtrio.serve.cache.everyone import Everyone
+from fxtrio.application_errors import application_error
 from fxtrio.serve.cache.keys import Key
+from fxtrio.serve.cache.public_audience import Everyone
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")

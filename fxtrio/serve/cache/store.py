@@ -11,8 +11,8 @@ from collections import OrderedDict
 
 import attrs
 
+from fxtrio.serve.cache.cached_response import HitForPass, StoredResponse
 from fxtrio.serve.cache.keys import Key
-from fxtrio.serve.cache.stored import HitForPass, StoredResponse
 
 Entry = StoredResponse | HitForPass
 

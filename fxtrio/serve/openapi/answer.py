@@ -15,22 +15,22 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.asgi import SAFE_IN_PATHS
+from fxtrio.application_errors import application_error
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.errors import ActionError, LoaderError
 from fxtrio.limiters import limiter_of
-from fxtrio.raised import application_error
 from fxtrio.routes.action_files import PREFIX
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.openapi.visible import visible
-from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.error_response import log_failure
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import ACTIONS
-from fxtrio.serve.request.evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.event import PagePath, RequestEvent
+from fxtrio.serve.request.hook_evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.refusal import Refused, busy, refusal_reply
-from fxtrio.serve.request.reply import JSON, NO_STORE, Answer, Reply, ResponseDraft
+from fxtrio.serve.request.response.error_response import Refused, busy, refusal_reply
+from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply, ResponseDraft
+from fxtrio.serve.request.response.unwrap import unwrap
 
 PATH = "/openapi.json"
 FILE_NAME = "openapi.json"

@@ -21,7 +21,7 @@ from fxtrio.markdown import (
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.pages.failure import log_failure, problem_of
+from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent
@@ -29,8 +29,8 @@ from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.reply import NO_STORE, Answer, Header, Reply
+from fxtrio.serve.request.response.response import NO_STORE, Answer, Header, Reply
+from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 _MEDIA = MEDIA_TYPE.encode()

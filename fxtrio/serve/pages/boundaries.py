@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, Redirect
-from fxtrio.raised import application_error
-from fxtrio.serve.pages.failure import NOT_FOUND, log_failure, plain_problem, problem_of
+from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, PageProblem
 from fxtrio.serve.pages.plan import ViewPlan
-from fxtrio.serve.request.reply import Answer, redirected
+from fxtrio.serve.request.response.response import Answer, redirected
 
 
 async def show_failure(

@@ -14,8 +14,8 @@ from starlette.endpoints import HTTPEndpoint
 from starlette.requests import Request
 from starlette.types import Message
 
-from fxtrio.calls import awaitable, is_async
-from fxtrio.serve.pages.code import PageCodeInvalid
+from fxtrio.callables import awaitable, is_async
+from fxtrio.serve.pages.server_functions import PageCodeInvalid
 
 METHODS = tuple(method.value.lower() for method in HTTPMethod)
 

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from fxtrio.send_budget import UnsentFull, process_unsent
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.unsent import UnsentFull, process_unsent
 
 LARGE: Final = 64 * 1024
 """Bytes from which a payload counts while it is rendered."""

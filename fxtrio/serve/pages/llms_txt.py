@@ -10,21 +10,21 @@ import trio
 from starlette.requests import Request
 from starlette.types import Scope
 
+from fxtrio.application_errors import application_error
 from fxtrio.errors import LoaderError
 from fxtrio.markdown import LlmsPageInfo, render_llms_txt
-from fxtrio.raised import application_error
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.pages.as_markdown import failed, match_page
-from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.error_response import log_failure
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.connection import PageRequest
-from fxtrio.serve.request.evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.event import PagePath
+from fxtrio.serve.request.hook_evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.hooks import run_page_hooks
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.refusal import busy, refusal_reply
-from fxtrio.serve.request.reply import NO_STORE, Answer, Reply, ResponseDraft
+from fxtrio.serve.request.requests import PageRequest
+from fxtrio.serve.request.response.error_response import busy, refusal_reply
+from fxtrio.serve.request.response.response import NO_STORE, Answer, Reply, ResponseDraft
+from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
 
 _PLAIN = b"text/plain; charset=utf-8"

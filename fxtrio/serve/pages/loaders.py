@@ -13,10 +13,10 @@ import msgspec
 import trio
 from starlette.requests import Request
 
+from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect, ValueRefused, forgotten_await
-from fxtrio.raised import application_error
-from fxtrio.serve.pages.code import LoaderCode
-from fxtrio.serve.request.raised import StatusInvalid, unwrap
+from fxtrio.serve.pages.server_functions import LoaderCode
+from fxtrio.serve.request.response.unwrap import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 from fxtrio.status import as_status
 

@@ -15,13 +15,13 @@ from starlette.requests import Request
 from fxtrio.serve.pages.large import LARGE, footprint
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan
-from fxtrio.serve.pages.running import Running
+from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.pages.typed import password_fields, without
+from fxtrio.serve.pages.submitted_values import password_fields, without
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.reply import HTML, NO_STORE, PRIVATE, Header, Reply
-from fxtrio.ssr.failures import SsrDown
+from fxtrio.serve.request.response.response import HTML, NO_STORE, PRIVATE, Header, Reply
+from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")

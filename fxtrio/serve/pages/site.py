@@ -10,14 +10,13 @@ from urllib.parse import quote
 import attrs
 from starlette.requests import HTTPConnection
 
-from fxtrio.asgi import SAFE_IN_PATHS
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute, manifest_below
 from fxtrio.markdown import HtmlConverter
 from fxtrio.markdown.paths import llms_link
 from fxtrio.policy.routes import Policies, make_policies
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
-from fxtrio.serve.pages.code import PageCode
 from fxtrio.serve.pages.document import DocumentFrame, document_frame
 from fxtrio.serve.pages.endpoint_code import EndpointCode, endpoint_code
 from fxtrio.serve.pages.large import LargePages
@@ -25,14 +24,20 @@ from fxtrio.serve.pages.markdown_sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.serve.pages.render_cache import RenderCache
+from fxtrio.serve.pages.server_functions import PageCode
 from fxtrio.serve.pages.shared_actions import SharedAction, shared_actions
 from fxtrio.serve.request.audience import OneVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
+from fxtrio.serve.request.csrf_proof import Proof
 from fxtrio.serve.request.event import RequestTerms
 from fxtrio.serve.request.hooks import Hooks
-from fxtrio.serve.request.proof import Proof
-from fxtrio.serve.request.reply import Entropy, Header, StandardHeaders, standard_headers
+from fxtrio.serve.request.response.response import (
+    Entropy,
+    Header,
+    StandardHeaders,
+    standard_headers,
+)
 
 
 @attrs.frozen(eq=False)

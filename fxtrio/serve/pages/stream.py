@@ -13,29 +13,29 @@ from typing import Any
 
 import trio
 
+from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
-from fxtrio.raised import application_error
+from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
-from fxtrio.serve.pages.failure import log_failure, problem_of
+from fxtrio.serve.pages.deferred import LateLoader, late_loader
+from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.large import LARGE
-from fxtrio.serve.pages.late import LateLoader, late_loader
 from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
 from fxtrio.serve.pages.nonces import NonceWriter
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
-from fxtrio.serve.pages.running import RenderParts
+from fxtrio.serve.pages.resources import RenderParts
 from fxtrio.serve.pages.stream_end import (
     StreamEnding,
     failure_ending,
     redirect_ending,
     whole_ending,
 )
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.reply import HTML, NOTHING, Answer, redirected
-from fxtrio.serve.request.send import complete_headers
-from fxtrio.ssr.failures import SsrDown
+from fxtrio.serve.request.response.response import HTML, NOTHING, Answer, redirected
+from fxtrio.serve.request.response.send_response import complete_headers
+from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
-from fxtrio.unsent import UnsentFull
 
 log = logging.getLogger("fx.serve")
 

@@ -7,14 +7,14 @@ from html import escape
 import attrs
 import msgspec
 
+from fxtrio.application_errors import application_error
 from fxtrio.encode import escape_for_html
-from fxtrio.raised import application_error
-from fxtrio.serve.pages.failure import log_failure
+from fxtrio.serve.pages.error_response import log_failure
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.pages.plan import ViewPlan
-from fxtrio.serve.request.raised import unwrap
-from fxtrio.serve.request.reply import ResponseDraft
+from fxtrio.serve.request.response.response import ResponseDraft
+from fxtrio.serve.request.response.unwrap import unwrap
 
 _EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
 """An empty root element is rendered anew by the browser, from the payload that follows."""

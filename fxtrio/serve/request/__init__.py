@@ -1,5 +1,5 @@
 """One request: its event, hooks, proof of origin, body, reply, and the watchdog over its time.
 
 Begin with `event`. `spool` takes the body in within bounds, `validate` makes typed arguments
-of it, and `reply` and `refusal` are what goes back. Knows nothing of pages.
+of it, and `response` and `error_response` are what goes back. Knows nothing of pages.
 """

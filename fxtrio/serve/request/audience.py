@@ -1,7 +1,7 @@
 """For whom a response is made: one visitor, or everyone who will ask for it.
 
 What a page asks of its visitor goes through this one object, so a page does not know
-whether its response is sent once or kept for many (`fxtrio.serve.cache.everyone`).
+whether its response is sent once or kept for many (`fxtrio.serve.cache.public_audience`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import attrs
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
-from fxtrio.serve.request.connection import PageRequest
-from fxtrio.serve.request.reply import Answer, Entropy, ResponseDraft
+from fxtrio.serve.request.requests import PageRequest
+from fxtrio.serve.request.response.response import Answer, Entropy, ResponseDraft
 
 AUDIENCE = "fx.audience"
 """Key of the ASGI scope that holds the `Audience` when it is not one visitor."""

@@ -16,5 +16,5 @@ NAVIGATION: Final = b"x-fx-navigation"
 PAYLOAD: Final = b"application/vnd.fx.page+json"
 """The media type of payloads: what the client router takes for a page, and runs the code of.
 
-Only the runtime sends it: `fxtrio.serve.request.only_payloads` takes it from everything else.
+Only the runtime sends it: `payload_media_type` takes it from everything else.
 """

@@ -11,14 +11,14 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from fxtrio.asgi import SAFE_IN_PATHS
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.clients import public_network_of
 from fxtrio.errors import LoaderError
-from fxtrio.http1.fields import repeated
 from fxtrio.serve.request.audience import AUDIENCE, Audience
+from fxtrio.serve.request.bodies.spool import Bodies, Body
 from fxtrio.serve.request.client_protocol import NAVIGATION
-from fxtrio.serve.request.reply import Entropy, ResponseDraft, StandardHeaders
-from fxtrio.serve.request.spool import Bodies, Body
+from fxtrio.serve.request.response.response import Entropy, ResponseDraft, StandardHeaders
+from fxtrio.server.http1.header_fields import repeated
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
 """A path that is its own encoding."""

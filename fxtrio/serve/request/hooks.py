@@ -12,13 +12,13 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
-from fxtrio.calls import awaitable
+from fxtrio.callables import awaitable
 from fxtrio.config import Config
 from fxtrio.errors import ActionError, LoaderError, Redirect, ValueRefused, forgotten_await
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
-from fxtrio.serve.request.raised import find_mistake, require_status
+from fxtrio.serve.request.response.unwrap import find_mistake, require_status
 
 
 class RouteHookMistaken(ValueRefused):

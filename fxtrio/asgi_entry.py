@@ -1,0 +1,104 @@
+"""Where ASGI connections enter the app, in front of all middleware.
+
+What a server gives is made what the app expects: another server than ours is mended, and
+the path has the prefix that the app is mounted at.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fxtrio.asgi_extensions import OWN_SERVER, ROOT, SAFE_IN_PATHS
+from fxtrio.compression.middleware import Compression
+from fxtrio.config import Config
+from fxtrio.db.startup_errors import telling_shortly
+from fxtrio.log import open_own_log
+from fxtrio.serve.request import csrf
+from fxtrio.server.hypercorn_patches import install_guard
+
+_STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
+
+
+class Entrance:
+    """Sends the lifespan to Starlette's router, and everything else to the app.
+
+    What the app answers is compressed on its way out.
+    """
+
+    def __init__(self, app: ASGIApp, router: ASGIApp, compression: Compression | None) -> None:
+        self._app = app
+        self._router = router
+        self._compression = compression
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection of the server, or the lifespan."""
+        if scope["type"] != "lifespan":
+            if scope.get("root_path"):
+                scope = below_root(scope)
+                send = _leading_below(scope[ROOT], send)
+            if self._compression is not None and scope["type"] == "http":
+                send = self._compression.sending(scope, send)
+            await self._app(scope, receive, send)
+            return
+        if OWN_SERVER not in scope.get("extensions", {}):
+            prepare_server()
+        await self._router(scope, receive, telling_shortly(send))
+
+
+def below_root(scope: Scope) -> Scope:
+    """Return the scope of a request to a mounted app, with a path that begins with the prefix.
+
+    By the rule of ASGI it does. Proxies that take the prefix off, and servers that are told
+    of it (``--root-path``), give a path without it; one that begins with it has it.
+    """
+    root = "/" + scope["root_path"].strip("/")
+    path: str = scope["path"]
+    if root == "/" or path == "*":
+        return {**scope, "root_path": "", ROOT: ""}
+    if path == root or path.startswith(root + "/"):
+        return {**scope, "root_path": root, ROOT: root}
+    raw = scope.get("raw_path")
+    return {
+        **scope,
+        "root_path": root,
+        ROOT: root,
+        "path": root + path,
+        "raw_path": None if raw is None else quote(root, safe=SAFE_IN_PATHS).encode() + raw,
+    }
+
+
+def _leading_below(root: str, send: Send) -> Send:
+    """Return a ``send`` by which redirects to a path stay below ``root``."""
+    prefix = quote(root, safe=SAFE_IN_PATHS).encode()
+
+    async def sending(message: Message) -> None:
+        if message["type"] in _STARTS and message.get("headers"):
+            message = {**message, "headers": [_below(prefix, *one) for one in message["headers"]]}
+        await send(message)
+
+    return sending
+
+
+def _below(prefix: bytes, name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    if name.lower() != b"location" or not value.startswith(b"/") or value.startswith(b"//"):
+        return name, value
+    path = value.partition(b"?")[0].partition(b"#")[0]
+    inside = path == prefix or path.startswith(prefix + b"/")
+    return name, value if inside else prefix + value
+
+
+def prepare_server() -> None:
+    """Mend a server that is not ours, and give it our log."""
+    install_guard()  # Hypercorn's own worker is not safe without it
+    open_own_log()
+
+
+def compression_of(config: Config) -> Compression | None:
+    """Return what compresses responses; None where the settings turn it off."""
+    mode = config.compression
+    if mode == "off":
+        return None
+    tokens = frozenset({csrf.COOKIE.encode(), csrf.SECURE_COOKIE.encode()})
+    return Compression(mode, common_cookies=tokens)

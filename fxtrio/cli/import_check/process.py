@@ -1,0 +1,125 @@
+"""Runs the child that imports a project, and reads what it has found."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import trio
+
+from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedProject
+from fxtrio.config import Config
+from fxtrio.errors import FxtrioError
+from fxtrio.routes.action_files import PREFIX
+
+_WHOLE = 6 * IMPORT_TIMEOUT  # then something cannot be interrupted, or many imports wait in vain
+_LAST_LINES = 3
+_TAIL = 4000  # characters
+
+
+class TrialCrashed(FxtrioError):
+    """The process in which `fx check` imports a project ended before it began: a defect."""
+
+    def __init__(self, code: int | None, output: str) -> None:
+        super().__init__(
+            f"fx check: the process that imports the project ended with {code}. "
+            f"Report this with the lines below; --static does without it.\n{output}"
+        )
+        self.code = code
+        self.output = output
+
+
+def order_of(
+    root: Path,
+    project: CheckedProject,
+    config: Config,
+    *,
+    app: str,
+    has_app: bool = False,
+    timeout: float = IMPORT_TIMEOUT,
+) -> Order:
+    """Return what of a checked project can be imported: the files without problems."""
+    endpoint_patterns = (api.pattern for api in project.tree.api)
+    broken = {problem.path for problem in project.problems}
+    endpoints = (api.source for api in project.tree.api)
+    hooks = project.tree.llms.values() if config.llms.enabled else ()
+    return Order(
+        root=str(root),
+        app=app,
+        pages=tuple(
+            Page(module=page.module, python=page.python)
+            for page in project.pages
+            if page.module.code is not None and page.module.source not in broken
+        ),
+        endpoints=tuple(source for source in endpoints if source not in broken),
+        hooks=tuple(source for source in hooks if source not in broken),
+        actions=tuple(module for module in project.actions if module.source not in broken),
+        routes=(
+            *(page.pattern for page in project.tree.pages),
+            *endpoint_patterns,
+            *(PREFIX + name for name in project.shared_actions),
+        ),
+        has_app=has_app,
+        timeout=timeout,
+    )
+
+
+async def try_application(order: Order, *, limit: float = _WHOLE) -> Findings:
+    """Import a project in a process of its own, and return what is wrong with it.
+
+    ``limit`` is for all imports together (seconds); the process is killed after it.
+    Cancelling it kills the process too. Raises TrialCrashed for a defect.
+    """
+    environment = {
+        "FX_SECRET_KEY": secrets.token_urlsafe(32),  # unless there is one
+        **os.environ,
+        "FX_MODE": "check",
+    }
+    output, errors, code = await _run(order, environment, limit)
+    last, findings = read_lines(output)
+    if findings is not None:
+        return findings
+    printed = errors.decode("utf-8", "replace")
+    if not last:
+        raise TrialCrashed(code, printed[-_TAIL:])
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    said = f"; it wrote: {' | '.join(lines[-_LAST_LINES:])}" if lines else ""
+    how = f"took longer than {limit:g} s" if code is None else f"ended the process with {code}"
+    message = f"importing it {how}{said}"
+    return Findings((Problem(last, 0, 0, message, "Leave such work to a plugin"),))
+
+
+async def _run(
+    order: Order, environment: dict[str, str], limit: float
+) -> tuple[bytes, bytes, int | None]:
+    """Return what the child has written to its two outputs, and its exit code.
+
+    They are files, and no pipes: what it wrote is there when it had to be killed, too.
+    """
+    code = None
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        with trio.move_on_after(limit):
+            done = await trio.run_process(
+                [sys.executable, "-P", "-m", "fxtrio.cli.import_check.child"],
+                stdin=order.to_json(),
+                stdout=output,
+                stderr=errors,
+                check=False,
+                cwd=order.root,
+                env=environment,
+                deliver_cancel=_kill,
+            )
+            code = done.returncode
+        output.seek(0)
+        errors.seek(0)
+        return output.read(), errors.read(), code
+
+
+async def _kill(process: trio.Process) -> None:
+    """End the child at once: it holds nothing that it must put in order."""
+    process.kill()

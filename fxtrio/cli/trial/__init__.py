@@ -1,4 +1,0 @@
-"""What `fx check` learns by importing a project: a child that does, and what it reports.
-
-Begin with `process`, which runs the `child`; `order` is what they say to each other.
-"""

@@ -1,0 +1,142 @@
+"""What builds and `fx dev` have in common: a checked project → its halves, views and manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import attrs
+
+from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView
+from fxtrio.compile.problems import CompileFailed, placed
+from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
+from fxtrio.compile.publish.atomic_write import write_whole
+from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
+from fxtrio.config import Config
+from fxtrio.manifest import ApiRoute, Assets, Manifest, Mode, PageRoute, View
+
+
+def checked_project(root: Path, config: Config) -> CheckedProject:
+    """Return the project in ``root``. Raises CompileFailed with every problem of it."""
+    project = check_project(root, config)
+    if project.problems:
+        raise CompileFailed(placed(project.problems, root))
+    return project
+
+
+def planned_site(project: CheckedProject) -> PlannedSite:
+    """Return the views and routes of a project."""
+    modules = (page.module for page in project.pages)
+    return plan_site(project.tree, {module.source for module in modules if module.standalone})
+
+
+def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
+    """Write both halves of ``pages`` into a build folder."""
+    for page in pages:
+        if page.module.code is not None:
+            write_whole(folder / page.module.code, page.python.encode())
+        write_whole(folder / "ui" / f"{page.module.source}.tsx", page.ui.encode())
+
+
+def remove_halves(sources: Iterable[str], folder: Path) -> None:
+    """Remove both halves of page files that are gone from a build folder."""
+    for source in sources:
+        (folder / "server" / f"{source}.py").unlink(missing_ok=True)
+        (folder / "ui" / f"{source}.tsx").unlink(missing_ok=True)
+
+
+def remove_other_halves(pages: Collection[CheckedPage], folder: Path) -> None:
+    """Remove from a build folder what is of no page of ``pages``."""
+    wanted = {folder / "ui" / f"{page.module.source}.tsx" for page in pages}
+    wanted |= {folder / page.module.code for page in pages if page.module.code is not None}
+    for name in ("ui", "server"):
+        for path in (folder / name).rglob("*"):
+            if path not in wanted and path.is_file() and path.suffix != ".part":
+                path.unlink(missing_ok=True)
+
+
+def bundle_plan(
+    root: Path,
+    folder: Path,
+    project: CheckedProject,
+    site: PlannedSite,
+    config: Config,
+    mode: Mode,
+    *,
+    seed: str = "",
+) -> BundlePlan:
+    """Return what is to be bundled of a project, whose halves stand in ``folder``."""
+    return BundlePlan(
+        root=root,
+        staging=folder,
+        base=f"{config.base_url}/_fx/",
+        mode=mode,
+        modules=project.tree.sources,
+        views=tuple(_bundle_view(view) for view in site.views),
+        seed=seed,
+    )
+
+
+def _bundle_view(view: PlannedView) -> BundleView:
+    return BundleView(
+        id=view.id,
+        kind=view.kind,
+        module=view.source,
+        layouts=tuple((layout.source, layout.is_template) for layout in view.layouts),
+        loading=view.loading,
+        boundaries=view.boundaries,
+    )
+
+
+def make_manifest(
+    project: CheckedProject,
+    site: PlannedSite,
+    config: Config,
+    mode: Mode,
+    result: BundleResult | None,
+) -> Manifest:
+    """Return the manifest; without a ``result`` it names no files and has no build id."""
+    suspending = {page.module.source for page in project.pages if page.suspends}
+    assets = Assets(base=f"{config.base_url}/_fx/")
+    if result is not None:
+        entry = result.entry
+        assets = attrs.evolve(assets, entry=entry.module, preload=entry.preload, css=entry.css)
+    return Manifest(
+        build_id="" if result is None else result.build_id,
+        mode=mode,
+        base_url=config.base_url,
+        modules={page.module.source: page.module for page in project.pages},
+        views=tuple(_view(view, suspending, result) for view in site.views),
+        routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
+        api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
+        actions=project.actions,
+        not_found=site.not_found,
+        llms=project.tree.llms,
+        markdown=project.tree.markdown,
+        assets=assets,
+    )
+
+
+def _view(view: PlannedView, suspending: set[str], result: BundleResult | None) -> View:
+    layouts = tuple(layout.source for layout in view.layouts)
+    return View(
+        id=view.id,
+        kind=view.kind,
+        module=view.source,
+        layouts=layouts,
+        boundaries=view.boundaries,
+        not_found=view.not_found,
+        streams=view.loading is not None or not suspending.isdisjoint((view.source, *layouts)),
+        defers=view.loading is not None,
+        client={} if result is None else result.clients[view.id],
+    )
+
+
+def digest(folder: Path) -> str:
+    """Return 16 hex characters that follow from the names and contents of all files."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]

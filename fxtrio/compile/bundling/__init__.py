@@ -1,0 +1,1 @@
+"""The toolchain of JavaScript, and the bundles that it makes."""

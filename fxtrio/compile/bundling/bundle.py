@@ -1,0 +1,189 @@
+"""Bundling: staged page files in, hashed files for the browser and one SSR bundle out.
+
+Vite does the work in a child process (`fxtrio/js/vite/build.js`). It reads the UI
+halves from ``<staging>/ui/<source>.tsx`` and writes ``<staging>/client`` and
+``<staging>/ssr``. Called by `build`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import trio
+
+from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, BundlerCrashed
+from fxtrio.compile.bundling.installation import JS
+from fxtrio.errors import shown_path
+from fxtrio.manifest import ViewKind
+from fxtrio.node import find_node
+
+log = logging.getLogger("fx.build")
+
+_TAIL = 4000  # Characters of the bundler's output that an error shows.
+
+
+@attrs.frozen(kw_only=True)
+class BundleView:
+    """What can be rendered: a page, error or not-found file inside its layouts."""
+
+    id: int
+    """Index in `BundlePlan.views`, and the page number in SSR frames."""
+
+    kind: ViewKind
+    module: str
+    """Source of the innermost file."""
+
+    layouts: tuple[tuple[str, bool], ...] = ()
+    """Source of each layout and template, and whether it is a template; outermost first."""
+
+    loading: str | None = None
+    """Source of the `loading.fxl` that stands in while the page loads."""
+
+    boundaries: tuple[int, ...] = ()
+    """Ids of the error views that may stand in, nearest first."""
+
+
+@attrs.frozen(kw_only=True)
+class BundlePlan:
+    """What to bundle."""
+
+    root: Path
+    """The project folder."""
+
+    staging: Path
+    """The build folder that is being written; holds ``ui/<source>.tsx`` for each module."""
+
+    base: str = "/_fx/"
+    """URL prefix of the hashed files: the base URL and ``_fx/``."""
+
+    mode: Literal["production", "development"]
+    """Decides which build of React is taken, for good."""
+
+    modules: tuple[str, ...]
+    """Sources of all `.fxl` files of the app."""
+
+    views: tuple[BundleView, ...]
+
+    seed: str = ""
+    """Mixed into the build id: a digest of what is not bundled (server halves, settings)."""
+
+
+@attrs.frozen(kw_only=True)
+class FileAssets:
+    """URLs of one module and of what it needs."""
+
+    module: str
+    css: tuple[str, ...] = ()
+    """Stylesheets, those of imported modules first."""
+
+    preload: tuple[str, ...] = ()
+    """Modules that it imports."""
+
+
+@attrs.frozen(kw_only=True)
+class BundleResult:
+    """What was written."""
+
+    build_id: str
+    """Of 16 hex characters; differs when the output or the seed does."""
+
+    entry: FileAssets
+    """What every document starts with."""
+
+    files: dict[str, FileAssets]
+    """By source."""
+
+    clients: tuple[dict[str, Any], ...]
+    """By view id: the ``page`` object of its states, `View.client` of the manifest.
+
+    ``{build, module, layouts: [{module, template?}], css?, preload?, loading?: {module, depth},
+    boundaries?: [{module, depth, css?}]}``; modules, css and preload are URLs, ``depth`` is the
+    number of layouts that stay around a stand-in. Lists that would be empty are left out.
+    """
+
+    warnings: tuple[str, ...] = ()
+    """What the bundler found odd, without colours."""
+
+
+async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
+    """Bundle the UI of an app; ``toolchain`` comes from `ensure_toolchain`.
+
+    Cancelling it kills the bundler. Raises BundleFailed with every problem of the
+    project's files, NodeMissing, and BundlerCrashed for a defect.
+    """
+    node = find_node()
+    done = await trio.run_process(
+        [str(node.node), str(JS / "vite" / "build.js")],
+        stdin=json.dumps(encode_plan(plan, toolchain)).encode(),
+        capture_stdout=True,
+        capture_stderr=True,
+        check=False,
+        cwd=plan.root,
+        env={**os.environ, "NO_COLOR": "1"},
+        deliver_cancel=_kill,
+    )
+    printed = done.stderr.decode("utf-8", "replace")
+    if printed.strip():
+        log.info("%s", printed.rstrip())
+    result = _result(done.stdout)
+    if done.returncode != 0 or result is None:
+        raise BundlerCrashed(done.returncode, printed[-_TAIL:])
+    if not result["ok"]:
+        raise BundleFailed(tuple(_problem(found, plan.root) for found in result["problems"]))
+    return read_result(result)
+
+
+def read_result(result: dict[str, Any]) -> BundleResult:
+    """Return what a bundler has answered to a plan, as `Result` of plan.d.ts."""
+    return BundleResult(
+        build_id=result["buildId"],
+        entry=_file(result["entry"]),
+        files={source: _file(assets) for source, assets in result["files"].items()},
+        clients=tuple(result["clients"]),
+        warnings=tuple(result["warnings"]),
+    )
+
+
+async def _kill(process: trio.Process) -> None:
+    """End the bundler at once: it holds nothing that it must put in order."""
+    process.kill()
+
+
+def encode_plan(plan: BundlePlan, toolchain: Path) -> dict[str, Any]:
+    """Return the plan as bundlers read it in JSON (`fxtrio/js/vite/plan.d.ts`)."""
+    return {
+        "root": plan.root.resolve().as_posix(),
+        "staging": plan.staging.resolve().as_posix(),
+        "base": plan.base,
+        "mode": plan.mode,
+        "modules": plan.modules,
+        "views": [attrs.asdict(view) for view in plan.views],
+        "toolchain": toolchain.as_posix(),
+        "seed": plan.seed,
+    }
+
+
+def _result(output: bytes) -> dict[str, Any] | None:
+    """Return the last line of the bundler's output; None when it is no result."""
+    lines = output.splitlines()
+    try:
+        result = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return None
+    return result if isinstance(result, dict) and "ok" in result else None
+
+
+def _problem(found: dict[str, Any], root: Path) -> BundleProblem:
+    problem = BundleProblem(**found)
+    return attrs.evolve(problem, path=shown_path(root / problem.path)) if problem.path else problem
+
+
+def _file(assets: dict[str, Any]) -> FileAssets:
+    return FileAssets(
+        module=assets["module"], css=tuple(assets["css"]), preload=tuple(assets["preload"])
+    )

@@ -1,0 +1,89 @@
+"""Where the toolchain of this version belongs, and other tools; whether they are there.
+
+Imports next to nothing: `fx dev` begins with it. `fxtrio.compile.bundling.toolchain` installs them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+import attrs
+
+from fxtrio.compile.bundling.npm_lock import part_of_lock
+
+JS = Path(__file__).parents[2] / "js"
+"""Folder of fxtrio's own JavaScript and of the lock file."""
+
+LOCK = "package-lock.json"
+LISTING = "installed.json"
+"""Written last: the files of an installation, with their sizes."""
+
+
+@attrs.frozen
+class Installation:
+    """Packages that stand in a folder of their own. Made by `toolchain` and `tool`."""
+
+    folder: Path
+    """Where they belong; ``node_modules`` is in it."""
+
+    name: str
+    """What users are told that it is."""
+
+    package: bytes
+    """Its ``package.json``."""
+
+    lock: bytes
+    """Its ``package-lock.json``."""
+
+
+def toolchain() -> Installation:
+    """Return what bundles and renders pages."""
+    package = (JS / "package.json").read_bytes()
+    return _installation("toolchain", "the toolchain (Vite, React)", package, _lock())
+
+
+def tool(name: str, *beside: str) -> Installation:
+    """Return a tool that few commands need, with all that it needs.
+
+    ``name`` is a package that the lock file pins, such as "prettier", and so are those
+    ``beside`` it.
+    """
+    return _installation(name, name, *part_of_lock(_lock(), (name, *beside)))
+
+
+def toolchain_folder() -> Path:
+    """Return where the toolchain of this version of fxtrio belongs on this machine."""
+    return toolchain().folder
+
+
+def _lock() -> bytes:
+    return (JS / LOCK).read_bytes()
+
+
+def _installation(folder: str, name: str, package: bytes, lock: bytes) -> Installation:
+    digest = hashlib.sha256(lock)
+    # Packages with native code: a cache folder may be shared by several machines.
+    libc = "-".join(platform.libc_ver())
+    digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = given if given.is_absolute() else Path.home() / ".cache"
+    whole = cache / "fxtrio" / f"{folder}-{digest.hexdigest()[:16]}"
+    return Installation(whole, name, package, lock)
+
+
+def is_whole(folder: Path) -> bool:
+    """Return whether every file is there that was installed, with its size."""
+    try:
+        listing = json.loads((folder / LISTING).read_bytes())
+        root = str(folder)
+        return all(
+            os.stat(f"{root}/{path}").st_size == size  # noqa: PTH116 - 450 Paths cost 2 ms more
+            for path, size in listing.items()
+        )
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,1 @@
+"""Finished builds: written whole, and put in the place of the build before."""

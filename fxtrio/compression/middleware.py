@@ -1,0 +1,212 @@
+"""Encodes what an ASGI app sends: `Compression(…).sending(scope, send)` is the new ``send``.
+
+It stands outside of all middleware, which so sees bodies as they are. A request that does
+not ask for it costs a look at its headers.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from weakref import WeakSet
+
+import attrs
+from starlette.types import Message, Scope, Send
+
+from fxtrio.asgi_extensions import SAME_FOR_ALL
+from fxtrio.compression.accept_encoding import Accepted, Coding, read_accepted
+from fxtrio.compression.codings import Encoder, available, encode_whole, open_encoder
+from fxtrio.compression.eligibility import LEAST, Described, Header, describe, is_text, visitor_of
+from fxtrio.compression.gzip_splice import STORED, StoredBody
+from fxtrio.compression.threads import Threads
+
+_WITHOUT_BODY = frozenset({204, 205, 206, 304})
+"""Statuses of responses that have no body, or a part of one."""
+
+
+MOST_OPEN = 200
+"""Bodies that are encoded part by part at a time: each holds up to 0.8 MB for as long as it
+lasts, and event streams last for hours. More of them are sent as they are (count)."""
+
+
+class Compression:
+    """Encodes the responses of one app."""
+
+    def __init__(self, mode: Literal["safe", "all"], *, common_cookies: frozenset[bytes]) -> None:
+        """``common_cookies`` are the names of those that tell nothing of who sends them."""
+        self.everything = mode == "all"
+        self.common_cookies = common_cookies
+        self.threads = Threads()
+        self.encoders: WeakSet[Encoder] = WeakSet()
+        """Those of responses that are under way."""
+
+    def sending(self, scope: Scope, send: Send) -> Send:
+        """Return a ``send`` for one request, which encodes if the client takes that."""
+        for name, _ in scope["headers"]:
+            if name == b"accept-encoding":
+                break
+        else:  # nothing is asked for, and nothing made
+            return send
+        asked = [value for name, value in scope["headers"] if name == b"accept-encoding"]
+        return _Sending(self, scope, send, read_accepted(b",".join(asked)))
+
+
+@attrs.define(eq=False)
+class _Sending:
+    """One response. Its head waits for the first part of its body."""
+
+    _owner: Compression
+    _scope: Scope
+    _send: Send
+    _accepted: Accepted
+    _head: Message | None = None
+    _tokens: tuple[bytes, ...] = ()
+    _personal: bool = False
+    """Whether only a kept body may be encoded."""
+
+    _live: bool = False
+    """Whether parts go out as they come: nobody has said how many there will be."""
+
+    _encoder: Encoder | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Send one message of the app."""
+        kind = message["type"]
+        if kind == "http.response.start":
+            await self._start(message)
+        elif kind == "http.response.body" and self._encoder is not None:
+            await self._part(message)
+        elif kind == "http.response.body" and self._head is not None:
+            await self._first(self._head, message)
+        else:
+            await self._forward(message)
+
+    async def _forward(self, message: Message) -> None:
+        """Send a message as it is, and the head before it if that still waits."""
+        head, self._head = self._head, None
+        if head is not None:
+            await self._send(head)
+        await self._send(message)
+
+    async def _start(self, message: Message) -> None:
+        """Decide by the head; what may be encoded waits."""
+        status = message["status"]
+        if status < 200 or status in _WITHOUT_BODY or self._encoder is not None:
+            return await self._send(message)
+        headers = list(message.get("headers", ()))
+        found = describe(headers)
+        refused = self._accepted.refuses_identity
+        wanted = refused or (found.media is not None and is_text(found.media))
+        if not wanted or not found.may_change or not self._is_open(found):
+            return await self._send(message)
+        if not refused and found.size is not None and found.size < LEAST:
+            return await self._send(message)
+        coding = self._accepted.best(available())
+        if coding is None:
+            return await self._send({**message, "headers": varying(headers)})
+        self._live = found.size is None
+        if self._scope["method"] == "HEAD" and not (
+            self._live and (self._personal or self._tokens)
+        ):
+            # Its length is known to who encodes the body alone (RFC 9110, 9.3.2).
+            return await self._send({**message, "headers": _encoded(headers, self._coding, None)})
+        self._head = {**message, "headers": headers}
+        return None
+
+    @property
+    def _stored(self) -> StoredBody | None:
+        kept = self._scope.get(STORED)
+        return kept if isinstance(kept, StoredBody) else None
+
+    @property
+    def _coding(self) -> Coding:
+        """The coding of this response: there is one that is acceptable."""
+        codings = available()
+        # gzip first for what is kept: it is deflated already.
+        coding = self._accepted.best(codings if self._stored is None else codings[::-1])
+        assert coding is not None
+        return coding
+
+    def _is_open(self, found: Described) -> bool:
+        """Whether nothing in the body can be one visitor's secret."""
+        scope = self._scope
+        if self._owner.everything or SAME_FOR_ALL in scope or found.shared:
+            return True
+        visitor = visitor_of(scope["headers"], found.cookies, common=self._owner.common_cookies)
+        self._tokens = visitor.tokens
+        self._personal = visitor.known
+        return not visitor.known or self._stored is not None
+
+    async def _first(self, head: Message, message: Message) -> None:
+        """Send the head with what decides at last: a whole body, or the first part of one."""
+        body = message.get("body", b"")
+        if message.get("more_body", False):
+            if self._personal or self._tokens:  # who knows what else is to come
+                return await self._forward(message)
+            if len(self._owner.encoders) >= MOST_OPEN:
+                self._head = {**head, "headers": varying(head["headers"])}
+                return await self._forward(message)
+            coding = self._coding
+            self._encoder = open_encoder(coding)
+            self._owner.encoders.add(self._encoder)
+            self._head = None
+            await self._send({**head, "headers": _encoded(head["headers"], coding, None)})
+            return await self._part(message)
+        kept = self._stored
+        if kept is not None and kept.body is not body:  # some middleware has changed it
+            kept = None
+        least = 1 if self._accepted.refuses_identity else LEAST
+        told = kept is None and (self._personal or any(token in body for token in self._tokens))
+        if len(body) < least or told:
+            return await self._forward(message)
+        coding = self._coding
+        if kept is not None and coding == "gzip":
+            encoded = kept.gzip()
+        else:
+            encoded = await self._owner.threads.run(len(body), encode_whole, coding, body)
+        self._head = None
+        headers = _encoded(head["headers"], coding, len(encoded))
+        await self._send({**head, "headers": headers})
+        return await self._send({**message, "body": encoded})
+
+    async def _part(self, message: Message) -> None:
+        """Send one part; nothing of it stays behind when the body is sent as it comes."""
+        body = message.get("body", b"")
+        more = message.get("more_body", False)
+        encoded = await self._owner.threads.run(len(body), self._encode, body, more)
+        await self._send({**message, "body": encoded})
+
+    def _encode(self, body: bytes, more: bool) -> bytes:
+        assert self._encoder is not None
+        encoded = self._encoder.feed(body, flush=self._live and more) if body else b""
+        return encoded if more else encoded + self._encoder.end()
+
+
+def varying(headers: list[Header]) -> list[Header]:
+    """Return headers that say that the body depends on `Accept-Encoding`."""
+    for index, (name, value) in enumerate(headers):
+        if name.lower() == b"vary":
+            listed = {part.strip() for part in value.lower().split(b",")}
+            if not listed & {b"*", b"accept-encoding"}:
+                headers[index] = (name, value + b", accept-encoding")
+            return headers
+    headers.append((b"vary", b"accept-encoding"))
+    return headers
+
+
+def _encoded(headers: list[Header], coding: Coding, size: int | None) -> list[Header]:
+    """Return the headers of an encoded body of ``size`` bytes, None when that is not known.
+
+    Its entity tag is weak: the bytes differ from those that it was made for.
+    """
+    kept: list[Header] = []
+    for name, value in headers:
+        lower = name.lower()
+        if lower in (b"content-length", b"accept-ranges", b"content-encoding"):
+            continue
+        if lower == b"etag" and not value.startswith(b"W/"):
+            value = b"W/" + value
+        kept.append((name, value))
+    kept.append((b"content-encoding", coding.encode()))
+    if size is not None:
+        kept.append((b"content-length", b"%d" % size))
+    return varying(kept)

@@ -1,0 +1,59 @@
+"""Opens the database that the settings name. Called by the app's lifespan and by commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fxtrio.config import DatabaseConfig
+from fxtrio.db.errors import DatabaseUnusable
+
+if TYPE_CHECKING:
+    from fxtrio.db.database import Database
+
+LONG = 2.0
+"""A transaction that lasts longer is named in development (seconds)."""
+
+
+@asynccontextmanager
+async def open_database(
+    settings: DatabaseConfig, root: Path, *, development: bool = False
+) -> AsyncIterator[Database]:
+    """Keep the database of ``settings`` open for as long as the block lasts.
+
+    ``sqlite:///data/app.db`` is a file below ``root``, ``sqlite:////srv/app.db`` one anywhere,
+    ``sqlite://`` one in memory; ``postgresql://…`` is what libpq makes of it, and needs the
+    extra ``fxtrio[postgres]``. Raises DatabaseUnusable.
+    """
+    from fxtrio.db.database import Database  # what only names a database loads no driver
+    from fxtrio.db.sqlite import open_sqlite
+
+    tell_after = LONG if development else inf
+    url, size, waiters = settings.url, settings.pool, settings.waiters
+    if url.startswith("sqlite"):
+        async with open_sqlite(sqlite_path(url, root), size=size, waiters=waiters) as sqlite:
+            yield Database(sqlite, tell_after=tell_after)
+        return
+    shown = without_password(url)
+    try:
+        from fxtrio.db.postgres import open_postgres  # an extra, and heavy
+    except ImportError as error:
+        cause = f"{error}. Install 'fxtrio[postgres]'"
+        raise DatabaseUnusable(shown, cause) from error
+    async with open_postgres(settings, shown=shown) as postgres:
+        yield Database(postgres, tell_after=tell_after)
+
+
+def sqlite_path(url: str, root: Path) -> Path | None:
+    """Return the file that a URL names; None for a database in memory."""
+    name = url.removeprefix("sqlite://").removeprefix("/")
+    return root / name if name else None
+
+
+def without_password(url: str) -> str:
+    """Return a URL as messages may show it."""
+    return re.sub(r"(?<=[?&])password=[^&]*", "password=…", re.sub(r"//[^/@]*@", "//…@", url))

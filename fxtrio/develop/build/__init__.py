@@ -1,0 +1,1 @@
+"""The project during development: its pages, compiled and checked as they change."""

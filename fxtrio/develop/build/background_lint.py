@@ -1,0 +1,102 @@
+"""Mistakes of UI code and of packages, looked for when nothing else is done: pages are served."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.compile.check.ui_code import ui_found, ui_order
+from fxtrio.compile.problems import Problem, placed
+from fxtrio.compile.project import CheckedProject
+from fxtrio.config import Config
+from fxtrio.develop.build.background_typecheck import Show
+from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.overlay_errors import shown_finding
+from fxtrio.develop.vite.vite import OrderVoid
+from fxtrio.errors import FxtrioError
+from fxtrio.tools.project_checks.project_files import beside_problems
+
+_NAME = "likely mistakes"
+_LATER = 1.0  # seconds after a change: what is on the screen comes first
+_CODE = frozenset({".fxl", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"})
+
+
+@attrs.define(eq=False)
+class LikelyMistakes:
+    """Looks for them one after the other; runs its task in ``nursery``."""
+
+    root: Path
+    nursery: trio.Nursery
+    report: Callable[[str], None]
+    told: ToldOnce
+    ask: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+    """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed."""
+
+    show: Show
+    """Tells the browsers."""
+
+    _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _shown: list[Problem] = attrs.field(factory=list)
+    _looked_at: object = None
+    """All of the page files that mattered the last time; None when other files have changed."""
+
+    def look_later(
+        self,
+        project: CheckedProject,
+        toolchain: Path,
+        config: Config,
+        files: Iterable[str] = (),
+        *,
+        after: float = _LATER,
+    ) -> None:
+        """Look at ``project``, unless there is a newer one meanwhile; tell each mistake once.
+
+        ``files`` have changed, besides page files. Begins ``after`` so many seconds. Where
+        nothing of what is looked at has changed, nothing is done: it costs as much as all
+        else that a save does.
+        """
+        if any(PurePosixPath(file).suffix in _CODE for file in files):
+            self._looked_at = None
+        self._checking.cancel("there is a newer version")
+        self._checking = trio.CancelScope()
+        self.nursery.start_soon(self._look, self._checking, project, toolchain, config, after)
+
+    async def _look(
+        self,
+        scope: trio.CancelScope,
+        project: CheckedProject,
+        toolchain: Path,
+        config: Config,
+        after: float,
+    ) -> None:
+        with scope:
+            await trio.sleep(after)
+            order = ui_order(self.root, project, toolchain)
+            looking_at = order["files"]
+            if looking_at == self._looked_at:
+                return
+            try:
+                found = ui_found(self.root, await self.ask(order))
+            except OrderVoid:
+                return  # the next one is asked by who has started it
+            except (FxtrioError, OSError) as error:
+                self.report(str(error))
+                return
+            if scope.cancel_called:
+                return
+            self._looked_at = looking_at
+            beside = await beside_problems(self.root, config, project, connects=False)
+            ui = placed([*found.certain, *found.likely], self.root)
+            problems = sorted([*ui, *beside])
+            self.told.tell(_NAME, problems)
+            shown, self._shown = self._shown, problems
+            if shown != problems:
+                await self.show([shown_finding(one, Path()) for one in problems])
+
+    def stop(self) -> None:
+        """Look at nothing until `look_later` is called: Node may be started anew."""
+        self._checking.cancel("everything is made anew")

@@ -1,0 +1,140 @@
+"""Types in `fx dev`: checked when what was saved is on the screen, told in both places."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import Problem, placed
+from fxtrio.compile.project import CheckedProject
+from fxtrio.config import Config
+from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.overlay_errors import Shown, shown_finding
+from fxtrio.errors import FxtrioError
+
+if TYPE_CHECKING:
+    from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
+    from fxtrio.tools.types.gather.page_types import ProjectTypes
+    from fxtrio.tools.types.report.checking import TypeCheck
+    from fxtrio.tools.types.report.tsc_server import KeptCompiler
+
+_NAME = "types"
+_LATER = 0.5  # seconds after a change: what is on the screen comes first
+
+_CODE = "js jsx mjs cjs ts tsx mts cts json py"
+_READ = frozenset({"", *(f".{kind}" for kind in _CODE.split())})
+"""Kinds of files that a check reads; one without is a folder."""
+
+Show = Callable[[list[Shown]], Awaitable[None]]
+
+
+@attrs.define(eq=False)
+class LateTypes:
+    """Checks the newest version, one after the other; runs its task in ``nursery``."""
+
+    root: Path
+    nursery: trio.Nursery
+    report: Callable[[str], None]
+    told: ToldOnce
+    show: Show
+    """Tells the browsers."""
+
+    _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _check: TypeCheck | None = None
+    _compiler: KeptCompiler | None = None
+    _gatherer: KeptGatherer | None = None
+    _types: ProjectTypes | None = None
+    """None when the Python code is another one than that they were taken from."""
+
+    _python: tuple[object, ...] = ()
+    _seen: tuple[object, ...] = ()
+    """What was looked at last, besides the files that pages import."""
+
+    _shown: tuple[Problem, ...] = ()
+    _given_up: str = ""
+    """Why nothing is checked: it is told once."""
+
+    def look_later(
+        self,
+        project: CheckedProject,
+        config: Config,
+        files: Iterable[str] | None = None,
+        *,
+        after: float = _LATER,
+    ) -> None:
+        """Check ``project``, unless there is a newer one meanwhile; tell each mistake once.
+
+        ``files`` have changed, besides page files; None for any. When these are no code, such as
+        stylesheets, there is nothing to check. Begins ``after`` so many seconds.
+        """
+        files = None if files is None else tuple(files)
+        kinds = {PurePosixPath(file).suffix for file in files or ()}
+        seen = project.pages, project.tree, config
+        if seen == self._seen and kinds and not kinds & _READ:
+            return
+        self._seen = seen
+        if (kinds or files is None) and self._check is not None:
+            self._forget(files)
+        if files is None and self._gatherer is not None:  # the environment may be another one
+            self._gatherer.stop()
+        python = project.python
+        if ".py" in kinds or python != self._python:
+            self._python, self._types = python, None
+        self._checking.cancel("there is a newer version")
+        self._checking = trio.CancelScope()
+        self.nursery.start_soon(self._look, self._checking, project, config, after)
+
+    def _forget(self, files: Iterable[str] | None) -> None:
+        assert self._check is not None and self._compiler is not None
+        self._check.forget()
+        if files is None or any(file.startswith("node_modules/") for file in files):
+            self._compiler.stop()
+        else:
+            self._compiler.forget(self.root / file for file in files)
+
+    async def _look(
+        self, scope: trio.CancelScope, project: CheckedProject, config: Config, after: float
+    ) -> None:
+        with scope:
+            await trio.sleep(after)
+            try:
+                problems = await self._problems(project, config)
+            except (FxtrioError, OSError) as error:
+                if str(error) != self._given_up:
+                    self._given_up = str(error)
+                    self.report(f"The types are not checked. {error}")
+                return
+            if scope.cancel_called:
+                return
+            placed_problems = placed(problems, self.root)
+            self.told.tell(_NAME, placed_problems)
+            shown, self._shown = self._shown, placed_problems
+            if shown != self._shown:
+                await self.show([shown_finding(one, self.root) for one in problems])
+
+    async def _problems(self, project: CheckedProject, config: Config) -> tuple[Problem, ...]:
+        # Heavy, and nothing of it is needed before something is on the screen.
+        from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
+        from fxtrio.tools.types.report.checking import TypeCheck
+        from fxtrio.tools.types.report.compiler import ensure_compiler
+        from fxtrio.tools.types.report.tsc_server import KeptCompiler
+        from fxtrio.tools.types.ui.extra_paths import other_paths
+        from fxtrio.tools.types.ui.virtual_project import TypesFolder
+
+        if self._check is None:
+            compiler = await ensure_compiler(self.report)
+            self._compiler = KeptCompiler(self.nursery)
+            folder = TypesFolder(self.root, compiler)
+            self._check = TypeCheck(folder, compile=self._compiler.compile)
+        types = self._types
+        if types is None:
+            if self._gatherer is None:
+                self._gatherer = KeptGatherer(self.root, self.nursery)
+            types = await self._gatherer.types(project)
+            self._types = types
+        self._check.others = await trio.to_thread.run_sync(other_paths, self.root, config)
+        return await self._check.run(project, types)

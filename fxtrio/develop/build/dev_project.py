@@ -1,0 +1,372 @@
+"""The project as `fx dev` keeps it: compiled file by file, and handed to whoever needs it.
+
+A change goes to the process that serves (Python), and then to Node, which tells the browsers.
+A file that has become wrong changes nothing but what is said about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.compile.build_steps import (
+    bundle_plan,
+    make_manifest,
+    planned_site,
+    remove_halves,
+    remove_other_halves,
+    write_halves,
+)
+from fxtrio.compile.bundling.bundle import BundleResult, encode_plan, read_result
+from fxtrio.compile.bundling.editor_types import write_client_types
+from fxtrio.compile.bundling.toolchain import ensure_toolchain
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.publish.atomic_write import write_whole
+from fxtrio.compile.views import PlannedSite
+from fxtrio.config import Config, load_config, renew_env_files
+from fxtrio.develop.build.background_lint import LikelyMistakes
+from fxtrio.develop.build.background_typecheck import LateTypes
+from fxtrio.develop.build.openapi_refresh import DescribedLater
+from fxtrio.develop.build.page_cache import PageFiles
+from fxtrio.develop.launch import Ahead, ViteSettings
+from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
+from fxtrio.develop.reload.watcher import Changes
+from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.overlay_errors import Shown, shown_failure
+from fxtrio.develop.vite.node_messages import Told, change_order
+from fxtrio.develop.vite.vite import OrderVoid
+from fxtrio.develop.vite.vite_supervisor import KeptVite
+from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
+
+_AT_START = 1.5  # seconds: the first page is shown meanwhile, and takes what the cores give
+_WARM = 3  # pages that are prepared before they are asked for
+
+SwapCode = Callable[[Swap], Awaitable[Swapped]]
+
+
+@attrs.frozen(kw_only=True)
+class Applied:
+    """What came of a change."""
+
+    restart: str = ""
+    """Why the process that serves must be started anew; "" when it need not."""
+
+    problems: tuple[str, ...] = ()
+    """What is wrong, for the terminal."""
+
+    used: bool = True
+    """Whether any of the files is one that the project is made of."""
+
+    modules: int = 0
+    """How many Python modules were run."""
+
+
+@attrs.define(eq=False)
+class Workshop:
+    """One project. `prepare` comes first; whoever made it runs its tasks in ``nursery``."""
+
+    root: Path
+    sockets: Path
+    """Folder for the sockets of Node; nobody else may look into it."""
+    nursery: trio.Nursery
+    report: Callable[[str], None]
+    found: Callable[[Problem], None]
+    """Shows in the terminal what checks find."""
+
+    ahead: Ahead = attrs.field(factory=Ahead)
+    variables: dict[str, str] = attrs.field(factory=dict)
+    """What the `.env` files have set in the environment."""
+
+    config: Config = attrs.field(factory=Config)
+    _project: CheckedProject | None = None
+    _files: PageFiles = attrs.field(
+        default=attrs.Factory(lambda self: PageFiles(self.root), takes_self=True)
+    )
+    _result: BundleResult | None = None
+    _manifest: Manifest | None = None
+    _toolchain: Path = Path()
+    _vite: KeptVite = attrs.field(
+        default=attrs.Factory(
+            lambda self: KeptVite(
+                self.root, self.nursery, self.ahead, self.report, self._begin_vite
+            ),
+            takes_self=True,
+        )
+    )
+    _left: Swap = attrs.field(factory=Swap)
+    """What could not be swapped yet: it goes along with the next swap."""
+
+    _untold: Callable[[], Awaitable[Told]] | None = None
+    """Tells Node what was taken over already, when nothing of before is served any more."""
+
+    _missed: set[str] = attrs.field(factory=set)
+    """Files that have changed and of which Node has not been told: everything starts anew."""
+    _told: ToldOnce = attrs.field(
+        default=attrs.Factory(lambda self: ToldOnce(self.found), takes_self=True)
+    )
+    _mistakes: LikelyMistakes = attrs.field(
+        default=attrs.Factory(
+            lambda self: LikelyMistakes(
+                self.root,
+                self.nursery,
+                self.report,
+                self._told,
+                self._look,
+                partial(self._show, "mistakes"),
+            ),
+            takes_self=True,
+        )
+    )
+
+    _described: DescribedLater = attrs.field(factory=DescribedLater)
+    _types: LateTypes = attrs.field(
+        default=attrs.Factory(
+            lambda self: LateTypes(
+                self.root, self.nursery, self.report, self._told, partial(self._show, "types")
+            ),
+            takes_self=True,
+        )
+    )
+
+    @property
+    def folder(self) -> Path:
+        """The development build."""
+        return self.root / FOLDERS["development"]
+
+    async def prepare(self) -> None:
+        """Compile the whole project. Raises FxtrioError for what keeps all of it from working."""
+        self.variables = await trio.to_thread.run_sync(renew_env_files, self.root, self.variables)
+        self.config = await trio.to_thread.run_sync(load_config, self.root)
+        self._left = Swap()
+        self._mistakes.stop()
+        self._toolchain = await ensure_toolchain(self.report)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._start_vite)
+            project = await self._files.read_all(self.config, self._by_source())
+        before = self._by_source()
+        await trio.to_thread.run_sync(self._write_all, project)
+        await self._take(project, replan=True)
+        if self._untold is not None:
+            tell, self._untold = self._untold, None
+            await tell()
+        if before:
+            await self._catch_up(before)
+        await self._tell_problems()
+        for problem in self._files.news():
+            self.found(problem)
+        warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
+        self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
+        self._mistakes.look_later(project, self._toolchain, self.config, after=_AT_START)
+        self._types.look_later(project, self.config, after=_AT_START)
+        self._described.look_later(self.root, self.config, self.nursery, self.report)
+
+    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+        """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""
+        assert self._project is not None
+        sort = partial(sort_changes, self.root, self.config, self._project)
+        found = await trio.to_thread.run_sync(sort, changes.files)
+        settings = found.settings
+        if not settings and found.packages and await self._vite.has_other_packages():
+            settings = found.packages
+        if settings:
+            self.miss(changes)
+            return Applied(restart=f"{settings[0]} has changed")
+        if found.migrations and self.config.database.url:
+            self.miss(changes)
+            return Applied(restart=f"{found.migrations[0]} is to be run")
+        if found.structure:
+            return await self._restructure(found, swap)
+        known = self._by_source()
+        good = await self._files.read(found.pages)
+        replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
+        return await self._pass_on(found, good, swap, replan=replan)
+
+    def miss(self, changes: Changes) -> None:
+        """Remember changes that come while nothing can be served."""
+        self._missed.update(changes.files)
+
+    async def _catch_up(self, before: dict[str, CheckedPage]) -> None:
+        """Tell Node, which may have gone on, what was changed while everything started anew."""
+        assert self._project is not None
+        missed = [file for file in self._missed if not file.endswith(".fxl")]  # seen below
+        self._missed.clear()
+        found = sort_changes(self.root, self.config, self._project, missed)
+        now = self._by_source()
+        changed = {one: page for one, page in now.items() if before.get(one) != page}
+        await self._tell(found, changed, before, before.keys() - now.keys(), None)
+
+    async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
+        """Act on files that came or went."""
+        before = self._by_source()
+        project = await self._files.read_all(self.config, self._by_source())
+        now = {page.module.source: page for page in project.pages}
+        changed = {one: page for one, page in now.items() if before.get(one) != page}
+        gone = [one for one in before if one not in now]
+        await trio.to_thread.run_sync(self._write, changed.values(), gone)
+        await self._take(project, replan=True)
+        return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
+
+    async def _pass_on(
+        self,
+        found: Sorted,
+        good: dict[str, CheckedPage],
+        swap: SwapCode,
+        *,
+        replan: bool,
+        before: dict[str, CheckedPage] | None = None,
+        gone: Sequence[str] = (),
+    ) -> Applied:
+        """Hand pages and modules that have changed to whoever runs them."""
+        assert self._project is not None
+        known = self._by_source() if before is None else before
+        changed = {one: page for one, page in good.items() if known.get(one) != page}
+        if before is None and changed:
+            pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
+            await trio.to_thread.run_sync(write_halves, changed.values(), self.folder)
+            await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
+        facts = [
+            one
+            for one, page in changed.items()
+            if one not in known
+            or (page.python.rstrip(), page.module)  # a longer UI half is lines more
+            != (known[one].python.rstrip(), known[one].module)
+        ]
+        structure = before is not None
+        swapped = Swapped()
+        if facts or found.modules or structure or self._left != Swap():
+            self._described.look_later(self.root, self.config, self.nursery, self.report)
+            swapped = await self._swap(swap, facts, found.modules)
+            if swapped.restart:
+                self._untold = partial(self._tell, found, changed, known, gone, None)
+                return Applied(restart=swapped.restart)
+        sources = (*swapped.sources, *facts)
+        failed = (swapped.failed,) if swapped.failed else ()
+        data = None
+        if (sources or structure) and not failed:
+            data = {"sources": None if structure else sources}
+        told = await self._tell(found, changed, known, gone, data)
+        await self._tell_problems()
+        if changed or gone or found.files:
+            self._mistakes.look_later(self._project, self._toolchain, self.config, found.files)
+        if changed or gone or found.files or found.modules:
+            self._types.look_later(self._project, self.config, (*found.files, *found.modules))
+        wrong = [str(problem) for problem in self._files.wrong()]
+        wrong += [
+            f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
+            for one in told.wrong
+        ]
+        beside = [file for file in found.files if self._is_inside(file)]
+        used = told.used or bool(changed or found.modules or found.pages or structure or beside)
+        return Applied(problems=(*wrong, *failed), modules=swapped.modules, used=used)
+
+    def _is_inside(self, file: str) -> bool:
+        return PurePosixPath(file).is_relative_to(self.config.pages_dir)
+
+    async def _swap(self, swap: SwapCode, sources: Iterable[str], files: Iterable[str]) -> Swapped:
+        left = self._left
+        order = Swap(
+            files=tuple({*left.files, *(str(self.root / file) for file in files)}),
+            sources=tuple({*left.sources, *sources}),
+        )
+        swapped = await swap(order)
+        self._left = order if swapped.failed else Swap()
+        wrong = [shown_failure(swapped, order, self.root)] if swapped.failed else []
+        await self._tell_wrong("python", wrong)
+        return swapped
+
+    async def _tell(
+        self,
+        found: Sorted,
+        changed: dict[str, CheckedPage],
+        known: dict[str, CheckedPage],
+        gone: Iterable[str],
+        data: Any,
+    ) -> Told:
+        """Tell Node, and through it the browsers."""
+        order = change_order(self.root, found, changed, known, gone, data)
+        if order is None:
+            return Told()
+        answer = await self._ask("change", **order)
+        return Told(answer["problems"], answer["used"])
+
+    async def _take(self, project: CheckedProject, *, replan: bool) -> None:
+        """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
+        self._project = project
+        site = planned_site(project)
+        if replan or self._result is None:
+            answer = await self._ask("site", plan=self._plan(project, site))
+            self._result = read_result(answer)
+        manifest = make_manifest(project, site, self.config, "development", self._result)
+        file = self.folder / FILE_NAME
+        if manifest != self._manifest or not file.exists():
+            self._manifest = manifest
+            await trio.to_thread.run_sync(write_whole, file, dump_manifest(manifest))
+
+    def _plan(self, project: CheckedProject, site: PlannedSite) -> Any:
+        plan = bundle_plan(self.root, self.folder, project, site, self.config, "development")
+        return encode_plan(plan, self._toolchain)
+
+    def _write_all(self, project: CheckedProject) -> None:
+        """Write the halves of all pages; nothing of pages that are gone stays."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_halves(project.pages, self.folder)
+        remove_other_halves(project.pages, self.folder)
+        write_client_types(self.root)
+
+    def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
+        """Write the halves of ``pages``; those of page files that are ``gone`` go, too."""
+        write_halves(pages, self.folder)
+        remove_halves(gone, self.folder)
+        self._files.forget(gone)
+
+    def _by_source(self) -> dict[str, CheckedPage]:
+        pages = self._project.pages if self._project is not None else ()
+        return {page.module.source: page for page in pages}
+
+    async def _tell_problems(self) -> None:
+        await self._tell_wrong("pages", self._files.shown())
+
+    async def _tell_wrong(self, key: str, problems: list[Shown]) -> None:
+        if self._vite.is_news(key, problems):
+            await self._ask("problems", key=key, problems=problems)
+
+    async def _show(self, key: str, problems: list[Shown]) -> None:
+        await self._ask_later("problems", {"key": key, "problems": problems})
+
+    async def _look(self, order: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = await self._ask("look", **order)
+        return found
+
+    async def _start_vite(self) -> None:
+        """See to it that Node runs with the settings of the project."""
+        settings = ViteSettings.of(
+            self.root, self.config, toolchain=self._toolchain, sockets=self.sockets
+        )
+        if await self._vite.start(settings):
+            self._result = None
+
+    async def _begin_vite(self) -> None:
+        """Start Node, and tell it what the app consists of."""
+        await self._start_vite()
+        if self._project is not None:
+            plan = self._plan(self._project, planned_site(self._project))
+            self._result = read_result(await self._vite.ask_now("site", {"plan": plan}))
+
+    async def _ask(self, op: str, **fields: Any) -> Any:
+        return await self._vite.ask(op, fields)
+
+    async def _ask_later(self, op: str, fields: dict[str, Any]) -> None:
+        try:
+            await self._ask(op, **fields)
+        except OrderVoid:
+            pass  # `prepare` asks for everything anew
+        except FxtrioError as error:
+            self.report(str(error))

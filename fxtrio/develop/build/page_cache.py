@@ -1,0 +1,91 @@
+"""Page files as `fx dev` reads them: one that is wrong is what it was before, or says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import CompileFailed, Problem, placed
+from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
+from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.config import Config
+from fxtrio.develop.build.error_page import broken_page
+from fxtrio.develop.report.overlay_errors import Shown, shown_problem
+from fxtrio.routes.action_files import is_action_file
+
+_HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
+
+
+@attrs.define(eq=False)
+class PageFiles:
+    """Those of the project in ``root``."""
+
+    root: Path
+    _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
+    _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
+    _known: list[Problem] = attrs.field(factory=list)
+
+    async def read_all(self, config: Config, known: Mapping[str, CheckedPage]) -> CheckedProject:
+        """Return the project with all page files; ``known`` are those of before, by source.
+
+        Raises CompileFailed for what is wrong with more than one page.
+        """
+        project = await trio.to_thread.run_sync(check_project, self.root, config, self._texts)
+        pages = {page.module.source: page for page in project.pages}
+        broken: dict[str, list[Problem]] = {}
+        for problem in project.problems:
+            if problem.path in project.tree.sources or is_action_file(problem.path):
+                broken.setdefault(problem.path, []).append(problem)
+        others = [problem for problem in project.problems if problem.path not in broken]
+        if others:
+            raise CompileFailed(placed(others, self.root))
+        for source, problems in broken.items():
+            if is_action_file(source):
+                continue
+            pages[source] = known.get(source) or broken_page(source, placed(problems, self.root))
+        self._broken = broken
+        return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))
+
+    async def read(self, sources: Iterable[str]) -> dict[str, CheckedPage]:
+        """Return those of ``sources`` that are right, read anew."""
+        good: dict[str, CheckedPage] = {}
+        for source in sources:
+            page, problems = await trio.to_thread.run_sync(self._check, source)
+            if problems:
+                await trio.sleep(_HALF_WRITTEN)
+                page, problems = await trio.to_thread.run_sync(self._check, source)
+            if problems or page is None:
+                self._broken[source] = problems
+            else:
+                self._broken.pop(source, None)
+                good[source] = page
+        return good
+
+    def forget(self, sources: Iterable[str]) -> None:
+        """Let go of files that are gone."""
+        self._texts.forget(sources)
+
+    def wrong(self) -> list[Problem]:
+        """Return what is wrong now, for the terminal."""
+        return [one for found in self._broken.values() for one in placed(found, self.root)]
+
+    def news(self) -> list[Problem]:
+        """Return what is wrong now and was not the last time that somebody asked."""
+        before, self._known = self._known, self.wrong()
+        return [problem for problem in self._known if problem not in before]
+
+    def shown(self) -> list[Shown]:
+        """Return what is wrong now, for browsers."""
+        return [shown_problem(one, self.root) for found in self._broken.values() for one in found]
+
+    def _check(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:
+        try:
+            text = read_bytes((self.root / source).read_bytes(), source)
+        except OSError as error:
+            text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
+        if not isinstance(text, SourceText):
+            return None, [text]
+        return self._texts.check_page(text, self.root)

@@ -1,0 +1,135 @@
+"""The process that serves the development build; `child_process` begins with it.
+
+It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, and waits for `BEGIN`
+on its standard input. It says by a line to ``replies`` that it serves, answers each order
+(`Swap`) of its standard input there, and ends when that does: so it never outlives the command
+that started it.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+from fxtrio.config import load_config
+from fxtrio.context import developing
+from fxtrio.develop.allowed_hosts import HostGuard, development_app
+from fxtrio.develop.line_stream import read_lines
+from fxtrio.develop.messages import (
+    BEGIN,
+    GRACE,
+    VARIABLE,
+    ChildSettings,
+    Swap,
+    Swapped,
+)
+from fxtrio.develop.reload.hot_reload import Swapper, open_vite_renderer
+from fxtrio.develop.reload.import_graph import noting_imports
+from fxtrio.develop.report.blocking_calls import watch_stalls
+from fxtrio.develop.report.request_logs import Records
+from fxtrio.develop.vite.vite_proxy import Modules
+from fxtrio.errors import FxtrioError
+from fxtrio.server.supervise.binding import adopt_sockets
+from fxtrio.server.supervise.importer import load_application
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server_process import Surroundings, serve_here
+from fxtrio.tracebacks import trimmed
+
+_READY = b"{}\n"
+_BEGUN = msgspec.json.encode(attrs.asdict(Swapped(begun=True))) + b"\n"
+
+
+def make_app() -> HostGuard:
+    """Import the project's app, or make one; it uses the development build.
+
+    Exits when that fails, after a traceback that begins in the project's own code.
+    """
+    settings = ChildSettings.from_json(os.environ[VARIABLE])
+    root = Path(settings.root)
+    try:
+        app = _project_app(root, settings.app)
+        config = load_config(root)
+    except FxtrioError as error:
+        raise SystemExit(str(error)) from None
+    except (Exception, SystemExit) as error:  # application code
+        traceback.print_exception(trimmed(error))
+        raise SystemExit(1) from None
+    records: Records = developing.get().records
+    records.lines = config.dev.console
+    modules = Modules(Path(settings.vite), records)
+    return development_app(app, config, modules=modules, host=settings.host)
+
+
+def _project_app(root: Path, name: str) -> Any:
+    if name:
+        return load_application(ServeOptions(app=name, app_dir=str(root)))
+    from fxtrio.app import create_app  # imported by the project's own app otherwise
+
+    return create_app(root)
+
+
+def serve() -> int:
+    """Serve until told to stop, and return the exit code."""
+    settings = ChildSettings.from_json(os.environ[VARIABLE])
+    if os.read(0, len(BEGIN)) != BEGIN:
+        return 0
+    options = ServeOptions(
+        app="fxtrio.develop.child:make_app",
+        factory=True,
+        app_dir=settings.root,
+        log_level="WARNING",
+        graceful=GRACE,
+    )
+    root = Path(settings.root)
+
+    serving = trio.Event()
+
+    def tell_ready(_: list[str]) -> None:
+        os.write(settings.replies, _READY)
+        serving.set()
+
+    with noting_imports(root) as importers:
+        swapper = Swapper(
+            root=root,
+            open_renderer=partial(open_vite_renderer, Path(settings.vite)),
+            importers=importers,
+            records=Records(root),
+            app_module=settings.app.partition(":")[0],
+        )
+        developing.set(swapper)
+        orders = partial(_take_orders, swapper, settings.replies, serving)
+        around = Surroundings(ready=tell_ready, until=orders)
+        return serve_here(options, adopt_sockets([settings.socket]), around)
+
+
+async def _take_orders(swapper: Swapper, replies: int, serving: trio.Event) -> None:
+    """Do what the parent says, until it is gone; watch the event loop and the log meanwhile."""
+    with swapper.records.listening():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_name_stalls, serving)
+            await _follow(swapper, replies)
+            nursery.cancel_scope.cancel("the parent is gone")
+
+
+async def _name_stalls(serving: trio.Event) -> None:
+    await serving.wait()  # whoever holds up the start holds up no visitor
+    with watch_stalls():
+        await trio.sleep_forever()
+
+
+async def _follow(swapper: Swapper, replies: int) -> None:
+    async with (
+        trio.lowlevel.FdStream(os.dup(0)) as parent,
+        trio.lowlevel.FdStream(os.dup(replies)) as out,
+    ):
+        async for line in read_lines(parent):
+            await out.send_all(_BEGUN)
+            done = swapper.swap(msgspec.json.decode(line, type=Swap))
+            await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")

@@ -1,0 +1,233 @@
+"""Starts Node and the process that serves. Knows nothing of trio: `fx dev` begins with it.
+
+Each of the three processes has some tenths of a second to import, so they do it at the same
+time. `fxtrio.develop.vite.vite` and `fxtrio.develop.server_child` take over what `Ahead` has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from socket import socket
+
+import attrs
+
+from fxtrio.build_folder import require_no_link
+from fxtrio.compile.bundling.installation import JS, is_whole, toolchain_folder
+from fxtrio.config import Config
+from fxtrio.develop.messages import VARIABLE, ChildSettings
+from fxtrio.errors import FxtrioError
+from fxtrio.manifest import FOLDERS
+from fxtrio.node import find_node
+from fxtrio.ssr.sandbox import worker_environment
+
+_MAIN = JS / "develop" / "main.js"
+_PUBLIC = ("FX_PUBLIC_",)  # what code in browsers may know
+_EDITORS = {
+    **{
+        name: f"{name}://file{{file}}:{{line}}:{{column}}"
+        for name in ("vscode", "vscode-insiders", "vscodium", "cursor", "windsurf", "zed")
+    },
+    "idea": "idea://open?file={file}&line={line}&column={column}",
+    "pycharm": "pycharm://open?file={file}&line={line}&column={column}",
+}
+
+
+def editor_url(named: str) -> str:
+    """Return the URL that opens a place in an editor, by name or as the URL itself.
+
+    It has ``{file}``, ``{line}`` and ``{column}`` in it. VS Code is the one without a name.
+    """
+    return named if "{file}" in named else _EDITORS.get(named, _EDITORS["vscode"])
+
+
+@attrs.frozen(kw_only=True)
+class ViteSettings:
+    """What Node is started with (`Settings` of settings.d.ts)."""
+
+    root: str
+    folder: str
+    base: str
+    toolchain: str
+    sockets: str
+    editor: str = attrs.field(factory=lambda: editor_url(os.environ.get("FX_EDITOR", "")))
+    overlay: bool = True
+
+    @classmethod
+    def of(cls, root: Path, config: Config, *, toolchain: Path, sockets: Path) -> ViteSettings:
+        """Return those of the project in ``root``. Raises LinkInTheWay."""
+        return cls(
+            root=str(root),
+            folder=str(require_no_link(root, FOLDERS["development"])),
+            base=f"{config.base_url}/_fx/",
+            toolchain=str(toolchain),
+            sockets=str(sockets),
+            overlay=config.dev.overlay,
+        )
+
+
+def public_variables() -> dict[str, str]:
+    """Return the variables of the environment that code in browsers may know."""
+    return {name: value for name, value in os.environ.items() if name.startswith(_PUBLIC)}
+
+
+def launch_vite(settings: ViteSettings) -> subprocess.Popen[bytes]:
+    """Start Node with ``settings``; it says on its standard output when it is ready.
+
+    Raises NodeMissing.
+    """
+    node = find_node()
+    Path(settings.folder).mkdir(parents=True, exist_ok=True)
+    for name in ("http", "ssr", "hot"):
+        (Path(settings.sockets) / name).unlink(missing_ok=True)
+    process = subprocess.Popen(
+        [str(node.node), str(_MAIN)],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=settings.root,
+        env={
+            **worker_environment("development"),
+            **public_variables(),
+            "NO_COLOR": "1",
+            # Versions that know it start Vite in half the time.
+            "NODE_COMPILE_CACHE": f"{settings.folder}/compiled",
+        },
+        start_new_session=True,  # so that Ctrl-C reaches this command only
+    )
+    assert process.stdin is not None  # it is PIPE
+    with suppress(BrokenPipeError):  # it has ended, as whoever reads its output learns
+        process.stdin.write(json.dumps(attrs.asdict(settings)).encode() + b"\n")
+    return process
+
+
+@attrs.frozen(kw_only=True)
+class Server:
+    """How to start the process that serves."""
+
+    root: Path
+    app: str
+    host: str
+    """The name that the app is asked for by, besides those of the settings."""
+
+    vite: Path
+    """Folder of the sockets on which Node listens."""
+
+    socket: socket
+
+
+@attrs.frozen(eq=False)
+class LaunchedServer:
+    """A process that serves as soon as a line comes to its standard input."""
+
+    process: subprocess.Popen[bytes]
+    replies: int
+    """Where it answers (a file descriptor); whoever has this object closes it."""
+
+
+def launch_server(server: Server) -> LaunchedServer:
+    """Start the process that serves."""
+    reading, writing = os.pipe()
+    settings = ChildSettings(
+        root=str(server.root),
+        app=server.app,
+        host=server.host,
+        vite=str(server.vite),
+        socket=server.socket.fileno(),
+        replies=writing,
+    )
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fxtrio.develop.child_process"],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=server.root,
+            env={
+                **os.environ,
+                VARIABLE: settings.to_json(),
+                "FX_MODE": "development",
+                "PYTHONUNBUFFERED": "1",
+            },
+            pass_fds=(server.socket.fileno(), writing),
+            start_new_session=True,  # so that Ctrl-C reaches this command only
+        )
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return LaunchedServer(process, reading)
+
+
+@attrs.define(eq=False)
+class Ahead:
+    """Processes that were started before anybody asked for them, each taken once."""
+
+    _server: tuple[Server, LaunchedServer] | None = None
+    _vite: tuple[ViteSettings, subprocess.Popen[bytes]] | None = None
+    _environment: dict[str, str] = attrs.field(factory=lambda: dict(os.environ))
+    """What they have been started with."""
+
+    def server(self, wanted: Server) -> LaunchedServer:
+        """Return a process that serves: the one that has been started, or a new one."""
+        found, self._server = self._server, None
+        if found is not None and found[0] == wanted and self._environment == os.environ:
+            return found[1]
+        _end_server(found)
+        return launch_server(wanted)
+
+    def vite(self, wanted: ViteSettings) -> subprocess.Popen[bytes]:
+        """Return Node: the one that has been started, or a new one. Raises NodeMissing."""
+        found, self._vite = self._vite, None
+        if found is not None and found[0] == wanted and self._environment == os.environ:
+            return found[1]
+        _end_vite(found)
+        return launch_vite(wanted)
+
+    def close(self) -> None:
+        """End what nobody has asked for."""
+        _end_server(self._server)
+        _end_vite(self._vite)
+        self._server = self._vite = None
+
+
+@contextmanager
+def starting_ahead(server: Server, config: Config) -> Iterator[Ahead]:
+    """Start both processes, unless Node or the toolchain have to be installed first."""
+    ahead = Ahead((server, launch_server(server)))
+    try:
+        toolchain = toolchain_folder()
+        if is_whole(toolchain):
+            settings = ViteSettings.of(
+                server.root, config, toolchain=toolchain, sockets=server.vite
+            )
+            with suppress(FxtrioError):  # told when the project is prepared
+                ahead._vite = settings, launch_vite(settings)
+        yield ahead
+    finally:
+        ahead.close()
+
+
+def _end_server(found: tuple[Server, LaunchedServer] | None) -> None:
+    if found is not None:
+        os.close(found[1].replies)
+        _end(found[1].process)
+
+
+def _end_vite(found: tuple[ViteSettings, subprocess.Popen[bytes]] | None) -> None:
+    if found is not None:
+        _end(found[1])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that has nothing to put in order."""
+    process.kill()
+    with process:  # closes its pipes, and waits
+        pass

@@ -1,0 +1,237 @@
+"""Prepare, serve, follow. Run by `fx dev`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol
+
+import attrs
+import trio
+
+from fxtrio.config import Config, load_config
+from fxtrio.develop.build.dev_project import Applied, SwapCode
+from fxtrio.develop.launch import Ahead, Server
+from fxtrio.develop.reload.watcher import Changes, PendingChanges, run_watch
+from fxtrio.develop.server_child import Failure, Served, open_child
+from fxtrio.errors import FxtrioError, leaves
+
+
+class Reporter(Protocol):
+    """Shows the developer what happens."""
+
+    def built(self, seconds: float) -> None:
+        """Say that the project has been compiled."""
+
+    def started(self, seconds: float) -> None:
+        """Say that the app serves."""
+
+    def changed(self, files: tuple[str, ...]) -> None:
+        """Say which files have changed."""
+
+    def applied(self, applied: Applied, seconds: float) -> None:
+        """Say what came of it."""
+
+    def failed(self, failure: Failure) -> None:
+        """Show why there is no app; what the child itself wrote has been shown already."""
+
+    def line(self, text: str) -> None:
+        """Pass on a line of the app or of the bundler."""
+
+
+class Followed(Protocol):
+    """The project: `fxtrio.develop.build.dev_project.Workshop`, or a stand-in of tests."""
+
+    async def prepare(self) -> None:
+        """Compile it. Raises FxtrioError when it cannot be served."""
+
+    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+        """Take over changes while it is served. Raises FxtrioError when it cannot be any more."""
+
+    def miss(self, changes: Changes) -> None:
+        """Remember changes that come while it cannot be served."""
+
+
+_RETRY = 1.0
+"""After which time a process is started once more that the machine had no room for (seconds)."""
+
+
+@attrs.frozen
+class _Renewal:
+    """The project is to be prepared while nothing is served.
+
+    Node may start anew, and pages that it tells of new code would ask the process of the old one.
+    """
+
+
+@attrs.frozen(kw_only=True)
+class Loop:
+    """One run of `fx dev`."""
+
+    server: Server
+    """Its socket stays open all the time, so that browsers wait instead of being refused."""
+
+    project: Followed
+    report: Reporter
+    ahead: Ahead = attrs.field(factory=Ahead)
+    watch: Callable[[Path, PendingChanges], Awaitable[None]] = run_watch
+    restart: trio.MemoryReceiveChannel[None] | None = None
+    """Gives something whenever the developer asks for another process."""
+
+    find_app: Callable[[], str] = attrs.field(
+        default=attrs.Factory(lambda self: lambda: self.server.app, takes_self=True)
+    )
+    """Returns `Server.app` as it is now: files of apps come and go."""
+
+    async def run(self) -> None:
+        """Serve the project and follow its changes until cancelled."""
+        pending = PendingChanges()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.watch, self.server.root, pending)
+            if self.restart is not None:
+                nursery.start_soon(_ask_for_restarts, self.restart, pending)
+            failure = await self._prepare()
+            while True:
+                failure = await self._serve_and_follow(pending, failure)
+
+    async def _serve_and_follow(
+        self, pending: PendingChanges, failure: Failure | None
+    ) -> Failure | None:
+        """Serve until something else is to be served; return the failure to show."""
+        errors: list[BaseException] = []
+        found: Failure | _Renewal | None = None
+        shown = ""
+        server = attrs.evolve(self.server, app=self.find_app())
+        try:
+            async with self._serve(server, failure) as served:
+                async with trio.open_nursery() as nursery:
+                    if failure is None:
+                        nursery.start_soon(self._tell_start, served)
+                    found = await self._follow(pending, served, server.app, failure)
+                    shown = "\n".join(served.lines)
+                    nursery.cancel_scope.cancel("something else is to be served")
+        except* OSError as group:  # no room for a process, or for files
+            errors = leaves(group)
+        if errors:
+            self._failed(errors, "")
+            await trio.sleep(_RETRY)
+            return await self._prepare()
+        # Outside of the block: browsers wait for whatever serves next.
+        return await self._prepare(shown) if isinstance(found, _Renewal) else found
+
+    async def _tell_start(self, served: Served) -> None:
+        started = trio.current_time()
+        await served.started.wait()
+        if served.serves:
+            self.report.started(trio.current_time() - started)
+
+    def _serve(
+        self, server: Server, failure: Failure | None
+    ) -> AbstractAsyncContextManager[Served]:
+        if failure is None:
+            return open_child(server, self.ahead, self.report.line)
+        # Heavy, and mostly not needed.
+        from fxtrio.develop.report.error_app import open_overlay
+
+        root, host = server.root, server.host
+        settings = _settings(root)
+        return open_overlay(server.socket, failure, root=root, settings=settings, host=host)
+
+    async def _follow(
+        self, pending: PendingChanges, served: Served, app: str, failure: Failure | None
+    ) -> Failure | _Renewal | None:
+        """Follow changes of ``app`` until something else is to be served.
+
+        Return the failure to show.
+        """
+        while True:
+            changes = await _next(pending, served)
+            if changes is None:
+                stopped = served.failure or Failure("The app has stopped", "")
+                self.report.failed(attrs.evolve(stopped, details=""))
+                return stopped
+            other_app = self.find_app() != app
+            if failure is not None or not changes.files or other_app:
+                if changes.files:
+                    self.report.changed(changes.files)
+                if failure is None and other_app:
+                    self.report.applied(Applied(restart=_shown_app(app, self.find_app())), 0.0)
+                self.project.miss(changes)
+                return _Renewal()
+            started = trio.current_time()
+            applied: Applied | None = None
+            errors: list[BaseException] = []
+            try:
+                applied = await self.project.apply(changes, served.swap)
+            except* (FxtrioError, OSError) as group:
+                errors = leaves(group)
+            # What `fx dev` writes may be kept in a file of the project: that is no change.
+            if applied is None or applied.used:
+                self.report.changed(changes.files)
+            if applied is None:
+                return self._failed(errors, "")
+            if served.ended.is_set():
+                continue
+            if applied.used:
+                self.report.applied(applied, trio.current_time() - started)
+            if applied.restart:
+                return _Renewal()
+
+    async def _prepare(self, shown: str = "") -> Failure | None:
+        """Compile the project; return the failure to show, or None.
+
+        ``shown`` is what the child has written. It may have been started by settings that
+        keep it from serving, and the project from being compiled: those are not told twice.
+        """
+        started = trio.current_time()
+        errors: list[BaseException] = []
+        try:
+            await self.project.prepare()
+        except* (FxtrioError, OSError) as group:
+            errors = leaves(group)
+        if errors:
+            return self._failed(errors, shown)
+        self.report.built(trio.current_time() - started)
+        return None
+
+    def _failed(self, errors: list[BaseException], shown: str) -> Failure:
+        failure = Failure("The build has failed", "\n".join(map(str, errors)))
+        known = failure.details in shown
+        self.report.failed(attrs.evolve(failure, details="") if known else failure)
+        return failure
+
+
+async def _next(pending: PendingChanges, served: Served) -> Changes | None:
+    """Wait for changes; None when what serves has ended before."""
+    changes = None
+    async with trio.open_nursery() as nursery:
+
+        async def wait_ended() -> None:
+            await served.ended.wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(wait_ended)
+        changes = await pending.take()
+        nursery.cancel_scope.cancel()
+    return changes
+
+
+async def _ask_for_restarts(
+    asked: trio.MemoryReceiveChannel[None], pending: PendingChanges
+) -> None:
+    async for _ in asked:
+        pending.add(Changes(()))
+
+
+def _shown_app(before: str, now: str) -> str:
+    """Return why another app is served than ``before``; "" stands for the one of fxtrio."""
+    return f"the app is {now} now" if now else f"there is no {before} any more"
+
+
+def _settings(root: Path) -> Config:
+    """Return the settings for the overlay; the defaults when they are the failure themselves."""
+    try:
+        return load_config(root)
+    except FxtrioError:
+        return Config()

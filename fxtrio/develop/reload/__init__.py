@@ -1,0 +1,1 @@
+"""Changed files: how they are noticed, and how running code takes their place."""

@@ -1,0 +1,185 @@
+"""New code for an app that runs: modules are imported anew, the site is made anew.
+
+Runs in the child. Requests that have begun end with the code they have begun with.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fxtrio.app import Application, Code, import_code, put_together
+from fxtrio.config import Config
+from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.reload.import_graph import Importers, file_of
+from fxtrio.develop.reload.restart_reasons import find_new_job, find_reason
+from fxtrio.develop.reload.same_code import is_same
+from fxtrio.develop.report.request_logs import Records
+from fxtrio.imports import Imports, imported_anew, resolve, split_name
+from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
+from fxtrio.plugins.load import load_plugins
+from fxtrio.secret_key import project_key
+from fxtrio.serve.pages.resources import Renderer
+from fxtrio.ssr.pool import open_attached_pool
+from fxtrio.tracebacks import trimmed
+
+_LONGEST_RENDER = 30.0  # seconds; the first one has to compile what it needs
+
+
+@attrs.define(eq=False)
+class Swapper:
+    """Makes the app of a project (`fxtrio.app.Development`), and replaces its code."""
+
+    root: Path
+    open_renderer: Callable[[Config], AbstractAsyncContextManager[Renderer]]
+    """Opens what renders pages, with the settings of the project."""
+
+    importers: Importers
+    records: Records
+    """What browsers learn of the log."""
+
+    app_module: str = ""
+    """The module that the app comes from; "" when fxtrio makes it."""
+
+    _app: Application | None = None
+    _code: Code | None = None
+    _config: Config | None = None
+    _build: Path = Path()
+
+    def make_app(self, root: Path, config: Config, build: Path, manifest: Manifest) -> Application:
+        """Return the app of a development build. Raises what the project's modules raise."""
+        config = attrs.evolve(
+            config,
+            secret_keys=config.secret_keys or (project_key(root),),
+            # The HTML of a state is another one after each change of its page.
+            ssr=attrs.evolve(config.ssr, memo=False),
+        )
+        code = import_code(Imports(root, build), config, manifest)
+        plugins = load_plugins(config, root=root, resolve=resolve)
+        site = put_together(root, config, manifest, code, plugins)
+        app = Application(
+            site,
+            root=root,
+            build=build,
+            plugins=plugins,
+            open_renderer=partial(self.open_renderer, config),
+        )
+        if root == self.root:
+            self._app, self._code, self._config, self._build = app, code, config, build
+        return app
+
+    def swap(self, order: Swap) -> Swapped:
+        """Replace the code that has changed, and all that uses it; or say why not."""
+        app, code, config = self._app, self._code, self._config
+        if app is None or code is None or config is None:
+            return Swapped(restart="the app is none that fxtrio has made")
+        pages = {str(self.root / source) for source in order.sources}
+        files = self.importers.dependents({*order.files, *pages})
+        names = _names_of(files)
+        reason = find_reason(app, self.app_module, files, self.root)
+        if reason:
+            return Swapped(restart=reason)
+        linecache.checkcache()
+        manifest = load_manifest(self._build)
+        sources = [Path(file).relative_to(self.root).as_posix() for file in files]
+        imports = Imports(self.root, self._build)
+        try:
+            with self.importers.noted_anew(files), imported_anew(names):
+                new = _renewed(code, imports, config, manifest, sources)
+                site = put_together(self.root, config, manifest, new, app.plugins)
+        except (Exception, SystemExit) as error:  # application code
+            text = "".join(traceback.format_exception(trimmed(error)))
+            affected = [one for one in sources if _has(code, one)]
+            told = f"{type(error).__name__}: {error}"
+            return Swapped(failed=text, error=told, sources=tuple(affected))
+        reason = find_new_job(app, self.root)
+        if reason:
+            return Swapped(restart=reason)
+        self._code = new
+        affected = [one for one in sources if _has(new, one)]
+        app.replace_site(site, _sources_with_other_sockets(code, new))
+        modules = len(names) + len(affected)
+        if _modules_of_hooks(config) & set(names):
+            affected = list(new.pages)  # any of them may be shown in another way, or to nobody
+        return Swapped(sources=tuple(affected), modules=modules)
+
+
+def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextManager[Renderer]:
+    """Render with the Node process that listens in the folder ``sockets``."""
+    return open_attached_pool(
+        sockets / "ssr",
+        timeout=max(config.timeouts.render, _LONGEST_RENDER),
+        max_pending=config.ssr.max_pending,
+    )
+
+
+def _has(code: Code, source: str) -> bool:
+    return source in code.pages or source in code.endpoints or source in code.actions
+
+
+def _modules_of_hooks(config: Config) -> set[str]:
+    """Return the modules in which the route hooks are."""
+    hooks = config.route_middleware.lists().values()
+    return {split_name(name)[0] for names in hooks for name in names}
+
+
+def _sources_with_other_sockets(old: Code, new: Code) -> list[str]:
+    """Return the files whose WebSockets are handled in another way now, or by nothing."""
+    before, now = _socket_handlers(old), _socket_handlers(new)
+    return [source for source, handler in before.items() if not is_same(handler, now.get(source))]
+
+
+def _socket_handlers(code: Code) -> dict[str, Any]:
+    return {
+        **{source: page.websocket for source, page in code.pages.items()},
+        **{source: names.get("websocket") for source, names in code.endpoints.items()},
+    }
+
+
+def _names_of(files: Iterable[str]) -> list[str]:
+    """Return the names of the imported modules of ``files``, in their order."""
+    by_file: dict[str, str] = {}
+    for name, module in list(sys.modules.items()):
+        file = file_of(module)
+        if file and not name.startswith(MODULE_PREFIX):
+            by_file[file] = name
+    return [by_file[file] for file in files if file in by_file]
+
+
+def _renewed(
+    code: Code, imports: Imports, config: Config, manifest: Manifest, sources: Iterable[str]
+) -> Code:
+    """Return the code of ``manifest``: that of ``sources`` and of new files is run."""
+    changed = set(sources)
+    pages: dict[str, Any] = {}
+    for source, module in manifest.modules.items():
+        known = code.pages.get(source)
+        if known is None or source in changed:
+            known = imports.code(module, config)
+        # What the text says without being run (CACHE, MEMO, HEAD) may be other than before.
+        pages[source] = attrs.evolve(known, module=module)
+
+    def files(known: Any, wanted: Iterable[str]) -> dict[str, Any]:
+        return {
+            source: known[source]
+            if source in known and source not in changed
+            # A name that is gone must not stay: a new module, and not the old one reloaded.
+            else imports.file(source)
+            for source in wanted
+        }
+
+    llms = manifest.llms.values() if config.llms.enabled else ()
+    return Code(
+        pages,
+        files(code.endpoints, [route.source for route in manifest.api]),
+        files(code.llms, llms),
+        files(code.actions, [module.source for module in manifest.actions]),
+    )

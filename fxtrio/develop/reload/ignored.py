@@ -1,0 +1,180 @@
+"""Which files of a project `fx dev` does not act on. Called by `watcher`."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+from pathspec import GitIgnoreSpec
+from watchfiles import Change, DefaultFilter
+
+from fxtrio.config import CONFIG_FILE, read_config
+from fxtrio.manifest import FILE_NAME
+from fxtrio.manifest import FOLDERS as DEVELOPMENT
+
+GIT_FILE = ".gitignore"
+INSTALLED = (
+    "node_modules/.package-lock.json",  # npm
+    "node_modules/.modules.yaml",  # pnpm
+    "node_modules/.yarn-state.yml",
+    "node_modules/.yarn-integrity",
+)
+"""What package managers write last, relative to the project folder."""
+
+BUILT = f"{DEVELOPMENT['development']}/{FILE_NAME}"
+"""What is missing when somebody has removed the development build, such as by `git clean`."""
+
+FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
+"""Names of folders in which nothing ever matters, but for `INSTALLED`."""
+
+_ALWAYS = (
+    *(f"{folder}/" for folder in sorted(FOLDERS)),
+    # What tools write that look at a project, and package managers.
+    "/coverage/",
+    "/dist/",
+    "/htmlcov/",
+    "*.egg-info/",
+    "pytest-cache-files-*/",
+    "/coverage.*",
+    "/junit*.xml",
+    "*.prof",
+    "*.pid",
+    "*.tsbuildinfo",
+    "*.out",
+    "core.[0-9]*",
+    "/tests/",
+    "/venv/",
+    # Files that the app itself writes; modules and what pages import may lie there, too.
+    "/data/**",
+    "!/data/**/*.py",
+    "*.py[cod]",
+    "*.sqlite3",
+    "*.sqlite3-*",
+    "*.sqlite",
+    "*.sqlite-*",
+    "*.db",
+    "*.db-*",
+    "*.log",
+    # What editors write beside the file that is edited, and take away again.
+    ".*",  # vim, kate, gedit, Emacs' locks
+    "!.well-known/",
+    "*~",
+    "4913",  # vim, to see whether it may write
+    r"\#*#",  # Emacs
+    "*___jb_*___",  # JetBrains
+    f"sed{'[A-Za-z0-9]' * 6}",
+    "*.sw?",
+    "*.tmp",
+    "*.temp",
+    "*.bak",
+    "*.orig",
+    "*.rej",
+    "*.part",
+    "*.crswap",  # browsers that save files
+)
+_NEVER = ("!/.env", "!/.env.*", *(f"!/{file}" for file in INSTALLED))
+"""Settings and installations, which are mostly kept out of repositories."""
+
+
+@attrs.define
+class Ignored:
+    """Says which files are ignored, by the patterns of Git.
+
+    The last pattern that matches decides: first those of this module, then each `.gitignore`
+    from the outermost folder of the repository inwards, then ``dev.ignore``. They are read
+    again when one of their files changes.
+    """
+
+    root: Path
+    """The project folder, without symbolic links in it."""
+
+    _specs: list[tuple[Path, GitIgnoreSpec]] = attrs.field(factory=list)
+    """The last decides. Each counts from a folder on."""
+
+    _output: frozenset[tuple[int, int]] = attrs.field(
+        init=False, factory=lambda: frozenset(_outputs())
+    )
+    """Device and inode of files that this process writes to: each line would be a change."""
+
+    def __attrs_post_init__(self) -> None:
+        """Read the patterns."""
+        self.read()
+
+    def read(self) -> None:
+        """Read all patterns anew."""
+        config = read_config(self.root)[0]
+        self._specs = [
+            (self.root, _spec(_ALWAYS)),
+            *((file.parent, _spec(_lines(file))) for file in _git_files(self.root)),
+            (self.root, _spec((*_NEVER, *config.dev.ignore))),
+        ]
+
+    def lets_pass(self, change: Change, path: str) -> bool:
+        """Return whether the change of a file is to be acted on: a filter of watchfiles."""
+        file = Path(path)
+        if path == str(self.root / BUILT):
+            return change is Change.deleted and not file.exists()
+        if file.name == GIT_FILE or path == str(self.root / CONFIG_FILE):
+            self.read()
+        try:
+            found = file.stat()
+        except OSError:  # deleted
+            return path == str(self.root / BUILT) or not self.covers(file)
+        if (found.st_dev, found.st_ino) in self._output:
+            return False
+        # A folder stands for the files in it.
+        return not self.covers(file, is_folder=stat.S_ISDIR(found.st_mode))
+
+    def covers(self, file: Path, *, is_folder: bool = False) -> bool:
+        """Return whether ``file``, an absolute path, is ignored."""
+        end = "/" if is_folder else ""
+        for folder, spec in reversed(self._specs):
+            if file.is_relative_to(folder):
+                found = spec.check_file(file.relative_to(folder).as_posix() + end).include
+                if found is not None:
+                    return found
+        return False
+
+
+def _outputs() -> Iterator[tuple[int, int]]:
+    for descriptor in (1, 2):
+        found = os.fstat(descriptor)
+        if stat.S_ISREG(found.st_mode):
+            yield found.st_dev, found.st_ino
+
+
+def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+def _lines(file: Path) -> list[str]:
+    """Return the lines of a file that are patterns; Git passes over others, too."""
+    try:
+        lines = file.read_text("utf-8", errors="replace").splitlines()
+    except OSError:  # gone since
+        return []
+    return [line for line in lines if _is_pattern(line)]
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        _spec([line])
+    except (ValueError, re.error):  # such as one that is half written
+        return False
+    return True
+
+
+def _git_files(root: Path) -> Iterator[Path]:
+    """Yield the `.gitignore` files that count in ``root``, outermost first."""
+    around = [root, *root.parents]
+    top = next((index for index, folder in enumerate(around) if (folder / ".git").exists()), 0)
+    for folder in reversed(around[1 : top + 1]):
+        yield folder / GIT_FILE
+    for place, folders, files in os.walk(root):
+        folders[:] = sorted(set(folders) - FOLDERS)
+        if GIT_FILE in files:
+            yield Path(place) / GIT_FILE

@@ -1,0 +1,91 @@
+"""Why new code needs a new process: somebody else still has what the old code has made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from types import ModuleType
+
+from starlette.datastructures import State
+
+from fxtrio.app import Application
+from fxtrio.develop.reload.import_graph import file_of
+from fxtrio.develop.reload.live_instances import Living
+from fxtrio.imports import split_name
+from fxtrio.jobs.decorators import Job
+from fxtrio.jobs.discovery import find_jobs
+from fxtrio.manifest import MODULE_PREFIX
+
+
+def find_reason(app: Application, app_module: str, files: Collection[str], root: Path) -> str:
+    """Return why the modules of ``files`` cannot be swapped; "" when they can.
+
+    ``app_module`` is the module that the app comes from, ``root`` the project folder.
+    """
+    fixed = {app_module: "the app is made there", "__main__": "it is the program"}
+    for plugin in app.plugins:
+        fixed[type(plugin).__module__] = "a plugin is made there"
+    for middleware in app.site.config.middleware:
+        fixed[split_name(middleware)[0]] = "middleware is made there"
+    for file in files:
+        if not file.endswith((".py", ".fxl")):
+            return f"{Path(file).name}: it is no Python text"
+    modules = {file: module for module in _modules_in(root) if (file := file_of(module)) in files}
+    for module in modules.values():
+        if module.__name__ in fixed:
+            return f"{module.__name__}: {fixed[module.__name__]}"
+        if any(issubclass(type(value), Job) for value in vars(module).values()):
+            return f"{Path(file_of(module)).name}: durable jobs are declared there"
+    return _living_instance(app, modules.values(), files, root)
+
+
+def find_new_job(app: Application, root: Path) -> str:
+    """Return which durable job the running app does not know, as a reason; "" for none.
+
+    What runs jobs is made when the app begins, as is its table.
+    """
+    running = app.state.fx
+    if running.database is None:
+        return ""
+    known = {} if running.jobs is None else running.jobs.jobs
+    new = sorted(find_jobs(root).keys() - known.keys())
+    return f"the job {new[0]} is new" if new else ""
+
+
+def _living_instance(
+    app: Application, modules: Iterable[ModuleType], files: Collection[str], root: Path
+) -> str:
+    """Return which class has instances that modules keep which are not swapped.
+
+    They would be instances of a class that is no more: `isinstance` would deny them.
+    """
+    classes = {
+        value
+        for module in modules
+        for value in vars(module).values()
+        if issubclass(type(value), type) and value.__module__ == module.__name__
+    }
+    if not classes:
+        return ""
+    others = [module for module in _modules_in(root) if file_of(module) not in files]
+    living = Living({module.__name__ for module in others})
+    holders = [(_shown(module, root), vars(module).values()) for module in others]
+    state = app.state._state if isinstance(app.state, State) else {}
+    for name, values in [*holders, ("app.state", state.values())]:
+        for one in living.kept(values):
+            if type(one) in classes:
+                return f"{name}: it keeps instances of {type(one).__name__}"
+    return ""
+
+
+def _shown(module: ModuleType, root: Path) -> str:
+    """Return the name of a module, or the file of one that nobody imports by name."""
+    if module.__name__.startswith(MODULE_PREFIX):
+        return Path(file_of(module)).relative_to(root).as_posix()
+    return module.__name__
+
+
+def _modules_in(root: Path) -> list[ModuleType]:
+    start = f"{root}/"
+    return [module for module in list(sys.modules.values()) if file_of(module).startswith(start)]

@@ -1,0 +1,130 @@
+"""The page that stands in for an app that cannot be built or does not start.
+
+Pages of the app that are open keep what they show: they learn of the failure by their WebSocket.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+import trio
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fxtrio.config import Config
+from fxtrio.develop.allowed_hosts import development_app
+from fxtrio.develop.messages import GRACE
+from fxtrio.develop.report.overlay_errors import shown_stop
+from fxtrio.develop.server_child import Failure, Served
+from fxtrio.server.supervise.binding import grouped
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server import run_server
+
+SCRIPT = "dev/standin.js"
+"""What the page loads, below `/_fx/`."""
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@asynccontextmanager
+async def open_overlay(
+    listener: socket.socket, failure: Failure, *, root: Path, settings: Config, host: str
+) -> AsyncIterator[Served]:
+    """Answer every request with a page about ``failure`` for as long as the block lasts."""
+    page, told = overlay_app(failure), StandIn(failure, root)
+    app = development_app(page, settings, modules=told, host=host, script=SCRIPT)
+    config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
+    stop = trio.Event()
+    with listener.dup() as copy:
+        sockets = grouped([copy], tls=False)
+        async with trio.open_nursery() as nursery:
+            await nursery.start(partial(run_server, app, config, sockets=sockets, stop=stop))
+            yield Served()
+            stop.set()
+
+
+def overlay_app(failure: Failure) -> ASGIApp:
+    """Return an ASGI app that answers every request with a page about ``failure``."""
+    page = Template((files("fxtrio.develop") / "overlay.html").read_text("utf-8"))
+    body = page.substitute(
+        title=escape(failure.title), details=escape(_COLOURS.sub("", failure.details).strip())
+    ).encode()
+    headers = [
+        (b"content-type", b"text/html; charset=utf-8"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _answer_lifespan(receive, send)
+        elif scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 500, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1013})
+
+    return answer
+
+
+class StandIn:
+    """Has no modules; tells open pages why (`fxtrio.develop.dev_app.Hot`)."""
+
+    def __init__(self, failure: Failure, root: Path) -> None:
+        """``failure`` is what the pages of the project in ``root`` show."""
+        details = _COLOURS.sub("", failure.details).strip()
+        problem = shown_stop(failure.title, details, root)
+        told = {"type": "custom", "event": "fx:problems", "data": [problem]}
+        self._message = json.dumps(told)
+        self._closing = trio.Event()
+
+    def close(self) -> None:
+        """End the WebSockets; browsers connect to whatever comes."""
+        self._closing.set()
+
+    async def answer(self, scope: Scope, send: Send) -> None:
+        """Send the script of the page; there is nothing else."""
+        found = scope["path"].endswith(f"/{SCRIPT}")
+        body = (files("fxtrio.develop") / "standin.js").read_bytes() if found else b""
+        status = 200 if found else 503
+        headers = [
+            (b"content-type", b"text/javascript; charset=utf-8"),
+            (b"content-length", b"%d" % len(body)),
+            (b"cache-control", b"no-store"),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def connect(self, receive: Receive, send: Send) -> None:
+        """Tell one browser what is wrong, and keep the connection until that is over."""
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.send", "text": self._message})
+        async with trio.open_nursery() as nursery:
+
+            async def wait_closing() -> None:
+                await self._closing.wait()
+                nursery.cancel_scope.cancel("something else is served")
+
+            nursery.start_soon(wait_closing)
+            while (await receive())["type"] != "websocket.disconnect":
+                pass
+            nursery.cancel_scope.cancel("the browser has left")
+        await send({"type": "websocket.close", "code": 1012})
+
+
+async def _answer_lifespan(receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await send({"type": "lifespan.shutdown.complete"})

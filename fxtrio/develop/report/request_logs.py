@@ -1,0 +1,125 @@
+"""What the server logs of a request, for the browser that has made it. Runs in the child.
+
+A browser names the requests that are its own by their ids, which nobody else learns, and gets
+what has been logged of them, and what will be.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.context import add_request_id
+from fxtrio.develop.report.overlay_errors import shown_error
+
+_KEPT = 300  # records; a browser asks for those of its document some tenths of a second later
+_FOLLOWED = 200  # requests of one browser
+_WAITING = 100  # records for one browser; what is above is not shown there
+_OVER_PAGE = "fx.serve"
+"""The logger of what goes wrong with loaders, actions and renders."""
+
+_LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
+
+
+@attrs.define(eq=False)
+class Follower:
+    """One browser: the requests that it has named, and records that wait for it."""
+
+    _records: Records
+    _send: trio.MemorySendChannel[dict[str, Any]]
+    _ids: dict[str, None] = attrs.field(factory=dict)
+
+    def follow(self, request_id: str) -> None:
+        """Offer what is known of a request, and what comes."""
+        self._ids[request_id] = None
+        if len(self._ids) > _FOLLOWED:
+            del self._ids[next(iter(self._ids))]
+        for told in tuple(self._records.kept):
+            if told["request"] == request_id:
+                self.offer(told)
+
+    def offer(self, told: dict[str, Any]) -> None:
+        """Take a record, if it is of a request that was named; never waits."""
+        if told["request"] in self._ids:
+            with suppress(trio.WouldBlock):  # it stands in the terminal
+                self._send.send_nowait(told)
+
+
+class Records(logging.Handler):
+    """Keeps the last records of requests: ``{request, level, text, shown}``.
+
+    ``shown`` is what the overlay shows (`Shown`), None for what is no defect of a page; ``text``
+    is "" unless browsers shall print it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """``root`` is the project folder."""
+        super().__init__()
+        self.addFilter(add_request_id)
+        self.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        self.lines = False
+        """Whether browsers get the text: the setting ``dev.console``."""
+
+        self.kept: deque[dict[str, Any]] = deque(maxlen=_KEPT)
+        self._root = root
+        self._followers: set[Follower] = set()
+        self._token: trio.lowlevel.TrioToken | None = None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take what is logged, for as long as the block lasts. Called within the event loop."""
+        self._token = trio.lowlevel.current_trio_token()
+        logging.getLogger().addHandler(self)
+        try:
+            yield
+        finally:
+            logging.getLogger().removeHandler(self)
+
+    @contextmanager
+    def follower(self) -> Iterator[tuple[Follower, trio.MemoryReceiveChannel[dict[str, Any]]]]:
+        """Give a browser its place, for as long as the block lasts."""
+        send, receive = trio.open_memory_channel[dict[str, Any]](_WAITING)
+        follower = Follower(self, send)
+        self._followers.add(follower)
+        try:
+            with send, receive:
+                yield follower, receive
+        finally:
+            self._followers.discard(follower)
+
+    def emit(self, record: logging.LogRecord) -> None:  # the base class's name
+        """Take a record, on any thread."""
+        request = getattr(record, "request_id", "-")
+        if request == "-" or self._token is None:
+            return
+        level = next((name for least, name in _LEVELS if record.levelno >= least), "debug")
+        error = _error_of(record) if record.name == _OVER_PAGE else None
+        shown = None
+        if error is not None and record.levelno >= logging.ERROR:
+            shown = shown_error(error, record.getMessage(), self._root)
+            shown["request"] = request
+        text = self.format(record) if self.lines else ""
+        if shown is not None or text:
+            told = {"request": request, "level": level, "text": text, "shown": shown}
+            self._token.run_sync_soon(self._keep, told)
+
+    def _keep(self, told: dict[str, Any]) -> None:
+        self.kept.append(told)
+        for follower in tuple(self._followers):
+            follower.offer(told)
+
+
+def _error_of(record: logging.LogRecord) -> BaseException | None:
+    """Return the error that a record is about: with its traceback, or as its message."""
+    if record.exc_info and record.exc_info[1] is not None:
+        return record.exc_info[1]
+    values = record.args if isinstance(record.args, tuple) else ()
+    about = (getattr(record, "failure", None), *values)
+    return next((value for value in about if isinstance(value, BaseException)), None)

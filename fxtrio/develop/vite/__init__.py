@@ -1,0 +1,1 @@
+"""The Node process of development: Vite, and what browsers load from it."""

@@ -1,0 +1,58 @@
+"""What Node is told of a change: which UI halves and files are others now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fxtrio.compile.project import CheckedPage
+from fxtrio.develop.reload.classify_changes import Sorted
+from fxtrio.develop.report.overlay_errors import Shown
+
+
+@attrs.frozen
+class Told:
+    """What Node says to a change."""
+
+    wrong: list[Shown] = attrs.field(factory=list)
+    """What it cannot parse."""
+
+    used: bool = False
+    """Whether it concerns what is shown."""
+
+
+def change_order(
+    root: Path,
+    found: Sorted,
+    changed: Mapping[str, CheckedPage],
+    known: Mapping[str, CheckedPage],
+    gone: Iterable[str],
+    data: Any,
+) -> dict[str, Any] | None:
+    """Return the fields of the order ``change``; None when nothing concerns Node.
+
+    ``changed`` are page files by source, as they are now, ``known`` as they were before.
+    """
+    ui = [
+        {"type": "change" if source in known else "add", "file": source}
+        for source, page in changed.items()
+        if source not in known or page.ui != known[source].ui
+    ]
+    ui += [{"type": "unlink", "file": source} for source in gone]
+    files = [
+        {"type": "change" if path.exists() else "unlink", "file": str(path)}
+        for path in (root / file for file in found.files)
+    ]
+    texts = [str(root / file) for file in (*found.structure, *found.pages, *found.modules)]
+    if not (ui or files or data or texts or found.public):
+        return None
+    return {
+        "ui": ui,
+        "files": files,
+        "texts": texts,
+        "data": data,
+        "reload": bool(found.public),
+    }

@@ -1,0 +1,142 @@
+"""Node, for as long as `fx dev` runs: started anew when what it was started with is another.
+
+It may also end by itself: killed, or for want of memory. Then it is started again, a few times
+in a row; orders that it had are given to the next one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
+from fxtrio.develop.launch import Ahead, ViteSettings, public_variables
+from fxtrio.develop.reload.classify_changes import read_packages
+from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.develop.vite.vite import Vite, open_vite
+from fxtrio.errors import FxtrioError
+
+_REVIVALS = 3
+_WITHIN = 60.0  # seconds: what ends more often than that is left alone until a file is saved
+
+
+@attrs.define(eq=False)
+class KeptVite:
+    """Runs the process in ``nursery``. `start` comes first."""
+
+    root: Path
+    nursery: trio.Nursery
+    ahead: Ahead
+    report: Callable[[str], None]
+    begin: Callable[[], Awaitable[None]]
+    """Calls `start`, and tells the new process what it must know by `ask_now`."""
+
+    _vite: Vite | None = None
+    _beginning: trio.Lock = attrs.field(factory=trio.Lock)
+    _starting: trio.Lock = attrs.field(factory=trio.Lock)
+    _renewal: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _ends: deque[float] = attrs.field(factory=lambda: deque(maxlen=_REVIVALS + 1))
+    """When it has ended by itself."""
+
+    _packages: bytes = b""
+    _variables: dict[str, str] = attrs.field(factory=dict)
+    """Those that it has been started with."""
+
+    _wrong: dict[str, list[Shown]] = attrs.field(factory=dict)
+    """What it was last told of mistakes, by who has found them."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it takes orders."""
+        return self._vite is not None and not self._vite.ended.is_set()
+
+    async def start(self, settings: ViteSettings) -> bool:
+        """See to it that it runs with ``settings``; return whether it has been started anew.
+
+        Raises NodeMissing and BundlerCrashed.
+        """
+        async with self._starting:
+            return await self._start(settings)
+
+    async def _start(self, settings: ViteSettings) -> bool:
+        packages, self._packages = self._packages, await self._packages_now()
+        variables, self._variables = self._variables, public_variables()
+        before = self._vite.settings if self._vite is not None and self.runs else None
+        now = settings, self._packages, self._variables
+        is_made = (Path(settings.folder) / "runtime").is_dir()  # somebody may have removed it
+        if (before, packages, variables) == now and is_made:
+            return False
+        self._renewal.cancel("settings, packages or public variables have changed")
+        self._renewal = trio.CancelScope()
+        self._wrong.clear()
+        await self.nursery.start(self._run, settings, self._renewal)
+        return True
+
+    async def has_other_packages(self) -> bool:
+        """Return whether others are installed than those that it has been started with."""
+        return await self._packages_now() != self._packages
+
+    def is_news(self, key: str, problems: list[Shown]) -> bool:
+        """Return whether ``problems`` are to be told: others than those of the last call."""
+        before, self._wrong[key] = self._wrong.get(key, []), problems
+        return before != problems
+
+    async def ask(self, op: str, fields: dict[str, Any]) -> Any:
+        """Return the answer to one order, of a process that is started for it if none runs.
+
+        One that ends meanwhile is replaced once. Raises NodeMissing, and what `Vite.ask` does.
+        """
+        await self._see_that_it_runs()
+        try:
+            return await self.ask_now(op, fields)
+        except BundlerCrashed:
+            if self.runs:
+                raise
+        await self._see_that_it_runs()
+        return await self.ask_now(op, fields)
+
+    async def ask_now(self, op: str, fields: dict[str, Any]) -> Any:
+        """Return the answer of the process that runs. Raises what `Vite.ask` does."""
+        assert self._vite is not None  # it has been started
+        return await self._vite.ask(op, **fields)
+
+    async def _see_that_it_runs(self) -> None:
+        if self.runs:
+            return
+        async with self._beginning:  # orders come from several tasks
+            if not self.runs:
+                await self.begin()
+
+    async def _revive(self) -> None:
+        try:
+            await self._see_that_it_runs()
+        except FxtrioError as error:
+            self.report(str(error))
+
+    async def _packages_now(self) -> bytes:
+        return await trio.to_thread.run_sync(read_packages, self.root)
+
+    async def _run(
+        self,
+        settings: ViteSettings,
+        renewal: trio.CancelScope,
+        *,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        with renewal:
+            async with open_vite(settings, self.ahead, self.report) as vite:
+                self._vite = vite
+                task_status.started()
+                await vite.ended.wait()
+            now, ends = trio.current_time(), self._ends
+            ends.append(now)
+            if len(ends) > _REVIVALS and now - ends[0] < _WITHIN:
+                self.report("The bundler has ended again. Save a file to start it once more.")
+            else:
+                self.report("The bundler has ended, and is started again.")
+                self.nursery.start_soon(self._revive)

@@ -1,4 +1,0 @@
-"""Page files in one style: ruff for their Python, prettier for their UI code.
-
-Begin with `documents`, which formats texts; `rewriting` reads and writes them.
-"""

@@ -1,0 +1,249 @@
+"""`@job` and `@every`: functions that may be enqueued to run later, in any process of the app."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from math import inf
+from typing import Any, Generic, ParamSpec, overload
+
+import attrs
+
+from fxtrio.context import current_app, get_request_id, why_no_app
+from fxtrio.jobs.errors import (
+    JobArgumentsInvalid,
+    JobArgumentsMismatch,
+    JobKeyInvalid,
+    JobsNotRunning,
+)
+from fxtrio.jobs.schedule import Schedule
+from fxtrio.tasks.calls import name_of
+
+P = ParamSpec("P")
+
+Unique = bool | Callable[..., str | None]
+
+
+LONGEST_DELAY = 100 * 365 * 86_400.0
+"""Beyond it moments have no dates, by which people look for jobs (seconds)."""
+
+
+PRIORITIES = range(-100, 101)
+"""A job has one of them, 0 without a word."""
+
+
+@attrs.frozen(eq=False, kw_only=True, slots=False)
+class Job(Generic[P]):
+    """A function that can be enqueued. Calling it runs the function, here and now."""
+
+    function: Callable[P, Any]
+
+    name: str
+    """``module.qualified_name``, by which the database knows it: renaming loses what waits."""
+
+    retries: int
+    """How often it is tried again after an error (count)."""
+
+    timeout: float
+    """How long one try may take (seconds)."""
+
+    backoff: float
+    """Before the first retry; twice as long before each further one (seconds)."""
+
+    unique: Unique
+    atomic: bool
+    queue: str
+    priority: int
+    """Of those that are due, those of the highest come first."""
+
+    schedule: Schedule | None = None
+
+    __fx_job__ = True
+    """By which `fx.tasks.enqueue` knows it, and refuses it."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call the function itself."""
+        return self.function(*args, **kwargs)
+
+    async def enqueue(
+        self, *args: Any, delay: float = 0.0, priority: int | None = None, **kwargs: Any
+    ) -> int | None:
+        """Keep one run of it in the database and return its number.
+
+        It is part of the transaction around: run after that is committed, and never when it
+        is not. ``delay`` is in seconds; ``priority`` is that of the job when it is None. None
+        when it is ``unique`` and waits or runs already. Raises JobsNotRunning,
+        JobArgumentsInvalid, JobArgumentsMismatch, JobKeyInvalid, ValueError for a ``delay``
+        above `LONGEST_DELAY` or a ``priority`` outside of `PRIORITIES`, and what the database
+        raises.
+        """
+        app = current_app()
+        runner = None if app is None else app.jobs
+        if app is None or runner is None:
+            raise JobsNotRunning(self.name, _why_none(app))
+        runner.jobs[self.name] = self  # its module may have been imported late, or again
+        now = runner.now()
+        row = self.row(args, kwargs, now=now, delay=delay, priority=priority)
+        after = runner.tell if row["due"] <= now else runner.wake
+        number: int | None = await runner.store.add(**row, after=after)
+        return number
+
+    def row(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        now: float,
+        delay: float = 0.0,
+        priority: int | None = None,
+    ) -> dict[str, Any]:
+        """Return what the database keeps of one run; see `enqueue` for what it raises."""
+        if not delay <= LONGEST_DELAY:  # nan is not, either
+            raise ValueError(f"{self.name}: the delay is {delay!r} s. It may be 100 years.")
+        return {
+            "name": self.name,
+            "queue": self.queue,
+            "args": self._encoded(args, kwargs),
+            "key": self._key(args, kwargs),
+            "due": now + delay,
+            "made": now,
+            "priority": self.priority if priority is None else checked_priority(priority),
+            "request_id": get_request_id(),
+        }
+
+    def mismatch(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> JobArgumentsMismatch | None:
+        """Return why the function cannot be called with arguments; None when it can be."""
+        if self._signature is not None:
+            try:
+                self._signature.bind(*args, **kwargs)
+            except TypeError as error:
+                return JobArgumentsMismatch(self.name, str(error))
+        return None
+
+    @cached_property
+    def _signature(self) -> inspect.Signature | None:
+        try:
+            return inspect.signature(self.function)
+        except (TypeError, ValueError):  # of a builtin
+            return None
+
+    def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        mismatch = self.mismatch(args, kwargs)
+        if mismatch is not None:
+            raise mismatch
+        try:
+            return json.dumps([args, kwargs], allow_nan=False, separators=(",", ":"))
+        except (TypeError, ValueError) as error:
+            raise JobArgumentsInvalid(self.name, str(error)) from error
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+        """Return what no two runs that wait or run have alike; None for no such rule."""
+        if callable(self.unique):
+            key = self.unique(*args, **kwargs)
+            if key is not None and not (isinstance(key, str) and _can_be_kept(key)):
+                raise JobKeyInvalid(self.name, key)
+            return key
+        return json.dumps([args, kwargs], sort_keys=True) if self.unique else None
+
+
+def _why_none(app: Any) -> str:
+    """Return why ``app``, None where none runs, has nothing that runs jobs."""
+    if app is None:
+        return why_no_app()
+    if app.database is None:
+        return "jobs are kept in the database, and this app has none. Set 'database.url'"
+    return (
+        "the app began without any job, so nothing runs them. Import the module of this one "
+        "at the top of a page, an endpoint or a hook, and start the app again"
+    )
+
+
+def checked_priority(priority: int) -> int:
+    """Return a priority. Raises ValueError for one outside of `PRIORITIES`."""
+    if priority not in PRIORITIES:
+        low, high = PRIORITIES[0], PRIORITIES[-1]
+        raise ValueError(f"the priority is {priority!r}. It is a whole number, {low} to {high}.")
+    return priority
+
+
+def _can_be_kept(text: str) -> bool:
+    """Tell whether every engine can hold a text."""
+    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+@overload
+def job(function: Callable[P, Any], /) -> Job[P]: ...
+
+
+@overload
+def job(
+    *,
+    retries: int = 3,
+    timeout: float = inf,
+    backoff: float = 1.0,
+    unique: Unique = False,
+    atomic: bool = False,
+    queue: str = "default",
+    priority: int = 0,
+) -> Callable[[Callable[P, Any]], Job[P]]: ...
+
+
+def job(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    retries: int = 3,
+    timeout: float = inf,
+    backoff: float = 1.0,
+    unique: Unique = False,
+    atomic: bool = False,
+    queue: str = "default",
+    priority: int = 0,
+) -> Any:
+    """Make a function of a module a durable job, run at least once: ``@job``, or ``@job(…)``.
+
+    It is tried ``1 + retries`` times, ``timeout`` seconds at most each, with pauses of
+    ``backoff``, twice ``backoff`` and so on, 30 days at most. ``unique`` keeps only one run
+    with the same arguments waiting or running; a function of the arguments returns another
+    key for that, or None. What an ``atomic`` one does to `fx.db` is kept together with its
+    end, so that its effect there is exactly once. ``queue`` is a name by which processes can
+    choose. Of the jobs that are due those of the highest ``priority`` begin first, -100 to 100.
+    """
+    checked_priority(priority)
+
+    def declare(function: Callable[..., Any]) -> Job[Any]:
+        if atomic and not inspect.iscoroutinefunction(function):
+            raise TypeError(f"@job: {name_of(function)} is atomic. Write it with 'async def'.")
+        return Job(
+            function=function,
+            name=name_of(function),
+            retries=retries,
+            timeout=timeout,
+            backoff=backoff,
+            unique=unique,
+            atomic=atomic,
+            queue=queue,
+            priority=priority,
+        )
+
+    return declare if function is None else declare(function)
+
+
+def every(times: str, *, tz: str = "UTC", **options: Any) -> Callable[[Callable[[], Any]], Job[[]]]:
+    """Make a function without parameters a job that is enqueued at each of ``times``.
+
+    ``times`` are the five fields of cron, in the time zone ``tz``: a time that a change of
+    the clock leaves out comes right after the change, one that comes twice is run once. Of
+    what came while no process ran, the last one is made up for. ``options`` are those of
+    `job`. Raises CronInvalid.
+    """
+    schedule = Schedule.read(times, tz)
+
+    def declare(function: Callable[[], Any]) -> Job[[]]:
+        return attrs.evolve(job(**options)(function), schedule=schedule)
+
+    return declare

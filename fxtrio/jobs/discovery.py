@@ -1,0 +1,65 @@
+"""Finds the jobs of a project, and makes what runs them. Called by the app's lifespan."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from fxtrio.config import JobsConfig
+from fxtrio.jobs.decorators import Job
+from fxtrio.jobs.runner import JobRunner
+from fxtrio.jobs.store import JobStore
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
+
+_FOREIGN = tuple(
+    f"{os.sep}{name}{os.sep}"
+    for name in ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
+)
+
+
+def make_job_runner(
+    settings: JobsConfig, root: Path, database: Database | None
+) -> JobRunner | None:
+    """Return what runs the jobs of the project in ``root``; None without jobs or a database."""
+    found = {} if database is None else find_jobs(root)
+    if database is None or not found:
+        return None
+    return JobRunner(
+        store=JobStore(database),
+        jobs=found,
+        workers=settings.workers,
+        queues=settings.queues,
+        keep=settings.keep,
+        keep_failed=settings.keep_failed,
+    )
+
+
+def find_jobs(root: Path) -> dict[str, Job[Any]]:
+    """Return the jobs in the imported modules of the project in ``root``, by name."""
+    found: dict[str, Job[Any]] = {}
+    for module in list(sys.modules.values()):
+        if not _is_of_project(getattr(module, "__file__", None), root):
+            continue
+        for value in list(vars(module).values()):
+            # Of its class a proxy may say that there is no request.
+            if issubclass(type(value), Job):
+                job = cast("Job[Any]", value)
+                found[job.name] = job
+    return found
+
+
+def _is_of_project(file: object, root: Path) -> bool:
+    """Return whether a module's ``__file__`` is below ``root``, and of no installed package.
+
+    There may be thousands of modules, and a `Path` takes long: texts rule out nearly all.
+    """
+    return (
+        isinstance(file, str)
+        and root.name in file
+        and not any(folder in file for folder in _FOREIGN)
+        and Path(file).is_relative_to(root)
+    )

@@ -1,0 +1,177 @@
+"""What a client sends, read ahead: so a disconnect is noticed though nobody receives.
+
+The pump reads from the server whether or not the handler does, into a bounded buffer.
+A handler that receives gets every message, and a full buffer makes the client wait. A
+handler that has not begun to receive some time after the buffer is full wants none of
+them: they are dropped from then on, so that its client can go on reading, and can leave.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
+from sys import getsizeof
+
+import trio
+from starlette.types import Message, Receive, Scope
+
+from fxtrio.errors import FxtrioError
+from fxtrio.receive_budget import Backlog
+
+CAPACITY = 64
+"""Messages read ahead (count)."""
+
+CAPACITY_BYTES = 64 * 1024
+"""Bytes read ahead; a message beyond it is the last one."""
+
+DEAF_AFTER = 10.0
+"""How long a full buffer waits for a handler to begin to receive (seconds)."""
+
+_KEY = "fx.inbox"
+
+
+class ReceiveBufferFull(FxtrioError):
+    """A WebSocket handler began to receive after messages had been dropped unread."""
+
+    def __init__(self, dropped: int) -> None:
+        super().__init__(
+            f"receive(): {dropped} messages came and were dropped before this first call. "
+            "Receive sooner, or not at all."
+        )
+        self.dropped = dropped
+
+
+class Inbox:
+    """Reads ahead from an ASGI ``receive``, and is one itself.
+
+    ``connecting`` says whether the handshake is still to be received; ``address`` as in `Backlog`.
+    """
+
+    def __init__(self, source: Receive, *, connecting: bool = True, address: str = "") -> None:
+        self.disconnect: Message | None = None
+        """The disconnect event, as soon as the client is gone."""
+
+        self.listens = False
+        """Whether the handler has received, or waits to, since the handshake."""
+
+        self.active_at = 0.0
+        """When the handler last received, or the client went, if that was later."""
+
+        self.crowded = False
+        """Whether its messages were dropped because too many wait in the process."""
+
+        self.give_up: Callable[[], object] = lambda: None
+        """Called then. Ends the handler, without waiting."""
+
+        self._source = source
+        self._connecting = connecting
+        self._messages: deque[Message] = deque()
+        self._bytes = 0
+        self._deaf = False
+        self._dropped = 0
+        self._backlog = Backlog(address, self._forget)
+        self._readers = trio.lowlevel.ParkingLot()
+        self._pump = trio.lowlevel.ParkingLot()
+        self._callbacks: dict[Callable[[], None], None] = {}  # in order, which a set has not
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the handler receives, or may still begin to."""
+        return self.listens or (bool(self._messages) and not self._deaf)
+
+    async def run(self) -> None:
+        """Read until the client is gone."""
+        while True:
+            message = await self._source()
+            if message["type"] == "websocket.disconnect":
+                break
+            if self._full() and not self._deaf:
+                await self._wait_for_room()
+            if self._full():
+                self._dropped += 1
+            else:
+                self._bytes += _size(message)
+                self._messages.append(message)
+                self._readers.unpark()
+                self._backlog.count(self._bytes)
+        self.disconnect = message
+        self.active_at = trio.current_time()
+        self._readers.unpark_all()
+        for callback in tuple(self._callbacks):
+            callback()
+
+    async def receive(self) -> Message:
+        """Return the next message; after the last one, the disconnect, again and again.
+
+        Raises ReceiveBufferFull on the first call after messages had been dropped.
+        """
+        if self._connecting:
+            self._connecting = False
+        else:
+            self.listens, self._deaf = True, False
+            if self._dropped:
+                dropped, self._dropped = self._dropped, 0
+                raise ReceiveBufferFull(dropped)
+        while not self._messages:
+            if self.disconnect is not None:
+                return self.disconnect
+            await self._readers.park()
+        message = self._messages.popleft()
+        self.active_at = trio.current_time()
+        self._bytes -= _size(message)
+        self._pump.unpark()
+        if self._backlog.size:
+            self._backlog.count(self._bytes)
+        return message
+
+    @contextmanager
+    def on_disconnect(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call ``callback`` when the client is gone, if that is within the block."""
+        if self.disconnect is not None:
+            callback()
+        self._callbacks[callback] = None
+        try:
+            yield
+        finally:
+            self._callbacks.pop(callback, None)
+
+    @contextmanager
+    def known_to(self, scope: Scope) -> Iterator[None]:
+        """Let `find_inbox` find this inbox within the block."""
+        scope[_KEY] = self
+        try:
+            yield
+        finally:
+            self._backlog.end()
+            del scope[_KEY]  # the scope is part of the source: a cycle would outlive the client
+
+    def _forget(self) -> None:
+        """Drop what waits, and end the handler: there is no room for that."""
+        self._messages.clear()
+        self._bytes = 0
+        self.crowded = True
+        self.give_up()
+
+    async def _wait_for_room(self) -> None:
+        """Wait until the handler receives; give up on one that never has."""
+        while self._full():
+            with trio.move_on_after(inf if self.listens else DEAF_AFTER) as limit:
+                await self._pump.park()
+            if limit.cancelled_caught and not self.listens:
+                self._deaf = True
+                return
+
+    def _full(self) -> bool:
+        return len(self._messages) >= CAPACITY or self._bytes >= CAPACITY_BYTES
+
+
+def find_inbox(scope: Scope) -> Inbox | None:
+    """Return the inbox of a WebSocket, if it is served with one."""
+    inbox: Inbox | None = scope.get(_KEY)
+    return inbox
+
+
+def _size(message: Message) -> int:
+    return getsizeof(message.get("bytes") or message.get("text") or "")  # in memory

@@ -1,0 +1,328 @@
+"""Messages on their way to one subscriber, and the task that sends them.
+
+The outbox is what makes `publish` independent of readers: it takes a message at once
+or, when the client does not read, overflows. The writer sends what has gathered since its last
+turn in one go, so a burst costs one write and not one per message; a message that
+comes alone is written at once, past the writer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from typing import Literal, TypeVar
+from weakref import WeakSet
+
+import attrs
+import trio
+from starlette.websockets import WebSocketDisconnect, WebSocketDisconnected
+
+from fxtrio.realtime.frames import Frame, Message, MissedFrame, encode_message
+from fxtrio.realtime.presence import (
+    ChannelEvents,
+    Member,
+    Missed,
+    Notice,
+    PresenceEvents,
+    Resumed,
+)
+from fxtrio.realtime.transport import Transport
+from fxtrio.send_budget import GRACE, process_unsent
+
+Overflow = Literal["close", "drop_oldest"]
+Watcher = TypeVar("Watcher", PresenceEvents, ChannelEvents)
+
+TRY_AGAIN_LATER = 1013
+"""Close code for a client that does not read, or comes while the broker is away (IANA)."""
+
+TOO_SLOW = "too slow for this channel"
+BROKER_AWAY = "the channels are away for a moment"
+
+LAG = 5.0
+"""How far behind a client with a full outbox may be though it reads (seconds)."""
+
+_MOMENT = 0.01
+"""Longest single wait for room (seconds)."""
+
+CLOSE_TIMEOUT = 5.0
+"""Time a client has to take what it was sent when its subscription ends (seconds).
+
+A frame that was begun cannot be taken back: without its end, no close frame would be
+understood.
+"""
+
+_GONE = (WebSocketDisconnect, WebSocketDisconnected, OSError)
+
+
+@attrs.define(eq=False, on_setattr=attrs.setters.NO_OP)
+class Outbox:
+    """The `Subscriber` behind a `channel` block; `run` is its writer.
+
+    ``capacity`` counts messages that wait for the writer, and ``most`` their bytes; one more
+    than fits is taken. ``on_overflow`` is called once, when a client did not read and the policy
+    is ``close``, or the budget of the process is full.
+    """
+
+    member: Member
+    transport: Transport
+    capacity: int
+    overflow: Overflow
+    on_overflow: Callable[[], None]
+    most: int = 1024**2
+    address: str = ""
+    """As in `fxtrio.send_budget.Holder`."""
+
+    tells: bool = False
+    """Whether its client understands a frame that tells of lost messages (`MissedFrame`)."""
+
+    dropped: int = attrs.field(init=False, default=0)
+    """Messages that ``drop_oldest`` has dropped."""
+
+    overflowed: bool = attrs.field(init=False, default=False)
+    """Whether the subscription ended because its client did not read."""
+
+    unsent: int = attrs.field(init=False, default=0)
+    """Bytes that wait for the writer."""
+
+    _frames: deque[Frame] = attrs.field(init=False, factory=deque)
+    # Who has dropped an iterator is told nothing, and costs nothing.
+    _watchers: WeakSet[PresenceEvents | ChannelEvents] = attrs.field(init=False, factory=WeakSet)
+    # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
+    _scope: trio.CancelScope = attrs.field(
+        init=False, factory=lambda: trio.CancelScope(shield=True)
+    )
+    _writer: trio.lowlevel.Task | None = attrs.field(init=False, default=None)
+    """The writer, while it waits for messages."""
+    _taken_at: float = attrs.field(init=False, factory=trio.current_time)
+    """When the writer last took messages."""
+    _served_at: float = attrs.field(init=False, default=-inf)
+    """The same, by the clock of the budget."""
+    _woken: bool = attrs.field(init=False, default=False)
+    """Whether the writer has messages, and no turn of the loop yet to take them."""
+    _stalled: bool = attrs.field(init=False, default=False)
+    """Whether the writer has taken nothing since the last overflow."""
+    _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
+    _unfinished: bool = attrs.field(init=False, default=False)
+    """Whether the transport has left something for the writer to finish."""
+    _ending: bool = attrs.field(init=False, default=False)
+    _parting: str = attrs.field(init=False, default="")
+    """Why the client is closed with 1013, if it is."""
+
+    def deliver(self, message: Message | Frame) -> None:
+        """Take a message; overflow at once when there is no room."""
+        frame = encode_message(message)
+        if not self.offer(frame):
+            self._overflow(frame)
+
+    def offer(self, frame: Frame, *, urgent: bool = False) -> bool:
+        """Take a frame, or return False if there is no room but may be after some turns.
+
+        An ``urgent`` frame is written at once when nothing is in front of it.
+        """
+        if self._ending:
+            return True
+        if len(self._frames) >= self.capacity or self.unsent >= self.most:
+            if not self._stalled:
+                return False
+            self._overflow(frame)
+        elif self._writer is None:
+            self._add(frame)
+        elif not (urgent and self._write_now(frame)):
+            self._add(frame)
+            self._wake()
+        return True
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that it took is sent."""
+        return self._writer is not None
+
+    async def make_room(self, patience: float) -> bool:
+        """Wait a moment for room; False when the client took nothing for ``patience`` seconds."""
+        if self._ending or (len(self._frames) < self.capacity and self.unsent < self.most):
+            return True
+        limit = min(self._taken_at + patience, self._frames[0].published_at + LAG)
+        now = trio.current_time()
+        if now >= limit:
+            return False
+        with trio.move_on_at(min(limit, now + _MOMENT)):
+            await self._room.park()
+        return True
+
+    def notice(self, event: Notice) -> None:
+        """Pass news on to the readers of `watch`, and to a client that has lost messages."""
+        if isinstance(event, Resumed):
+            return
+        if isinstance(event, Missed) and self.tells and not self._ending:
+            self._tell(event)
+        for watcher in tuple(self._watchers):
+            watcher.offer(event)
+
+    def watch(self, events: Watcher) -> Watcher:
+        """Give ``events`` what happens from now on, for as long as somebody has it."""
+        self._watchers.add(events)
+        if self._ending:
+            events.end()
+        return events
+
+    def finish(self) -> None:
+        """Take no more, and let the writer end when everything is sent."""
+        if not self._ending:
+            self._ending = True
+            self._scope.deadline = trio.current_time() + CLOSE_TIMEOUT
+            for watcher in tuple(self._watchers):
+                watcher.end()
+            self._room.unpark_all()
+            self._wake()
+
+    def close(self) -> None:
+        """Take no more, forget what waits, and let the writer end what it has begun."""
+        while self._frames:
+            self._pop(self._frames.popleft())
+        self.finish()
+
+    def refuse(self, reason: str) -> None:
+        """Close, and send the client off with 1013."""
+        self._parting = reason
+        self.close()
+
+    def time_left(self, now: float) -> float:
+        """Return how long the client will need: for ever once it has taken nothing for a while."""
+        if not self._frames or self._woken or now - self._frames[0].published_at < GRACE:
+            return 0.0
+        return inf if process_unsent.clock.at(now) - self._served_at >= GRACE else 0.0
+
+    def cut_off(self) -> None:
+        """Give up on a client that does not read, because the process has no room left."""
+        self._give_up()
+
+    async def run(self) -> None:
+        """Send what the outbox takes, until it ends or the client is gone."""
+        process_unsent.enter(self)
+        try:
+            await self._run()
+        finally:
+            process_unsent.leave(self)
+            self.close()
+
+    async def _run(self) -> None:
+        with self._scope:
+            try:
+                while self._frames or self._unfinished or not self._ending:
+                    if self._frames or self._unfinished:
+                        self._unfinished = False
+                        await self.transport.send(self._take(self.transport.batch))
+                    else:
+                        await self._park()
+                if self._parting:
+                    await self.transport.close(TRY_AGAIN_LATER, self._parting)
+            except _GONE:
+                pass  # which the handler learns by itself
+
+    def _write_now(self, frame: Frame) -> bool:
+        """Send a frame past the idle writer; return whether the transport took it."""
+        try:
+            done = self.transport.write(frame)
+        except _GONE:
+            self.close()
+            return True
+        if done is False:
+            self._unfinished = True
+            self._wake()
+        return done is not None
+
+    def _take(self, batch: int) -> list[Frame]:
+        self._stalled = self._woken = False
+        self._taken_at = now = trio.current_time()
+        self._served_at = process_unsent.clock.at(now)
+        if self._room:
+            self._room.unpark_all()
+        frames, size = self._frames, 0
+        taken: list[Frame] = []
+        while frames and (not taken or size + frames[0].size <= batch):
+            frame = frames.popleft()
+            self._pop(frame)
+            taken.append(frame)
+            size += frame.size
+        return taken
+
+    def _add(self, frame: Frame) -> None:
+        """Have a frame wait, in front of nothing."""
+        self._frames.append(frame)
+        self._count(frame)
+
+    def _count(self, frame: Frame) -> None:
+        self.unsent += frame.size
+        frame.holders += 1
+        if frame.holders == 1:
+            process_unsent.add(frame.size)
+
+    def _pop(self, frame: Frame) -> None:
+        """Count out a frame that waits no more."""
+        self.unsent -= frame.size
+        frame.holders -= 1
+        if not frame.holders:
+            process_unsent.remove(frame.size)
+
+    def _overflow(self, frame: Frame) -> None:
+        self._stalled = True
+        if self.overflow == "drop_oldest":
+            self._drop_oldest()
+            while self.unsent >= self.most:  # not for the frames that tell of it: those are short
+                self._drop_oldest()
+            self._add(frame)
+        else:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.overflowed = True
+        self.refuse(TOO_SLOW)
+        self.on_overflow()
+
+    def _drop_oldest(self) -> None:
+        """Make room for one message; the place where messages are missing stays marked."""
+        missed = Missed(0)
+        while self._frames:
+            oldest = self._frames.popleft()
+            self._pop(oldest)
+            if isinstance(oldest, MissedFrame):
+                missed += oldest.missed
+            else:
+                missed += Missed(1)
+                self.dropped += 1
+                break
+        if self._frames and isinstance(following := self._frames[0], MissedFrame):
+            self._pop(self._frames.popleft())
+            missed += following.missed
+        if self.tells:
+            told = MissedFrame(missed, trio.current_time())
+            self._frames.appendleft(told)
+            self._count(told)
+        for watcher in tuple(self._watchers):
+            watcher.offer(Missed(1))
+
+    def _tell(self, missed: Missed) -> None:
+        """Let the client know between the message before and the one after."""
+        if self._frames and isinstance(last := self._frames[-1], MissedFrame):
+            self._pop(self._frames.pop())
+            missed = last.missed + missed
+        # Never two in a row, so there is at most one more of these than of messages.
+        self._add(MissedFrame(missed, trio.current_time()))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            self._woken = True
+            trio.lowlevel.reschedule(writer)
+
+    async def _park(self) -> None:
+        """Wait for `_wake`."""
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            self._writer = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        self._writer = trio.lowlevel.current_task()
+        await trio.lowlevel.wait_task_rescheduled(abort)

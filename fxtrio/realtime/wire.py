@@ -1,0 +1,109 @@
+"""How messages and presence travel between processes. No I/O.
+
+The first byte says what follows: ``t`` a text message and ``b`` a binary one, as in
+the frame; ``j`` and ``l`` the member that joined or left, as the JSON array ``[epoch,
+id, info]``; ``h`` and ``e`` the epoch that has begun or ended. An epoch is one connection
+of one process to the broker, named by its `fxtrio.process_identity`: a member whose epoch is over
+has left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import msgspec
+
+from fxtrio.errors import FxtrioError
+from fxtrio.process_identity import is_identity
+from fxtrio.realtime.frames import Frame
+from fxtrio.realtime.presence import Member
+
+
+class BrokerMessageUnreadable(FxtrioError):
+    """Something else than fxtrio publishes to the broker's channels."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(
+            f"broker: {data[:40]!r} is no message of fxtrio. "
+            "Publish through 'app.state.fx_broker', or give the app a prefix of its own."
+        )
+        self.data = data
+
+
+@attrs.frozen
+class RemoteMember:
+    """A member of any process."""
+
+    epoch: str
+    member: Member
+
+
+@attrs.frozen
+class News:
+    """A member joined, or left."""
+
+    joined: bool
+    who: RemoteMember
+
+
+@attrs.frozen
+class EpochNews:
+    """An epoch has begun, or ended."""
+
+    begun: bool
+    epoch: str
+
+
+class _Wire(msgspec.Struct, array_like=True):
+    epoch: str
+    id: str
+    info: Any
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(_Wire).decode
+
+
+def pack(message: Frame | News | EpochNews) -> bytes:
+    """Return the bytes of a message or of news."""
+    if isinstance(message, Frame):
+        return (b"b" if message.binary else b"t") + message.payload
+    if isinstance(message, EpochNews):
+        return (b"h" if message.begun else b"e") + message.epoch.encode()
+    return (b"j" if message.joined else b"l") + pack_member(message.who)
+
+
+def unpack(data: bytes) -> Frame | News | EpochNews:
+    """Return what `pack` was given.
+
+    Raises BrokerMessageUnreadable for what it cannot have made.
+    """
+    kind, rest = data[:1], data[1:]
+    if kind == b"t":
+        try:
+            rest.decode()
+        except UnicodeDecodeError as error:
+            raise BrokerMessageUnreadable(data) from error
+        return Frame(rest, binary=False)
+    if kind == b"b":
+        return Frame(rest, binary=True)
+    if kind in (b"j", b"l"):
+        return News(kind == b"j", unpack_member(rest))
+    if kind in (b"h", b"e") and is_identity(epoch := rest.decode("ascii", "replace")):
+        return EpochNews(kind == b"h", epoch)
+    raise BrokerMessageUnreadable(data)
+
+
+def pack_member(who: RemoteMember) -> bytes:
+    """Return a member as JSON."""
+    return _encode(_Wire(who.epoch, who.member.id, who.member.info))
+
+
+def unpack_member(data: bytes) -> RemoteMember:
+    """Return what `pack_member` was given. Raises BrokerMessageUnreadable."""
+    try:
+        wire = _decode(data)
+    except msgspec.MsgspecError as error:
+        raise BrokerMessageUnreadable(data) from error
+    return RemoteMember(wire.epoch, Member(wire.id, wire.info))

@@ -1,0 +1,120 @@
+"""Which action a URL names: `{base}/api/__actions/{page_path}/{name}` → page and function.
+
+One of a module has no page: `{base}/api/__actions/{module}.{name}`.
+Called by `fxtrio.serve.actions.action` for each request to such a URL.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from urllib.parse import unquote
+
+import msgspec
+
+from fxtrio.errors import ValueRefused, forgotten_await
+from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.routes import MatchedRoute
+from fxtrio.serve.pages.server_functions import ActionCode
+from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.client_protocol import ACTIONS
+from fxtrio.serve.request.event import PagePath, RequestEvent
+
+
+class ActionResultInvalid(ValueRefused):
+    """An action returned neither a dict nor a response."""
+
+    def __init__(self, place: str, value: object) -> None:
+        told = forgotten_await(value) or f"{value!r:.80} ({type(value).__name__}). Return a dict."
+        super().__init__(f"{place}: returned {told}")
+
+
+class ActionPage(msgspec.Struct, frozen=True):
+    """The page that an action belongs to, as its URL names it."""
+
+    route: PageRoute
+    path: PagePath
+
+
+class NamedAction(msgspec.Struct, frozen=True):
+    """An action, and the page that it belongs to."""
+
+    page: ActionPage | None
+    """None for one of a module."""
+
+    params: dict[str, str]
+    action: ActionCode
+    matched: MatchedRoute
+    """What hooks learn of it."""
+
+    pattern: str
+    """By which the settings name it."""
+
+
+def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
+    """Return what a URL, whose path begins with `ACTIONS`, names; None when it is nothing."""
+    path, name = _split(event)
+    if path is None:
+        shared = site.shared_actions.get(name) if _is_alone(event) else None
+        if shared is None:
+            return None
+        pattern = shared.matched.pattern or ""
+        return NamedAction(None, {}, shared.action, shared.matched, pattern)
+    match = site.router.match(path.path, path.sent)
+    if match is None:
+        return None
+    page, params = match
+    if isinstance(page, ApiRoute):
+        return None
+    inner = site.plans[page.view].inner
+    action = inner.actions.get(name)
+    if action is None:
+        return None
+    matched = site.matched_actions[page.pattern, name]
+    return NamedAction(ActionPage(page, path), params, action, matched, page.pattern)
+
+
+def _is_alone(event: RequestEvent) -> bool:
+    """Whether a URL names an action and nothing before it, such as an empty path."""
+    return "/" not in event.path[len(ACTIONS) :]
+
+
+def say_missing(site: Site, event: RequestEvent) -> str:
+    """Return why a URL names no action, with what its author may have meant.
+
+    For development: it tells which actions there are.
+    """
+    path, name = _split(event)
+    if path is None and "." in name:
+        shared = sorted(site.shared_actions)
+        near = get_close_matches(name, shared, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"Action not found: no module of 'actions' has {name!r}.{hint}"
+    match = None if path is None else site.router.match(path.path, path.sent)
+    if match is None or isinstance(match[0], ApiRoute):
+        shown = "/" if path is None else path.path
+        return f"Action not found: no page has the path {shown!r}."
+    inner = site.plans[match[0].view].inner
+    place, known = inner.module.source, sorted(inner.actions)
+    if not known:
+        return f"Action not found: {place} has no actions."
+    near = get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"Action not found: {place} has no action {name!r}.{hint} It has {', '.join(known)}."
+
+
+def _split(event: RequestEvent) -> tuple[PagePath | None, str]:
+    """Return the path of the page, None without one, and the name of the action."""
+    if event.raw_path is None:
+        page, _, name = event.path[len(ACTIONS) :].rpartition("/")
+        return _path_of(PagePath(f"/{page}")), name
+    if not event.whole_path.startswith(ACTIONS):
+        return None, ""
+    segments = event.raw_path.decode("latin-1").split("/")
+    raw = "/" + "/".join(segments[3:-1])
+    return _path_of(PagePath(unquote(raw), raw.encode("latin-1"))), unquote(segments[-1])
+
+
+def _path_of(page: PagePath) -> PagePath | None:
+    if page.path == "/index":
+        return PagePath("/")
+    return page if page.path != "/" else None

@@ -1,0 +1,214 @@
+"""A stored response: made once of a page's answer, then sent to each visitor as their own.
+
+The bytes are kept apart at every nonce, so that each visitor gets one of their own;
+what is a visitor's (the token cookie, their hooks' headers) is added when it is sent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import attrs
+
+from fxtrio.compression.eligibility import LEAST
+from fxtrio.compression.gzip_splice import STORED, StoredBody, deflate_pieces
+from fxtrio.compression.threads import Threads
+from fxtrio.serve.request.client_protocol import PAYLOAD
+from fxtrio.serve.request.response.response import HTML, Header, Reply, ResponseDraft
+
+if TYPE_CHECKING:
+    from fxtrio.serve.pages.site import Site
+    from fxtrio.serve.request.event import RequestEvent
+
+MISS = (b"x-fx-cache", b"miss")
+HIT = (b"x-fx-cache", b"hit")
+STALE = (b"x-fx-cache", b"stale")
+PASS = (b"x-fx-cache", b"pass")
+
+_SET_WHEN_STORED = frozenset({b"cache-control"})
+
+
+@attrs.frozen(eq=False)
+class HitForPass:
+    """Says that a response is not to be stored, until a moment (`trio.current_time`)."""
+
+    page: str
+    route: bytes
+    until: float
+    size: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Terms:
+    """What is settled before a response for many is made."""
+
+    page: str
+    """The path of its page, without the base URL."""
+
+    route: bytes
+    """The route pattern as JSON."""
+
+    since: float
+    """When its loaders begin (`trio.current_time`)."""
+
+    revalidate: float
+    """Seconds after which it is stale."""
+
+    nonce: bytes
+    """The placeholder that stands in its body and headers for every nonce."""
+
+    shareable: bool
+    """Whether shared caches may keep the HTML: not when they would hand one nonce, or no
+    token, to everybody."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class StoredResponse:
+    """A response that is the same for everybody."""
+
+    terms: Terms
+    status: int
+    media: bytes
+    segments: tuple[bytes, ...]
+    """The body, cut at each nonce; before the time to live, if it `counts_down`."""
+
+    counts_down: bool
+    """Whether a navigation payload ends with the seconds for which it may be used again."""
+
+    headers: tuple[Header, ...]
+    policy: tuple[bytes, Sequence[bytes]] | None
+    """Name and value, cut at its nonce, of the Content-Security-Policy."""
+
+    drafted: tuple[Header, ...]
+    """What the application has set, through ``request.state.response``."""
+
+    etag: bytes
+    """Weak: what differs between visitors does not count. "" for what is not kept."""
+
+    shared: bool
+    """Whether shared caches may keep it, which then must not hold anybody's proof."""
+
+    retry: float = 0.0
+    """When, at the earliest, it may be made anew: later after a failure."""
+
+    size: int = 0
+    """Bytes of its body and headers."""
+
+    deflated: tuple[bytes, ...] = ()
+    """The segments, compressed once for all; empty when they are not."""
+
+    @property
+    def page(self) -> str:
+        """The path of its page, without the base URL."""
+        return self.terms.page
+
+    @property
+    def route(self) -> bytes:
+        """The route pattern as JSON."""
+        return self.terms.route
+
+    async def compress(self, threads: Threads) -> None:
+        """Compress what is kept, unless it is too small to gain by it."""
+        if not self.etag or sum(map(len, self.segments)) < LEAST:
+            return
+        self.deflated = await threads.run(self.size, deflate_pieces, self.segments)
+        self.size += sum(map(len, self.deflated))
+
+    def reply(self, site: Site, event: RequestEvent, now: float, state: Header) -> Reply:
+        """Return it for one visitor; 304 without a body for who has it already."""
+        headers = [*self.headers, state]
+        if self.drafted:
+            own = event.draft.raw_headers
+            # A hook that sets a header has set it for the stored one, too.
+            names = {name for name, _ in own}
+            own[:0] = [header for header in self.drafted if header[0] not in names]
+        personal = self.media == HTML and not self.shared and not event.draft.shared
+        if personal:  # the proof is the visitor's: it is never kept
+            headers += site.proof.cookie(event, event.request)
+        if self.etag:
+            headers.append((b"etag", self.etag))
+            headers.append((b"age", b"%d" % (now - self.terms.since)))
+            known = event.headers.get(b"if-none-match")
+            if known is not None and _matches(known, self.etag):
+                # Without a policy: the one that came with the stored body has its nonce.
+                return Reply(304, b"", b"", headers)
+        nonce = site.entropy.hex().encode() if self.policy or len(self.segments) > 1 else b""
+        if self.policy is not None:
+            name, parts = self.policy
+            headers.append((name, nonce.join(parts)))
+        body, tail = nonce.join(self.segments), b""
+        if self.counts_down:
+            tail = b"%d}" % max(0, math.ceil(self.terms.since + self.terms.revalidate - now))
+            body += tail
+        if self.deflated:
+            event.scope[STORED] = StoredBody(body, self.deflated, nonce, tail)
+        return Reply(self.status, body, self.media, headers)
+
+
+def store_response(
+    reply: Reply, draft: ResponseDraft, terms: Terms, *, kept: bool
+) -> StoredResponse:
+    """Return a page's answer as a response for many.
+
+    One that is only handed to those who wait for it is not ``kept``.
+    """
+    headers = tuple(reply.headers)
+    policy = None
+    for name, value in headers:
+        if name.startswith(b"content-security-policy"):
+            policy = (name, _cut(value, terms.nonce))
+    headers = tuple(header for header in headers if policy is None or header[0] != policy[0])
+    body, counts_down = reply.body, False
+    shared = terms.shareable or reply.media != HTML
+    if kept:
+        ending = b"%g}" % terms.revalidate
+        counts_down = reply.media == PAYLOAD and body.endswith(ending)
+        body = body[: -len(ending)] if counts_down else body
+        headers = tuple(header for header in headers if header[0] not in _SET_WHEN_STORED)
+        headers += (_lifetime(terms.revalidate, shared=shared),)
+    segments = _cut(body, terms.nonce)
+    return StoredResponse(
+        terms=terms,
+        status=reply.status,
+        media=reply.media,
+        segments=segments,
+        counts_down=counts_down,
+        headers=headers,
+        policy=policy,
+        drafted=tuple(draft.raw_headers),
+        etag=_etag(segments) if kept else b"",
+        shared=kept and shared,
+        size=len(body) + sum(len(name) + len(value) for name, value in reply.headers),
+    )
+
+
+def _cut(data: bytes, nonce: bytes) -> tuple[bytes, ...]:
+    return tuple(data.split(nonce)) if nonce else (data,)
+
+
+def _etag(segments: Sequence[bytes]) -> bytes:
+    # Without the placeholder, which every process has its own of.
+    digest = blake2b(digest_size=12)
+    for segment in segments:
+        digest.update(segment)
+    return b'W/"%b"' % digest.hexdigest().encode()
+
+
+def _lifetime(revalidate: float, *, shared: bool) -> Header:
+    """Return what caches outside may do: browsers ask each time, which a 304 answers."""
+    if not shared:
+        return b"cache-control", b"private, no-cache"
+    seconds = math.ceil(revalidate)
+    value = b"public, max-age=0, s-maxage=%d, stale-while-revalidate=%d" % (seconds, seconds)
+    return b"cache-control", value
+
+
+def _matches(known: bytes, etag: bytes) -> bool:
+    """Whether an `If-None-Match` names the entity tag (weak comparison, RFC 9110, 8.8.3.2)."""
+    if known.strip() == b"*":
+        return True
+    opaque = etag.removeprefix(b"W/")
+    return any(tag.strip().removeprefix(b"W/") == opaque for tag in known.split(b","))

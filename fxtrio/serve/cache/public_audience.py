@@ -1,0 +1,96 @@
+"""The audience of a stored response: everyone who asks for it.
+
+It writes down what code reads of its visitor, and what hooks and pages set, and decides
+from that whether the response is the same for all.
+"""
+
+from __future__ import annotations
+
+import attrs
+from starlette.requests import Request
+from starlette.types import Message, Scope
+
+from fxtrio.serve.cache.anonymous_request import AnonymousRequest, Reads, not_shared
+from fxtrio.serve.cache.cached_response import StoredResponse, Terms, store_response
+from fxtrio.serve.request.response.response import Answer, Reply, ResponseDraft
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+@attrs.define(eq=False)
+class Everyone:
+    """The audience of one anonymous request. `response` is what it comes to."""
+
+    terms: Terms
+    streams: bool = attrs.field(default=False, init=False)
+    personal: bool = attrs.field(default=False, init=False)
+    reason: str = attrs.field(default="", init=False)
+    """Why the response cannot be the same for all, and what to do about it; "" when it can,
+    or is not known."""
+
+    degraded: bool = attrs.field(default=False, init=False)
+    """Whether the page could not be rendered here, and was left to the browser."""
+
+    response: StoredResponse | None = attrs.field(default=None, init=False)
+    """What all who wait get; None sends each their own way."""
+
+    _reads: Reads = attrs.field(factory=Reads, init=False)
+    _admitted: bool = attrs.field(default=False, init=False)
+    _of_hooks: int = attrs.field(default=0, init=False)
+    """Headers of the response that the route hooks have set, which come first (count)."""
+
+    def connect(self, scope: Scope) -> Request:
+        """Return a request of nobody in particular."""
+        return AnonymousRequest(scope, _nothing, self._reads)
+
+    def ask(self, hook: str) -> None:
+        """Take what is read from now on for what ``hook`` reads."""
+        self._reads.hook = hook
+
+    def admit(self, draft: ResponseDraft) -> None:
+        """Take what is set from now on for what the page sets."""
+        self._admitted = True
+        self._of_hooks = len(draft.raw_headers)
+
+    def nonce(self) -> bytes:
+        """Return the placeholder, which is replaced for each who gets the response."""
+        return self.terms.nonce
+
+    def time_to_live(self, revalidate: float | None) -> float:
+        """Return for how long the response is kept."""
+        return revalidate or 0
+
+    def leave_to_browser(self) -> None:
+        """Such a response is handed to those who wait for it, and not kept."""
+        self.degraded = True
+
+    def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
+        """Take the page's answer; return what middleware may see of it."""
+        self.reason = _personal(self._reads, draft.raw_headers, self._of_hooks)
+        if not isinstance(answer, Reply) or not self._admitted:
+            return answer  # a redirect, or a hook's own response
+        if not self.reason:
+            kept = answer.status == 200 and not self.degraded
+            self.response = store_response(answer, draft, self.terms, kept=kept)
+        return Reply(answer.status, b"", answer.media)
+
+
+def _personal(reads: Reads, drafted: list[tuple[bytes, bytes]], of_hooks: int) -> str:
+    """Return why others may not have the response, with the remedy; "" when they may."""
+    if reads.found:
+        return reads.describe()
+    for index, (name, value) in enumerate(drafted):
+        what = ""
+        if name == b"set-cookie":
+            what = "a cookie"
+        elif name == b"vary":
+            what = "the header Vary"
+        elif name == b"cache-control" and (b"private" in value or b"no-store" in value):
+            what = f"Cache-Control: {value.decode('latin-1')}"
+        if what and index < of_hooks:
+            return not_shared(f"a route hook sets {what}", "let the hook leave the page alone")
+        if what:
+            return not_shared(f"its code, or a layout's, sets {what}")
+    return ""

@@ -1,0 +1,49 @@
+"""A page that would be sent while it is rendered, made whole, to be stored.
+
+Nobody reads along, so the loaders come first: their failures and redirects have their
+status, and no fallback of a `loading.fxl` is in the HTML.
+"""
+
+from __future__ import annotations
+
+from fxtrio.application_errors import application_error
+from fxtrio.errors import Redirect
+from fxtrio.serve.pages.boundaries import show_failure
+from fxtrio.serve.pages.loaders import Failed, Loaded, load
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content
+from fxtrio.serve.request.response.response import HTML, Answer, Reply, redirected
+from fxtrio.serve.request.response.unwrap import unwrap
+
+
+async def buffer_page(page: PageEvent) -> Answer:
+    """Run all loaders, render the page in parts, and return it when the last one has come."""
+    outcome = await load(page.target.plan.loaders, page.request, page=page.place)
+    if isinstance(outcome, Redirect):
+        return redirected(outcome, navigation=False)
+    if isinstance(outcome, Failed):
+        return await show_failure(page, outcome.source, outcome.error, outcome.values)
+    try:
+        body = await _render(page, outcome)
+    except BaseException as raised:  # HEAD functions, encoders and renders run application code
+        # Not in a variable: this frame is part of the error's traceback.
+        return await show_failure(
+            page,
+            "",
+            unwrap(application_error(raised), page.event.draft, page.place),
+            outcome.values,
+        )
+    return Reply(outcome.status, body, HTML, page.html_headers(page.site.nonce))
+
+
+async def _render(page: PageEvent, loaded: Loaded) -> bytes:
+    """Return the document, with the placeholder where nonces belong."""
+    plan = page.target.plan
+    frame = page.site.frames[plan.view.id]
+    payload = page.payload(plan, Content(loaded.values, loaded.status))
+    made: list[bytes] = []
+    async with page.running.renderer.stream(plan.view.id, payload) as parts:
+        async for part in parts:
+            made.append(part.html if made else frame.shell(part))
+    made.append(frame.rest(payload))
+    return b"".join(made)

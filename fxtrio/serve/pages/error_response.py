@@ -1,0 +1,103 @@
+"""Which status and words a failure has for the client, and what goes to the log."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+
+from fxtrio.encode import NotSerializable, encode
+from fxtrio.errors import Busy, LoaderError, NotFound, ValueRefused
+from fxtrio.serve.pages.document import error_document
+from fxtrio.serve.pages.payload import PageProblem
+from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.response.error_response import UNEXPECTED
+from fxtrio.serve.request.response.response import HTML, JSON, NO_STORE, Header, Reply
+from fxtrio.serve.request.watchdog import DeadlinePassed
+from fxtrio.ssr.errors import RenderFailed, RenderTimeout
+from fxtrio.tracebacks import drop_tracebacks, trimmed
+
+log = logging.getLogger("fx.serve")
+
+DEFECT = PageProblem(UNEXPECTED, 500, "ServerError")
+NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
+"""A URL that nothing answers; with a message of its own, a `NotFound` error."""
+
+
+def repeated_header(name: bytes) -> PageProblem:
+    """Return what a client is told that sends two of a header by which it is trusted."""
+    return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
+
+
+_EXPECTED = (LoaderError, RenderFailed, DeadlinePassed, RenderTimeout, Busy, ValueRefused)
+"""Errors whose message says it all."""
+
+
+def problem_of(error: BaseException, *, development: bool) -> PageProblem:
+    """Return what the client may know of ``error``: in production only what was meant for it.
+
+    A LoaderError whose ``data`` is no JSON is a defect like any other, and logged here.
+    """
+    if isinstance(error, LoaderError):
+        try:
+            encode({"data": error.data}, place=f"LoaderError({error.message!r})")
+        except NotSerializable as defect:
+            log.error("%s", defect)
+            return problem_of(defect, development=development)
+        kind = NOT_FOUND.type if isinstance(error, NotFound) else "LoaderError"
+        return PageProblem(error.message, error.status_code, kind, error.data)
+    if isinstance(error, (DeadlinePassed, RenderTimeout)):
+        shown = str(error) if development else "The page took too long to load."
+        return PageProblem(shown, 504, "Timeout")
+    if isinstance(error, Busy):
+        return PageProblem(error.message, 503, "Busy")
+    if not development:
+        return PageProblem(UNEXPECTED, 500, "ServerError")
+    if isinstance(error, RenderFailed):
+        return PageProblem(error.message, 500, error.name, {"stack": error.stack})
+    if isinstance(error, ValueRefused):
+        return PageProblem(str(error), 500, type(error).__name__)
+    stack = "".join(traceback.format_exception(trimmed(error)))
+    return PageProblem(
+        str(error) or type(error).__name__, 500, type(error).__name__, {"stack": stack}
+    )
+
+
+def log_failure(error: BaseException, place: str) -> None:
+    """Write an unexpected failure to the log, with its traceback where that says something.
+
+    Whoever has the error afterwards holds no frames by it: since Python 3.12 a frame that has
+    ended holds those that called it, which hold the error, and all that was loaded would wait
+    for the garbage collector.
+    """
+    if isinstance(error, LoaderError):
+        log.info("%s: %r (%d)", place, error.message, error.status_code)
+    elif isinstance(error, RenderFailed):
+        about = {"failure": error}
+        log.error("%s: the render failed\n%s", place, error.stack, extra=about)
+    elif isinstance(error, _EXPECTED):
+        log.error("%s", error)
+    else:
+        log.error("%s failed", place, exc_info=trimmed(error))
+    drop_tracebacks(error)
+
+
+def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Reply:
+    """Return a failure without any of the app's own pages."""
+    headers: list[Header] = [NO_STORE]
+    if problem.status == 503:
+        headers.append((b"retry-after", b"1"))
+    if event.navigation:
+        shown = {
+            "ok": False,
+            "statusCode": problem.status,
+            "error": problem.message,
+            "type": problem.type,
+            "data": problem.data,
+            "boundary": None,
+        }
+        return Reply(problem.status, encode(shown, place="error"), JSON, [*headers, site.vary])
+    details = str(problem.data.get("stack", "")) if site.development else ""
+    reference = f"Request {event.request_id.decode()}" if event.request_id else ""
+    body = error_document(problem.status, problem.message, details=details, reference=reference)
+    return Reply(problem.status, body, HTML, headers)

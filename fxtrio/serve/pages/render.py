@@ -1,0 +1,85 @@
+"""A page with its data: loaders, then the view, or what stands in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+import attrs
+
+from fxtrio.application_errors import application_error
+from fxtrio.errors import Redirect
+from fxtrio.send_budget import UnsentFull
+from fxtrio.serve.pages.boundaries import show_failure
+from fxtrio.serve.pages.buffered_stream import buffer_page
+from fxtrio.serve.pages.loaders import Failed, load
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content
+from fxtrio.serve.pages.stream import stream_page
+from fxtrio.serve.request.response.response import Answer, redirected
+from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.serve.request.watchdog import Watched
+
+
+@attrs.frozen
+class FormOutcome:
+    """What the action of a form without JavaScript came to, for its page to show."""
+
+    status: int
+    """In place of the page's own."""
+
+    action_data: Mapping[str, Any]
+
+
+# Without a frame of its own, which each request would pay for.
+def load_and_show(
+    page: PageEvent, *, watched: Watched | None = None, after: FormOutcome | None = None
+) -> Awaitable[Answer]:
+    """Run the loaders and show the page, or the boundary that stands in for it.
+
+    ``watched`` takes over the deadline of a single loader.
+    """
+    plan, event = page.target.plan, page.event
+    streams = plan.view.streams and after is None and not event.navigation
+    if streams and event.audience.streams:
+        return stream_page(page)
+    if plan.view.id in page.site.large.average:
+        return _wait_and_show(page, watched, after, buffered=streams)
+    return _load_and_show(page, watched, after, buffered=streams)
+
+
+async def _wait_and_show(
+    page: PageEvent, watched: Watched | None, after: FormOutcome | None, *, buffered: bool
+) -> Answer:
+    """Show a page that is known to be large once there is room for it."""
+    try:
+        async with page.site.large.admitted(page.target.plan.view.id, page.event, page.place):
+            return await _load_and_show(page, watched, after, buffered=buffered)
+    except UnsentFull as full:
+        return await show_failure(page, "", full, {})
+
+
+async def _load_and_show(
+    page: PageEvent, watched: Watched | None, after: FormOutcome | None, *, buffered: bool
+) -> Answer:
+    plan, navigation = page.target.plan, page.event.navigation
+    if buffered:
+        return await buffer_page(page)
+    outcome = await load(plan.loaders, page.request, page=page.place, watched=watched)
+    if isinstance(outcome, Redirect):
+        return redirected(outcome, navigation=navigation)
+    if isinstance(outcome, Failed):
+        return await show_failure(page, outcome.source, outcome.error, outcome.values)
+    content = Content(outcome.values, outcome.status)
+    if after is not None:
+        content = Content(outcome.values, after.status, action_data=after.action_data)
+    try:
+        return await page.show(plan, content)
+    except BaseException as raised:  # HEAD functions, encoders and renders run application code
+        # Not in a variable: this frame is part of the error's traceback.
+        return await show_failure(
+            page,
+            "",
+            unwrap(application_error(raised), page.event.draft, page.place),
+            outcome.values,
+        )

@@ -1,0 +1,59 @@
+"""What exists only while the app runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+import attrs
+
+from fxtrio.app_handle import App
+from fxtrio.policy.open import Count
+from fxtrio.serve.readiness import AppReadiness
+from fxtrio.serve.request.bodies.spool import Bodies
+from fxtrio.serve.request.response.background import Background
+from fxtrio.serve.request.watchdog import Watchdog
+from fxtrio.ssr.frames import Rendered
+
+
+class RenderParts(Protocol):
+    """A render that comes in parts, the first with the head."""
+
+    def __aiter__(self) -> AsyncIterator[Rendered]:
+        """Iterate over the parts."""
+        ...
+
+    async def resolve(self, name: str, value: bytes) -> None:
+        """Give the render a value, as JSON, that it waits for."""
+        ...
+
+    async def reject(self, name: str, error: bytes) -> None:
+        """Tell the render, by a JSON object, that a value will not come."""
+        ...
+
+
+class Renderer(Protocol):
+    """Makes HTML of page states: `SsrPool`, or a stand-in of tests."""
+
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        """Return the render of the view with the id ``page``."""
+        ...
+
+    def stream(self, page: int, payload: bytes) -> AbstractAsyncContextManager[RenderParts]:
+        """Render a view in parts, for the length of the block."""
+        ...
+
+
+@attrs.frozen(eq=False)
+class Running:
+    """What the lifespan has opened. Valid until it ends."""
+
+    app: App
+    watchdog: Watchdog
+    background: Background
+    renderer: Renderer
+    bodies: Bodies
+    readiness: AppReadiness
+    count: Count | None = None
+    """Counts the requests of clients; None without rate limits."""

@@ -1,0 +1,212 @@
+"""The server half of page files as the runtime sees it: functions with their deadlines.
+
+`page_code` takes an imported module and what the manifest says of it; importing
+is `app.py`'s work.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from fxtrio.errors import FxtrioError
+from fxtrio.isolation import Isolation
+from fxtrio.manifest import PageModule
+from fxtrio.sizes import shown_size
+
+if TYPE_CHECKING:
+    from fxtrio.serve.request.model.validate import BodyModel
+
+
+class PageCodeInvalid(FxtrioError):
+    """The server half of a page file, or an endpoint, cannot be used as it stands."""
+
+    def __init__(self, place: str, cause: str) -> None:
+        super().__init__(f"{place}: {cause}.")
+        self.place = place
+        self.cause = cause
+
+
+@attrs.frozen(eq=False)
+class LoaderCode:
+    """A `@server` function."""
+
+    source: str
+    place: str
+    """For messages: ``pages/index.fxl: load()``."""
+
+    function: Callable[[Any], Awaitable[Any]]
+    timeout: float
+    """Seconds."""
+
+    public: bool = False
+    """Whether it runs for visitors whom the route hooks refuse, too."""
+
+
+@attrs.frozen(eq=False)
+class ActionCode:
+    """An `@action` function."""
+
+    name: str
+    place: str
+    function: Callable[..., Awaitable[Any]]
+    timeout: float
+    """Seconds."""
+
+    limit: int | None
+    """Largest body (bytes); None for that of the settings."""
+
+    cancel_on_disconnect: bool
+    transaction: bool
+    """Whether it is one transaction of the app's database."""
+
+    isolation: Isolation
+    """What that may see of others."""
+
+    body: BodyModel | None
+    """How a typed body is made; None when the action reads the body itself."""
+
+
+@attrs.frozen(eq=False)
+class PageCode:
+    """The server half of one `.fxl` file; everything is None or empty without one."""
+
+    module: PageModule
+    loader: LoaderCode | None = None
+    actions: Mapping[str, ActionCode] = attrs.field(factory=dict)
+    websocket: Callable[[Any], Awaitable[None]] | None = None
+    head: Callable[[Any], Any] | None = None
+    to_markdown: Callable[[Any], Any] | None = None
+
+
+def page_code(
+    module: PageModule,
+    namespace: Mapping[str, Any] | None,
+    *,
+    loader_timeout: float,
+    action_timeout: float,
+    largest_body: int,
+) -> PageCode:
+    """Return the functions of an imported module, as the manifest names them.
+
+    ``largest_body`` is what a process has for bodies (bytes). Raises PageCodeInvalid for an
+    action whose limit is above that, or whose body parameter cannot be understood.
+    """
+    if namespace is None:
+        return PageCode(module)
+    loader = None
+    if module.loader is not None:
+        function = namespace[module.loader]
+        timeout = getattr(function, "__fx_timeout__", None)
+        loader = LoaderCode(
+            module.source,
+            f"{module.source}: {module.loader}()",
+            function,
+            loader_timeout if timeout is None else timeout,
+            bool(getattr(function, "__fx_public__", False)),
+        )
+    return PageCode(
+        module,
+        loader,
+        {
+            name: action_code(module.source, namespace[name], name, action_timeout, largest_body)
+            for name in module.actions
+        },
+        namespace.get("websocket") if module.websocket else None,
+        namespace.get("HEAD") if module.head_function else None,
+        namespace.get("to_markdown") if module.to_markdown else None,
+    )
+
+
+def action_code(
+    source: str, function: Any, name: str, default: float, largest_body: int
+) -> ActionCode:
+    """Return an `@action` function of the file ``source``; ``default`` is its timeout (seconds).
+
+    Raises PageCodeInvalid as `page_code` does.
+    """
+    place = f"{source}: {function.__name__}()"
+    line = f"{source}:{line_of(function)}: {function.__name__}()"
+    timeout = getattr(function, "__fx_timeout__", None)
+    limit = getattr(function, "__fx_limit__", None)
+    if limit is not None and limit > largest_body:
+        raise PageCodeInvalid(
+            line,
+            f"its limit of {shown_size(limit)} is above limits.bodies ({shown_size(largest_body)}),"
+            " which all bodies share. Lower it, or raise the setting",
+        )
+    return ActionCode(
+        name,
+        place,
+        _called_by_position(function),
+        default if timeout is None else timeout,
+        limit,
+        bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
+        bool(getattr(function, "__fx_transaction__", False)),
+        getattr(function, "__fx_isolation__", None) or "serializable",
+        _typed_body(function, line),
+    )
+
+
+def _called_by_position(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a function that takes the body after the request, also where it has a keyword."""
+    parameters = list(inspect.signature(function).parameters.values())[1:2]
+    if not parameters or parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY:
+        return function
+    name = parameters[0].name
+
+    async def call(request: Any, *body: Any) -> Any:
+        return await function(request, **dict(zip((name,), body, strict=False)))
+
+    return call
+
+
+def line_of(function: Any) -> int:
+    """Return the line of a function, 1 when it has none."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return code.co_firstlineno if code is not None else 1
+
+
+def _meant(function: Any, parameter: inspect.Parameter) -> Any:
+    """Return what one annotation means: others may name what only type checkers import.
+
+    Raises NameError.
+    """
+    holder = type("_", (), {"__annotations__": {parameter.name: parameter.annotation}})
+    if parameter.annotation is inspect.Parameter.empty:
+        return None
+    space = getattr(inspect.unwrap(function), "__globals__", None)
+    return typing.get_type_hints(holder, globalns=space)[parameter.name]
+
+
+def _typed_body(function: Any, place: str) -> BodyModel | None:
+    """Return the model of the parameter after the request, if it has one."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if not parameters:
+        return None
+    # Heavy, and many apps have no typed actions.
+    from fxtrio.serve.request.model.model_check import FieldsImpossible
+    from fxtrio.serve.request.model.validate import body_model
+
+    parameter = parameters[0]
+    try:
+        annotation = _meant(function, parameter)
+    except NameError as error:
+        raise PageCodeInvalid(
+            place, f"the annotation of {parameter.name!r} is not known: {error}"
+        ) from error
+    try:
+        model = body_model(annotation)
+    except FieldsImpossible as error:
+        raise PageCodeInvalid(place, str(error)) from error
+    if model is None and parameter.default is inspect.Parameter.empty:
+        raise PageCodeInvalid(
+            place,
+            f"{parameter.name!r} has no body model. Annotate it with a pydantic model, "
+            "an attrs class or a dataclass, or remove it",
+        )
+    return model

@@ -1,0 +1,104 @@
+"""The settings of a route, applied to a request as soon as its route is known.
+
+Called by whatever finds a route, before hooks, proofs and bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Message, Send
+
+from fxtrio.errors import LoaderError
+from fxtrio.policy.open import Count
+from fxtrio.policy.routes import Policies
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.response.error_response import refusal_reply, refused
+from fxtrio.serve.request.response.response import Answer, Header
+
+
+class RateLimited(LoaderError):
+    """A client has asked too often. Each form of a route tells it in its own shape."""
+
+    def __init__(self, wait: int) -> None:
+        super().__init__(f"Too many requests. Try again in {wait} s.", 429)
+
+
+async def enter(
+    event: RequestEvent, policies: Policies, pattern: str, *, called: bool, count: Count | None
+) -> Response | None:
+    """Apply what is said of the route ``pattern``; return the answer to a preflight request.
+
+    ``called`` is whether it is an endpoint or action. Leaves with ``event`` what its response
+    is to have, and in ``event.refused`` why it must not be answered.
+    """
+    policy = policies.of(pattern, called=called)
+    if policy is None:
+        return None
+    cors, headers = policy.cors, event.headers
+    if cors is not None:
+        if is_preflight(event):
+            return cors.preflight_response(Headers(scope=event.scope))
+        origin = headers.get(b"origin")
+        if origin is not None and cors.is_allowed_origin(origin.decode("latin-1")):
+            # Without cookies a request acts for nobody.
+            event.welcome = cors.allow_credentials or _acts_for_nobody(headers)
+        event.send = _opened(event.send, cors.send, Headers(scope=event.scope))
+    if policy.cache_control is not None and event.audience.personal:
+        event.draft.policy = policy.cache_control
+    if policy.rates and count is not None and event.audience.personal:
+        told, wait = await count(event.scope, policy.rates, pattern)
+        event.send = _with_headers(event.send, told)
+        if wait is not None:
+            event.refused = RateLimited(wait)
+            event.draft.policy = None
+            event.draft.headers["retry-after"] = str(wait)
+    return None
+
+
+async def enter_listing(
+    event: RequestEvent, policies: Policies | None, path: str, count: Count | None
+) -> Answer | None:
+    """Apply the settings of ``path``, which lists routes; return what they answer instead of it.
+
+    No cache may keep it, whatever they say: each visitor has his own.
+    """
+    if policies is None:
+        return None
+    answered = await enter(event, policies, path, called=False, count=count)
+    event.draft.policy = None
+    return answered if event.refused is None else refusal_reply(refused(event.refused))
+
+
+def is_preflight(event: RequestEvent) -> bool:
+    """Whether a browser asks if another origin may make a request."""
+    return event.scope.get("method") == "OPTIONS" and event.headers.keys() >= _PREFLIGHT
+
+
+_PREFLIGHT = {b"origin", b"access-control-request-method"}
+
+
+def _acts_for_nobody(headers: dict[bytes, bytes]) -> bool:
+    return b"cookie" not in headers and b"authorization" not in headers
+
+
+def _opened(
+    send: Send, add: Callable[[Message, Send, Headers], Awaitable[None]], headers: Headers
+) -> Send:
+    """Return a ``send`` that tells a browser what another origin may read."""
+
+    async def opened(message: Message) -> None:
+        await add(message, send, headers)
+
+    return opened
+
+
+def _with_headers(send: Send, headers: list[Header]) -> Send:
+    async def extended(message: Message) -> None:
+        if message["type"] == "http.response.start" and headers:
+            message = {**message, "headers": [*message.get("headers", ()), *headers]}
+        await send(message)
+
+    return extended

@@ -1,0 +1,1 @@
+"""Request bodies: bytes in, parsed values and files out."""

@@ -1,0 +1,69 @@
+"""What others' code must not parse: Starlette's own requests, in routes and middleware.
+
+They decode forms in whatever charset the client names, and cookies in quadratic time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fxtrio.errors import ActionError, BadBody
+from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type, options_of
+from fxtrio.serve.request.response.unwrap import require_status
+from fxtrio.server.http1.header_fields import Header
+
+MOST_ESCAPES = 200
+"""Backslashes in the cookies of requests that others' code parses, in quadratic time (count)."""
+
+
+def require_plain(headers: Iterable[Header]) -> None:
+    """Refuse what Starlette's own request, in a route or middleware, must not parse.
+
+    Every line counts: of two types Starlette reads the first, and of cookies all. Raises
+    CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
+    cookies with more than `MOST_ESCAPES`.
+    """
+    escapes = 0
+    for name, value in headers:
+        if name == b"cookie":
+            escapes += value.count(b"\\")
+        elif name == b"content-type" and b"charset" in value.lower():
+            text = value.decode("latin-1")
+            if media_type(text) in (MULTIPART, URLENCODED, "application/json"):
+                options_of(text)
+    if escapes > MOST_ESCAPES:
+        raise BadBody(f"The cookies have more than {MOST_ESCAPES} backslashes.")
+
+
+class PlainOnly:
+    """Stands before middleware, and answers what `require_plain` and its bodies refuse."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or let the app do so. A WebSocket is refused at the handshake."""
+        begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            require_plain(scope.get("headers", ()))
+            await self._app(scope, receive, noting)
+        except (ActionError, HTTPException) as error:  # also of middleware that reads a body
+            if begun:
+                raise
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            message = error.message if isinstance(error, ActionError) else error.detail
+            status = require_status(error.status_code, "middleware")
+            answer = JSONResponse({"ok": False, "error": message}, status)
+            await answer(scope, receive, send)

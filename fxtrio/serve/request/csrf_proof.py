@@ -1,0 +1,128 @@
+"""The proof that an unsafe request comes from the app's own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import attrs
+from starlette.requests import HTTPConnection, Request
+
+from fxtrio.config import CsrfConfig
+from fxtrio.serve.request import csrf
+from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type
+from fxtrio.serve.request.bodies.spool import Body
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.requests import BodyRequest
+from fxtrio.serve.request.response.response import Entropy, Header
+
+TOKEN = "fx.csrf"
+"""Key of the ASGI scope of a Starlette route: a function that returns the client's token."""
+
+
+@attrs.frozen(eq=False)
+class Proof:
+    """Judges the requests of one app, and hands out its tokens."""
+
+    settings: CsrfConfig
+    tokens: csrf.CsrfTokens
+    session_of: Callable[[HTTPConnection], str | None]
+    """The session a token belongs to; None or "" without one."""
+
+    entropy: Entropy
+
+    def refusal(
+        self,
+        event: RequestEvent,
+        request: Request | None = None,
+        form: dict[str, Any] | None = None,
+    ) -> str | None:
+        """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
+
+        ``form`` holds the fields of a form that was read because the headers did
+        not decide; None before that. Only who has a cookie that holds may send one.
+        ``request`` is what the session is read from, by default the event's own.
+        """
+        settings = self.settings
+        if not settings.enabled or self._is_exempt(event):
+            return ""
+        scheme = event.scope["scheme"]
+        trusted = settings.trusted_origins
+        origin = csrf.Source(True)
+        if not event.welcome:
+            origin = csrf.judge_origin(event.headers, scheme=scheme, trusted_origins=trusted)
+        if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
+            return origin.reason
+        if origin.trusted and settings.mode == "standard":
+            return ""
+        sent = event.headers.get(csrf.HEADER)
+        cookie = csrf.read_cookie(event.headers.get(b"cookie"), csrf.cookie_name(scheme))
+        session = self.session_of(request or event.request) or ""
+        may_follow = sent is None and form is None and _sends_form(event)
+        if may_follow and cookie and self.tokens.holds(cookie, session):
+            return None
+        token = sent.decode("latin-1") if sent is not None else (form or {}).get(csrf.FIELD)
+        wrong = self.tokens.matches(cookie, token if isinstance(token, str) else None, session)
+        if wrong and origin.trusted is None:
+            return f"{origin.reason}, and {wrong}"
+        return wrong
+
+    def _is_exempt(self, event: RequestEvent) -> bool:
+        """Whether a path is one of the exempt ones, or below one.
+
+        Not with a segment that leads up, by an encoded slash, too: a route of Starlette that
+        takes any path may follow it.
+        """
+        paths = self.settings.exempt_paths
+        if not paths or not {".", ".."}.isdisjoint(event.path.split("/")):
+            return False
+        return csrf.exempt(event.whole_path, paths)
+
+    async def refusal_of_form(self, event: RequestEvent, body: Body) -> str:
+        """Return why a request is refused whose form may hold the token; "" when it may pass.
+
+        The body is read. Raises what `BodyRequest.form` does.
+        """
+        fields = await BodyRequest(event.scope, body).sent_token()
+        return self.refusal(event, form=fields) or ""
+
+    def cookie(self, event: RequestEvent, request: Request) -> list[Header]:
+        """Return the `Set-Cookie` of the token, unless the client has one that holds."""
+        return self.token(event, request)[1]
+
+    def token(self, event: RequestEvent, request: Request) -> tuple[str, list[Header]]:
+        """Return the client's token, and the `Set-Cookie` of a new one; "" where none is asked."""
+        if not self.settings.enabled:
+            return "", []
+        scheme = event.scope["scheme"]
+        session = self.session_of(request) or ""
+        cookies = event.headers.get(b"cookie")
+        if cookies is not None:
+            known = csrf.read_cookie(cookies, csrf.cookie_name(scheme))
+            if known is not None and self.tokens.holds(known, session):
+                return known, []
+        token = self.tokens.make(self.entropy.hex(), session)
+        return token, [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
+
+    def hand_out(self, event: RequestEvent) -> str:
+        """Return the client's token; a new one goes into a cookie of the answer."""
+        token, headers = self.token(event, event.request)
+        event.draft.raw_headers.extend(headers)
+        return token
+
+
+def token_field(request: Request) -> str:
+    """Return a hidden field for the forms of a page of a Starlette route, as HTML.
+
+    The page is the visitor's alone then, and must not be cached by others. "" where no
+    proof is asked, and in another application.
+    """
+    hand_out: Callable[[], str] | None = request.scope.get(TOKEN)
+    token = hand_out() if hand_out is not None else ""
+    return f'<input type="hidden" name="{csrf.FIELD}" value="{escape(token)}">' if token else ""
+
+
+def _sends_form(event: RequestEvent) -> bool:
+    content_type = event.headers.get(b"content-type", b"").decode("latin-1")
+    return media_type(content_type) in (URLENCODED, MULTIPART)

@@ -1,0 +1,1 @@
+"""Parsed bodies in, instances of annotated classes or field errors out."""

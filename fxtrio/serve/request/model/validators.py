@@ -1,0 +1,102 @@
+"""What the validators of an attrs class say of a body: all of them, in words for users.
+
+attrs stops at the first field that is refused, and names the field and the value, which
+whoever filled in a form sees anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+import cattrs
+
+from fxtrio.serve.request.model.bounded_structuring import expected
+
+
+def refused_fields(
+    kind: Any, value: Mapping[str, Any], converter: cattrs.BaseConverter, broken: Collection[str]
+) -> list[Exception]:
+    """Ask the validators of every field of ``kind`` that has a value of the right type.
+
+    ``broken`` are the fields that have none. A validator that looks at one of them says
+    nothing: it is asked again once that one holds. Returns errors with cattrs' notes.
+    """
+    instance = object.__new__(kind)
+    held: list[attrs.Attribute[Any]] = []
+    refused: list[Exception] = []
+
+    def attempt(field: attrs.Attribute[Any], item: Any, work: Callable[[], object]) -> bool:
+        try:
+            work()
+        except Exception as error:  # converters and validators are application code
+            if not (isinstance(error, AttributeError) and error.obj is instance):
+                words = ValueError(_in_words(error, field, item))
+                words.add_note(cattrs.AttributeValidationNote("", field.name, field.type))
+                refused.append(words)
+            return False
+        return True
+
+    for field in attrs.fields(attrs.resolve_types(kind)):
+        if field.init and field.name not in broken:
+            fill = _filler(instance, field, value, converter)
+            if fill is not None and attempt(field, value.get(field.name), fill):
+                held.append(field)
+    for field in held:
+        if field.validator is not None:
+            item = getattr(instance, field.name)
+            attempt(field, item, partial(field.validator, instance, field, item))
+    return refused
+
+
+def _filler(
+    instance: Any,
+    field: attrs.Attribute[Any],
+    value: Mapping[str, Any],
+    converter: cattrs.BaseConverter,
+) -> Callable[[], None] | None:
+    """Return what sets a field as the class's own ``__init__`` would; None without a value."""
+    if field.name not in value and field.default is attrs.NOTHING:
+        return None
+
+    default: Any = field.default
+    convert: Any = field.converter
+
+    def fill() -> None:
+        if field.name in value:
+            item = converter.structure(value[field.name], Any if field.type is None else field.type)
+        elif hasattr(default, "takes_self"):  # attrs.Factory is a function to type checkers
+            item = default.factory(instance) if default.takes_self else default.factory()
+        else:
+            item = default
+        if convert is not None:
+            more = (instance, field) if hasattr(convert, "takes_self") else ()  # attrs.Converter
+            item = convert(item, *more)
+        object.__setattr__(instance, field.name, item)
+
+    return fill
+
+
+def _in_words(error: Exception, field: attrs.Attribute[Any], value: Any) -> str:
+    """Return a validator's message; those of attrs' own without the field and the value."""
+    text = str(error.args[0]) if error.args else ""
+    for begin, words in (
+        (f"'{field.name}' must ", "Must "),
+        (f"Length of '{field.name}' must ", "Length must "),
+    ):
+        if not text.startswith(begin):
+            continue
+        if isinstance(error, TypeError) and isinstance(error.args[-2], type):  # instance_of
+            return str(expected(error.args[-2]))
+        rest = text.removeprefix(begin).partition(" (got ")[0]
+        ends = [f": {value}", f" ({value!r} doesn't)"]
+        if hasattr(value, "__len__"):
+            ends.append(f": {len(value)}")
+        for end in ends:
+            rest = rest.removesuffix(end)
+        if rest.startswith(("be in (", "be in [", "be in {")):
+            return f"Expected one of {rest[7:-1].rstrip(',')}"
+        return words + rest
+    return text

@@ -1,0 +1,165 @@
+"""The requests and WebSockets that application code gets: Starlette's, with bounds.
+
+Text is UTF-8, cookies are parsed in linear time, and bodies are within `limits.body`
+and the budget of the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from starlette.datastructures import FormData, Headers
+from starlette.exceptions import WebSocketException
+from starlette.requests import Request
+from starlette.types import Scope
+
+from fxtrio.errors import BadBody
+from fxtrio.realtime.typed_socket import WebSocket
+from fxtrio.serve.request.bodies.forms import (
+    LARGEST_FIELD,
+    MOST_FIELDS,
+    options_of,
+)
+from fxtrio.serve.request.bodies.json_body import parse_json
+from fxtrio.serve.request.bodies.spool import Body
+from fxtrio.serve.request.cookies import parse_cookies
+from fxtrio.serve.request.csrf import FIELD
+
+_Payload = TypeVar("_Payload", str, bytes)
+
+
+class BadMessage(WebSocketException, ValueError):
+    """A WebSocket message that is not the JSON a handler asks for; closes with 1007."""
+
+    def __init__(self, reason: str, code: int = 1007) -> None:
+        super().__init__(code, reason)
+
+
+class MessageOfOtherKind(BadMessage):
+    """Bytes where a handler asks for text, or the other way round; closes with 1003."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(f"A {wanted} message was expected.", 1003)
+
+
+class _Cookies:
+    """Reads cookies with `parse_cookies`."""
+
+    headers: Headers
+    _parsed_cookies: dict[str, str] | None = None
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies, by name."""
+        if self._parsed_cookies is None:
+            self._parsed_cookies = parse_cookies(self.headers.getlist("cookie"))
+        return self._parsed_cookies
+
+
+class PageRequest(_Cookies, Request):
+    """What loaders and hooks of pages get."""
+
+
+class PageSocket(_Cookies, WebSocket[Any]):
+    """What WebSocket handlers and their hooks get.
+
+    A client's message that is not what was asked for closes the connection, when the
+    handler lets that pass, and is no defect of the handler.
+    """
+
+    async def receive_text(self) -> str:
+        """Return the next message. Raises MessageOfOtherKind for bytes."""
+        return await self._of_kind("text", super().receive_text)
+
+    async def receive_bytes(self) -> bytes:
+        """Return the next message. Raises MessageOfOtherKind for text."""
+        return await self._of_kind("binary", super().receive_bytes)
+
+    async def receive_json(self, mode: str = "text") -> Any:
+        """Return the JSON of the next message, within the bounds of bodies.
+
+        ``mode`` is ``text`` or ``binary``. Raises BadMessage for anything else.
+        """
+        if mode not in ("text", "binary"):
+            raise RuntimeError('The "mode" argument should be "text" or "binary".')
+        text = mode == "text"
+        data = (await self.receive_text()).encode() if text else bytes(await self.receive_bytes())
+        try:
+            return parse_json(data)
+        except BadBody as error:
+            raise BadMessage(error.message) from None
+
+    @staticmethod
+    async def _of_kind(wanted: str, receive: Callable[[], Awaitable[_Payload]]) -> _Payload:
+        payload = None
+        with suppress(KeyError):  # servers leave out what there is not, or say None
+            payload = await receive()
+        if payload is None:
+            raise MessageOfOtherKind(wanted)
+        return payload
+
+
+class BodyRequest(PageRequest):
+    """A request with a body: what endpoints get."""
+
+    def __init__(self, scope: Scope, body: Body) -> None:
+        super().__init__(scope, body.receive)
+        self._held = body
+
+    async def stream(self) -> AsyncGenerator[bytes, None]:
+        """Iterate over the body, which is not kept. Raises BodyTooLarge and BodiesFull."""
+        if self._held.complete:
+            async for chunk in self._held.stream():
+                yield chunk
+            yield b""
+            return
+        async for chunk in super().stream():
+            yield chunk
+
+    async def body(self) -> bytes:
+        """Return the whole body. Raises BodyTooLarge and BodiesFull."""
+        await self._read()
+        return await self._held.data()
+
+    async def json(self) -> Any:
+        """Return the body's JSON. Raises BadBody (status 400), and CharsetRefused (415)."""
+        await self._read()
+        options_of(self._held.content_type)
+        return await self._held.value(parse_json)
+
+    async def _get_form(
+        self,
+        *,
+        max_files: float = MOST_FIELDS,
+        max_fields: float = MOST_FIELDS,
+        max_part_size: int = LARGEST_FIELD,
+    ) -> FormData:
+        """Return the form without the token of `csrf`, which is the runtime's.
+
+        Raises BadBody (status 400), and CharsetRefused (415).
+        """
+        await self._read()
+        form = await self._held.form(
+            self.headers.get("content-type", ""),
+            max_files=max_files,
+            max_fields=max_fields,
+            max_part_size=max_part_size,
+        )
+        if FIELD in form:
+            form = FormData([item for item in form.multi_items() if item[0] != FIELD])
+        self._form = form
+        return form
+
+    async def sent_token(self) -> dict[str, Any]:
+        """Return the token of `csrf` that came as a field of the form; raises as `form` does."""
+        await self._read()
+        form = await self._held.form(self.headers.get("content-type", ""))
+        return {FIELD: form[FIELD]} if FIELD in form else {}
+
+    async def _read(self) -> None:
+        if not self._held.complete:
+            if self._stream_consumed or self._held.size:
+                raise RuntimeError("Stream consumed")
+            await self._held.read()

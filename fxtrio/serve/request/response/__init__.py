@@ -1,0 +1,1 @@
+"""What a request ends in, and how it is sent."""

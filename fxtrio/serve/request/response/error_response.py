@@ -1,0 +1,81 @@
+"""A request that is refused: what the client learns of it, in JSON."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from math import ceil
+from typing import Any, Final
+
+import attrs
+
+from fxtrio.encode import NotSerializable, encode
+from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError, ValidationActionError
+from fxtrio.serve.request.response.response import JSON, NO_STORE, Header, Reply
+
+log = logging.getLogger("fx.serve")
+
+UNEXPECTED: Final = "An unexpected error occurred."
+"""All that clients of an app in production learn of a defect."""
+
+
+@attrs.frozen
+class Refused:
+    """A request that was not carried out, or whose code raised something meant for the client."""
+
+    message: str
+    status: int
+    data: Mapping[str, Any] = attrs.field(factory=dict)
+    fields: Mapping[str, list[str]] | None = None
+    """What is wrong with single fields; None for an error that is not about fields."""
+
+    retry_after: int | None = None
+    """When the client may try again (seconds)."""
+
+    redirect: str | None = None
+    """Where a visitor goes instead, such as to sign in."""
+
+
+def refused(error: ActionError | LoaderError) -> Refused:
+    """Return what the client learns of an error that was raised for it."""
+    fields = None
+    if isinstance(error, ValidationActionError):
+        fields = error.fields
+    elif isinstance(error, ActionError):
+        fields = error.fields or None
+    later = error.retry_after if isinstance(error, BodiesFull) else None
+    return Refused(error.message, error.status_code, error.data, fields, later)
+
+
+def busy(error: Busy) -> Refused:
+    """Return what the client learns when something has as much to do as it can."""
+    return Refused(error.message, 503, retry_after=ceil(error.retry_after))
+
+
+def refusal_reply(refusal: Refused) -> Reply:
+    """Return ``{ok: false, error}`` with ``data``, where there is any, and ``fields``."""
+    shown: dict[str, Any] = {"ok": False, "error": refusal.message}
+    if refusal.data:
+        shown["data"] = refusal.data
+    if refusal.fields is not None:
+        shown["fields"] = refusal.fields
+    if refusal.redirect is not None:
+        shown["redirect"] = refusal.redirect
+    headers: list[Header] = [NO_STORE]
+    if refusal.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % refusal.retry_after))
+    try:
+        return Reply(refusal.status, encode(shown, place="the error"), JSON, headers)
+    except NotSerializable as error:
+        log.error("%s", error)
+        return refusal_reply(Refused(UNEXPECTED, 500))
+
+
+def forgery(verdict: str) -> Refused:
+    """Return what a request gets whose origin is not proven; ``verdict`` says why."""
+    return Refused(f"CSRF check failed: {verdict}.", 403)
+
+
+def forgery_reply(verdict: str) -> Reply:
+    """Return it in JSON."""
+    return refusal_reply(forgery(verdict))

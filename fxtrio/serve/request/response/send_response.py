@@ -1,0 +1,134 @@
+"""Sends what a request ended in, with the headers that every response carries."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from starlette.responses import Response
+from starlette.types import Message
+
+from fxtrio.application_errors import application_error, leave_to_server
+from fxtrio.serve.request.client_protocol import PAYLOAD
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.response.payload_media_type import SENT, without_payload_type
+from fxtrio.serve.request.response.response import (
+    NO_STORE,
+    Answer,
+    Header,
+    Nothing,
+    Reply,
+    keep_private,
+)
+from fxtrio.serve.request.response.unwrap import require_status
+from fxtrio.status import BODILESS
+from fxtrio.tracebacks import trimmed
+
+log = logging.getLogger("fx.serve")
+
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
+
+
+def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]:
+    """Return ``headers`` with the draft's, which go before them, and the standard ones."""
+    draft, request_id = event.draft, event.request_id
+    standard = event.terms.standard
+    if draft.raw_headers:
+        own = {name.lower() for name, _ in draft.raw_headers} - {b"set-cookie"}
+        headers = [header for header in headers if header[0] not in own]
+        headers += without_payload_type(draft.raw_headers)
+        return headers + standard.missing(headers, request_id)
+    headers += standard.fixed
+    if request_id is not None:
+        headers.append((b"x-request-id", request_id))
+    return headers
+
+
+async def send_reply(event: RequestEvent, reply: Reply) -> None:
+    """Send ``reply`` with the draft's and the standard headers; to HEAD, without its body."""
+    body, headers = reply.body, reply.headers
+    if reply.status in BODILESS:
+        body = b""
+        if reply.status == 205:
+            headers = [(b"content-length", b"0"), *headers]
+    else:
+        headers = [
+            (b"content-type", reply.media),
+            (b"content-length", b"%d" % len(body)),
+            *headers,
+        ]
+    headers = complete_headers(event, headers)
+    sent = b"" if event.scope["method"] == "HEAD" else body
+    if reply.media == PAYLOAD and SENT in event.scope:
+        event.scope[SENT].append(True)
+    send = event.send
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": sent})
+
+
+def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
+    """Return a ``send`` that adds the draft's and the standard headers to a response."""
+
+    bodiless = False
+
+    async def complete(message: Message) -> None:
+        nonlocal bodiless
+        if message["type"] == "http.response.start":
+            status = require_status(message["status"], f"{event.scope['method']} {event.path}")
+            bodiless = status in BODILESS
+            headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
+            if not any(name.lower() == b"cache-control" for name, _ in headers):
+                event.draft.settle(message["status"])
+            headers = without_payload_type(headers + event.draft.raw_headers)
+            headers += event.terms.standard.missing(headers, event.request_id)
+            if bodiless and status != 304:  # which may say how long the body is that it stands for
+                headers = [header for header in headers if header[0].lower() not in _FRAMING]
+                headers += [(b"content-length", b"0")] if status == 205 else []
+            message = {**message, "status": status, "headers": headers}
+            event.begun = True
+        elif bodiless and message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await event.send(message)
+
+    return complete
+
+
+async def send_answer(event: RequestEvent, answer: Answer) -> None:
+    """Send ``answer``, whichever kind it is; nothing when it was sent already."""
+    draft = event.draft
+    if isinstance(answer, Reply):
+        if draft.policy is not None:
+            draft.settle(answer.status)
+        if event.navigation or event.negotiated:
+            if NO_STORE not in answer.headers:
+                keep_private(answer.headers)
+            if draft.raw_headers:
+                keep_private(draft.raw_headers)
+        await send_reply(event, answer)
+    elif not isinstance(answer, Nothing):
+        await send_response(event, answer)
+
+
+async def send_failure(
+    event: RequestEvent, answer: Answer, raised: BaseException, fail: Callable[[], Answer]
+) -> None:
+    """Send what ``fail`` gives for a response that failed with ``raised`` before it has begun.
+
+    Raises an Exception for one that has.
+    """
+    error = application_error(raised)
+    if event.begun or not isinstance(answer, Response):
+        leave_to_server(error)
+    log_defect(event, error)
+    await send_answer(event, fail())
+
+
+def log_defect(event: RequestEvent, error: BaseException) -> None:
+    """Log an error of ours, or of an application's route, with its traceback."""
+    named = event.scope["method"], event.scope["path"]
+    log.error("%s %r failed", *named, exc_info=trimmed(error))
+
+
+async def send_response(event: RequestEvent, response: Response) -> None:
+    """Send a Starlette response with the draft's and the standard headers."""
+    await response(event.scope, event.receive, completing(event))

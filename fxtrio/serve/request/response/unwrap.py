@@ -1,0 +1,152 @@
+"""What application code raised or returned, as the runtime knows it: one error, a good status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+
+from fxtrio.context import current_app
+from fxtrio.db.errors import DatabaseUnavailable, TransactionConflict
+from fxtrio.errors import REDIRECT_STATUS, ActionError, Busy, LoaderError, Redirect, ValueRefused
+from fxtrio.serve.request.response.response import ResponseDraft
+from fxtrio.status import as_status, phrase_of
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
+
+_OF_THE_ANSWER = frozenset({"content-length", "content-type", "transfer-encoding"})
+"""Headers that say how the body is sent, which is ours to make."""
+
+_STATUS = "Give an int from 200 to 599, such as 404 or HTTPStatus.NOT_FOUND."
+
+
+class StatusInvalid(ValueRefused):
+    """Application code gave a response a status that none can have."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(
+            f"{place}: the status is {value!r:.80} ({type(value).__name__}). {_STATUS}"
+        )
+        self.place = place
+        self.value = value
+
+
+class RaisedErrorInvalid(ValueRefused):
+    """Application code raised a LoaderError or ActionError that cannot be sent."""
+
+    def __init__(self, place: str, error: BaseException, cause: str) -> None:
+        super().__init__(f"{place}: raised {type(error).__name__}: {cause}")
+        self.place = place
+        self.cause = cause
+
+
+def require_status(value: object, place: str) -> int:
+    """Return a status that application code gave. Raises StatusInvalid."""
+    status = as_status(value)
+    if status is None:
+        raise StatusInvalid(place, value)
+    return status
+
+
+def unwrap(error: Any, draft: ResponseDraft, place: str) -> Any:
+    """Return the one expected error inside a nursery's group, or ``error`` itself.
+
+    A loader that opens a nursery and raises LoaderError in it means LoaderError. Starlette's
+    HTTPException becomes one with its status and detail; its headers go into ``draft``. What the
+    database raises because it can work for nobody becomes a `Busy`. What was raised for the
+    client and cannot be sent becomes an error that names ``place``.
+    """
+    inner = error
+    while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
+        inner = inner.exceptions[0]
+    if not isinstance(inner, (LoaderError, ActionError, HTTPException)):
+        known = isinstance(inner, (Redirect, Busy, ValueRefused))
+        return inner if known else _of_database(inner) or error
+    mistake = find_mistake(inner, place)
+    if mistake is not None:
+        return mistake
+    return _of_starlette(inner, draft) if isinstance(inner, HTTPException) else inner
+
+
+def find_mistake(
+    error: LoaderError | ActionError | HTTPException, place: str
+) -> ValueRefused | None:
+    """Return why an error cannot be sent to a client; None when it can."""
+    mistake: ValueRefused | None = None
+    if as_status(error.status_code) is None:
+        mistake = StatusInvalid(f"{place}: raised {type(error).__name__}", error.status_code)
+    elif not isinstance(error, HTTPException) and (cause := _unfit(error)):
+        mistake = RaisedErrorInvalid(place, error, cause)
+    if mistake is not None:
+        mistake.__cause__ = error
+    return mistake
+
+
+def _unfit(error: LoaderError | ActionError) -> str:
+    """Return what is wrong with an error of ours, and the remedy; "" when nothing is."""
+    if not isinstance(error.message, str):
+        return f"the message is {_shown(error.message)}. Give a str, and other values as 'data'."
+    if not isinstance(error.data, Mapping):
+        return f"'data' is {_shown(error.data)}. Give a dict, or leave it out."
+    if isinstance(error, ActionError) and not _is_fields(error.fields):
+        return f"'fields' is {_shown(error.fields)}. Give a dict of field paths to lists of str."
+    return ""
+
+
+def _is_fields(fields: object) -> bool:
+    return isinstance(fields, Mapping) and all(
+        isinstance(path, str)
+        and isinstance(messages, (list, tuple))
+        and all(isinstance(message, str) for message in messages)
+        for path, messages in fields.items()
+    )
+
+
+def _shown(value: object) -> str:
+    return f"{value!r:.80} ({type(value).__name__})"
+
+
+def _of_database(error: BaseException) -> Busy | None:
+    """Return a 503 for what no statement is to blame for: a full disk, a server that stops.
+
+    The database must have said so itself: after a connection that was lost nobody knows what
+    was done, and none should be told to try again.
+    """
+    said = getattr(error, "sqlstate", None) or getattr(error, "sqlite_errorcode", None)
+    app = current_app() if said else None
+    database: Database | None = None if app is None else app.database
+    if database is None:
+        return None
+    found: Busy | None = None
+    if database.is_conflict(error):
+        found = TransactionConflict(1)
+    elif database.is_unavailable(error):
+        found = DatabaseUnavailable(" ".join(str(error).split()))
+    if found is not None:
+        found.__cause__ = error
+    return found
+
+
+def _of_starlette(error: HTTPException, draft: ResponseDraft) -> LoaderError | Redirect:
+    """Return the error of ours that means the same; a ``Location`` makes it a redirect."""
+    headers = {name.lower(): value for name, value in (error.headers or {}).items()}
+    location = headers.pop("location", None)
+    for name, value in headers.items():
+        if name == "set-cookie":
+            draft.headers.append(name, value)
+        elif name not in _OF_THE_ANSWER:
+            draft.headers[name] = value
+    if location is not None and error.status_code in REDIRECT_STATUS:
+        try:
+            return Redirect(location, error.status_code)
+        except ValueError as refused:
+            error.add_note(str(refused))
+    detail: object = error.detail  # FastAPI's takes anything
+    if isinstance(detail, str):
+        found = LoaderError(detail, error.status_code)
+    else:
+        found = LoaderError(phrase_of(error.status_code), error.status_code, {"detail": detail})
+    found.__cause__ = error
+    return found

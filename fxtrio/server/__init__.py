@@ -1,0 +1,1 @@
+"""The HTTP server: its protocols, its processes, and what stock Hypercorn needs."""

@@ -1,0 +1,206 @@
+"""Has one request answered by the application, whatever the application does."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+
+import trio
+
+from fxtrio.asgi_extensions import RAW_FRAMES
+from fxtrio.errors import ClientDisconnected
+from fxtrio.send_budget import process_unsent
+from fxtrio.server.http1.client_connection import ClientConnection
+from fxtrio.server.http1.connection_context import Scope
+from fxtrio.server.http1.http_stream import HttpStream
+from fxtrio.server.http1.request import Request, RequestRefusal
+from fxtrio.server.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
+from fxtrio.server.http1.target import BadTarget, split_target
+
+_with_port = re.compile(r":\d*$")
+
+_foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
+
+
+async def answer(connection: ClientConnection, request: Request, *, admitted: bool = False) -> bool:
+    """Run the application for ``request``. Return whether the connection can serve another.
+
+    ``admitted``: it need not wait though too much is left unread.
+    """
+    services = connection.services
+    scope = _open_scope(connection, request)
+    if isinstance(scope, RequestRefusal):
+        await connection.refuse(scope)
+        return False
+    if process_unsent.used > process_unsent.capacity and not admitted:  # without a call
+        return await _answer_in_turn(connection, request)
+    scope["type"] = "http"
+    scope["scheme"] = "https" if connection.peer.secure else "http"
+    scope["method"] = request.method
+    stream = HttpStream(
+        connection, request, request.keep_alive and connection.served < connection.limits.requests
+    )
+    note = services.note
+    began = time.perf_counter() if note is not None else 0.0
+    try:
+        await services.app(scope, stream.receive, stream.send)
+    except BaseException as error:
+        await _explain(connection, request, error, left=stream.left)
+    stage = stream.stage
+    stream.stage = DONE  # from here on, nothing of this stream touches the connection
+    if not stream.is_free:
+        await stream.release()
+    if stage == DONE:
+        status = stream.status
+    else:
+        stream.keep_alive = False
+        status = await _complete(connection, stream, stage)
+    if note is not None:
+        noted = note(scope, status, stream.sent, time.perf_counter() - began)
+        if noted is not None:
+            await noted
+    if services.count is not None:
+        await services.count()
+    if not request.complete:
+        connection.linger = True
+        return False
+    return stream.keep_alive and not connection.transport.broken
+
+
+async def _answer_in_turn(connection: ClientConnection, request: Request) -> bool:
+    transport = connection.transport
+    transport.count_for(connection.hub.share_of(connection.peer.client, request.headers))
+    async with process_unsent.turn(transport.unread, request.target) as admitted:
+        if admitted:
+            return await answer(connection, request, admitted=True)
+    await connection.refuse(RequestRefusal(503, "too much waits for clients that do not read"))
+    return False
+
+
+async def converse(connection: ClientConnection, request: Request) -> None:
+    """Run the application for a request that offers a WebSocket, to the end of it."""
+    # Heavy, and many apps have no WebSockets.
+    from fxtrio.server.http1.handshake import read_offer
+    from fxtrio.server.http1.ws_stream import WsStream
+
+    services = connection.services
+    offer = read_offer(request, connection.limits)
+    if isinstance(offer, RequestRefusal):
+        await connection.refuse(offer)
+        return
+    scope = _open_scope(connection, request)
+    if isinstance(scope, RequestRefusal):
+        await connection.refuse(scope)
+        return
+    scope["type"] = "websocket"
+    scope["scheme"] = "wss" if connection.peer.secure else "ws"
+    scope["subprotocols"] = offer.subprotocols
+    scope["extensions"] = {"websocket.http.response": {}}
+    connection.transport.count_for(connection.hub.share_of(connection.peer.client, request.headers))
+    began = time.perf_counter()
+    failed = False
+    async with trio.open_nursery() as nursery:
+        connection.websocket = websocket = WsStream(connection, offer, nursery)
+        if offer.extensions is None:
+            scope["extensions"][RAW_FRAMES] = {
+                "send": websocket.send_frames,
+                "write": websocket.write_frames,
+            }
+        try:
+            try:
+                await services.app(scope, websocket.receive, websocket.send)
+            except BaseException as error:
+                failed = await _explain(connection, request, error, left=websocket.left)
+            await websocket.finish(failed=failed)
+        finally:
+            websocket.release()
+        nursery.cancel_scope.cancel()
+    connection.websocket = None  # they refer to each other
+    if services.note is not None:
+        noted = services.note(scope, websocket.status, 0, time.perf_counter() - began)
+        if noted is not None:
+            await noted
+    if services.count is not None:
+        await services.count()
+
+
+def _open_scope(connection: ClientConnection, request: Request) -> Scope | RequestRefusal:
+    """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
+    services, peer = connection.services, connection.peer
+    try:
+        path, raw_path, query = split_target(request, secure=peer.secure)
+    except BadTarget as error:
+        return RequestRefusal(error.status, str(error))
+    names = services.server_names
+    if names and not _is_named(request.host, names):
+        return RequestRefusal(404, f"not one of our names: {request.host!r}")
+    return {
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": request.version,
+        "path": path,
+        "raw_path": raw_path,
+        "query_string": query,
+        "root_path": services.root_path,
+        "headers": request.headers,
+        "client": peer.client,
+        "server": peer.server,
+        "state": dict(services.state),
+        "extensions": {},
+    }
+
+
+def _is_named(host: bytes, names: Sequence[str]) -> bool:
+    """Whether a Host is one of ``names``: of any case, and on any port unless they name one."""
+    whole = host.decode("latin-1").lower()
+    bare = whole.rpartition(":")[0] if _with_port.search(whole) else whole
+    return any(name.lower() in (whole, bare) for name in names)
+
+
+async def _complete(connection: ClientConnection, stream: HttpStream, stage: int) -> int | None:
+    """Answer for an application that did not. Return the status for the access log."""
+    if stage == HEAD_SENT:
+        # Cut off: the client sees that the body is not whole, or has to be told.
+        if stream.ends_with_connection:
+            connection.transport.reset_on_close()
+        return stream.status
+    refusal = connection.reader.refusal
+    if connection.transport.broken or (stream.left and refusal is None):
+        return CLIENT_LEFT
+    refusal = refusal or RequestRefusal(500, "the application did not answer")
+    await connection.refuse(refusal)
+    return refusal.status
+
+
+async def _explain(
+    connection: ClientConnection, request: Request, error: BaseException, *, left: bool
+) -> bool:
+    """Log what the application raised, and return whether it is a failure of its own.
+
+    Raises again what is not the application's. ``left``: it knew that its client was gone.
+    """
+    foreign, defects = _split(error)
+    if foreign is not None:
+        try:
+            raise foreign
+        finally:
+            del foreign, defects, error  # this frame is in its traceback: a cycle of all it has
+    if defects is None:
+        return False
+    place = f"{request.method} {request.target.decode('ascii')}"
+    if left:
+        # Whatever came of the client's leaving is no defect of ours or of the application.
+        await connection.services.log.info("%s: ended with %r after its client", place, error)
+    else:
+        await connection.services.log.error("%s: the application failed", place, exc_info=error)
+    return True
+
+
+def _split(error: BaseException) -> tuple[BaseException | None, BaseException | None]:
+    """Return what is not the application's, and what of the rest is a failure."""
+    if isinstance(error, BaseExceptionGroup):
+        foreign, own = error.split(_foreign)
+        return foreign, None if own is None else own.split(ClientDisconnected)[1]
+    if isinstance(error, _foreign):
+        return error, None
+    return None, None if isinstance(error, ClientDisconnected) else error

@@ -1,0 +1,192 @@
+"""One client connection: the loop that reads requests and has them answered.
+
+Made with the worker's services and a stream, then awaited. The application is
+awaited in the connection's own task. Nothing it does, and nothing a client sends,
+makes an exception leave this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import trio
+
+from fxtrio.log_limit import more_like_it
+from fxtrio.server.http1.app_runner import answer, converse
+from fxtrio.server.http1.client_connection import ClientConnection
+from fxtrio.server.http1.connection_context import Services
+from fxtrio.server.http1.request import RequestReader, RequestRefusal
+from fxtrio.server.http1.tls import HandshakeFailed, Stream, open_peer
+from fxtrio.server.http1.transport import ByteTransport
+from fxtrio.server.http1.worker_state import NEVER
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""What an HTTP/2 client sends first (RFC 9113, section 3.4)."""
+
+
+class Connection(ClientConnection):
+    """Serves one client until either side has had enough."""
+
+    def __init__(self, services: Services, stream: Stream) -> None:
+        super().__init__(services)
+        self._stream = stream
+        self._scope: trio.CancelScope
+        self._expired = False
+        self._begun: bytearray | None = None  # while it may be an HTTP/2 preface
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Serve the client."""
+        return self.run().__await__()
+
+    async def run(self) -> None:
+        """Serve the client. Raises nothing but Cancelled."""
+        try:
+            await self._run()
+        except Exception:
+            await self.services.log.exception("Error in a connection")
+            await trio.aclose_forcefully(self._stream)
+
+    async def _run(self) -> None:
+        services, hub = self.services, self.hub
+        peer = None
+        try:
+            peer = await open_peer(self._stream, services.handshake_time)
+        except HandshakeFailed as error:
+            untold = services.repeats.again("handshake", trio.current_time())
+            if untold is not None:
+                line = "%s: the TLS handshake failed: %s" + more_like_it(untold)
+                await services.log.info(line, *error.args)
+        if peer is None:
+            return await trio.aclose_forcefully(self._stream)
+        if peer.http2:
+            return await services.serve_http2(self._stream, b"")
+        self.peer = peer
+        self.transport = ByteTransport(
+            self._stream,
+            peer.socket,
+            readiness=hub.readiness,
+            stall=self.limits.write_stall,
+            rate=self.limits.write_rate,
+            address=hub.share_of(peer.client, ()),
+        )
+        if services.h2c and not peer.secure:
+            self._begun = bytearray()
+        self.reader = RequestReader(self.limits)
+        self.deadline = hub.now + self.limits.header_time
+        handed: bytes | None = None
+        hub.enter(self)
+        try:
+            handed = await self._serve_until_told()
+        finally:
+            hub.exit(self)
+            self.reader.close()
+            if handed is None:
+                await self.transport.close(linger=self.linger)
+        if handed is not None:
+            self.transport.release()
+            await services.serve_http2(self._stream, handed)
+        return None
+
+    # What the hub calls.
+
+    def expire(self) -> None:
+        """Stop waiting for the client: it takes too long."""
+        if self.websocket is not None:
+            self.websocket.expire()
+        else:
+            self._expired = True
+            self._scope.cancel()
+
+    def leave(self) -> None:
+        """End soon when no request has begun, else with the one in hand."""
+        if self.websocket is not None:
+            self.websocket.leave()
+        elif not self.reader.requests:
+            self.deadline = min(self.deadline, self.hub.now + self.hub.last_chance)
+
+    def tick(self, now: float) -> None:
+        """Look after a WebSocket; a request needs nothing between two deadlines."""
+        if self.websocket is not None:
+            self.websocket.tick(now)
+
+    # The loop.
+
+    async def _serve_until_told(self) -> bytes | None:
+        """Return what was read, when it is for HTTP/2, else None."""
+        while True:
+            # Cancelled only by `expire` and `leave`, so never while an application runs.
+            with trio.CancelScope() as self._scope:
+                return await self._serve()
+            if self._expired:
+                if self.reader.requests:
+                    await self.refuse(RequestRefusal(408, "the head came too slowly"))
+                return None
+
+    async def _serve(self) -> bytes | None:
+        reader, transport, hub, limits = self.reader, self.transport, self.hub, self.limits
+        requests, task = reader.requests, trio.lowlevel.current_task()
+        # What an application puts into context variables ends with its request. Set
+        # before a wait: a task's context is taken when the task is resumed.
+        pristine = task.context.copy()
+        while True:
+            if requests and requests[0].head_done:
+                self.deadline = NEVER
+                request = requests[0]
+                if reader.refusal is not None and not request.complete:
+                    await self.refuse(reader.refusal)
+                    return None
+                if request.upgrading and reader.rest is not None and len(requests) == 1:
+                    # Heavy, and many apps have no WebSockets.
+                    from fxtrio.server.http1.handshake import wants_websocket
+
+                    if wants_websocket(request):
+                        data = b""  # there may be messages in it
+                        await converse(self, request)
+                        return None
+                    # No other offer is taken up (RFC 9110, 7.8). That of h2c is gone from HTTP/2,
+                    # and led clients past the rules of a proxy that passed it on.
+                    reader.decline_upgrade()
+                self.served += 1
+                if not await answer(self, request):
+                    return None
+                requests.popleft()
+                if requests:
+                    self.deadline = hub.now + limits.header_time
+                    task.context = pristine.copy()
+                    await trio.lowlevel.checkpoint()
+                else:
+                    self.deadline = hub.now + limits.idle_time
+            elif reader.refusal is not None:
+                await self.refuse(reader.refusal)
+                return None
+            else:
+                fresh = not requests
+                if fresh and hub.closing:
+                    self.leave()
+                task.context = pristine.copy()
+                data = await transport.read()
+                if not data:
+                    return None
+                if self._begun is not None:
+                    handed = self._look_for_http2(data)
+                    if handed is not None:
+                        return handed
+                else:
+                    reader.feed(data)
+                if fresh and not (requests and requests[0].head_done):
+                    deadline = hub.now + limits.header_time
+                    # Empty lines are not the beginning of a request: they prolong nothing.
+                    self.deadline = deadline if requests else min(self.deadline, deadline)
+
+    def _look_for_http2(self, data: bytes) -> bytes | None:
+        """Take the first bytes. Return them all when they are HTTP/2's."""
+        begun = self._begun
+        assert begun is not None
+        begun += data
+        if not _PREFACE.startswith(begun[: len(_PREFACE)]):
+            self._begun = None
+            self.reader.feed(bytes(begun))
+        elif len(begun) >= len(_PREFACE):
+            return bytes(begun)
+        return None

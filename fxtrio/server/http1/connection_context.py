@@ -1,0 +1,72 @@
+"""What the connections of one worker are given: all they know of the server around them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from fxtrio.log_limit import Repeats, lines_of_clients
+from fxtrio.server.http1.limits import ServerLimits
+from fxtrio.server.http1.tls import Stream
+from fxtrio.server.http1.worker_state import Hub
+
+Scope = MutableMapping[str, Any]
+Application = Callable[..., Awaitable[None]]
+
+Note = Callable[[Any, int | None, int, float], Awaitable[None] | None]
+"""Puts one request into the access log: scope, status (None: it had no answer), bytes of the
+body, seconds. What it returns is to be awaited."""
+
+
+class ServerLog(Protocol):
+    """The log of the server. It never fails."""
+
+    async def info(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Write what may interest."""
+        ...
+
+    async def error(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Write what is a defect; ``exc_info`` is its exception."""
+        ...
+
+    async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Write what is a defect, with the exception that is being handled."""
+        ...
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Services:
+    """Made once per worker, by whoever starts it, and valid for as long as it runs."""
+
+    app: Application
+    """Any ASGI 3 application."""
+
+    hub: Hub
+    limits: ServerLimits
+    log: ServerLog
+    state: Mapping[str, Any]
+    """Of the lifespan: every scope gets a copy."""
+
+    serve_http2: Callable[[Stream, bytes], Awaitable[None]]
+    """Takes a connection over, with what was read of it already, and closes it."""
+
+    h2c: bool = False
+    """Whether clients without TLS may speak HTTP/2 at once (by prior knowledge)."""
+
+    count: Callable[[], Awaitable[None]] | None = None
+    """Called after every request, where their number is limited."""
+
+    note: Note | None = None
+    """None: there is no access log."""
+
+    root_path: str = ""
+    server_names: Sequence[str] = ()
+    """Hosts that are answered. Empty: all."""
+
+    handshake_time: float = 10.0
+    """Longest TLS handshake (seconds)."""
+
+    repeats: Repeats[str] = attrs.field(factory=lines_of_clients)
+    """For lines that clients can cause as often as they like."""

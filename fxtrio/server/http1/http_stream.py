@@ -1,0 +1,195 @@
+"""One HTTP request and its answer: the ``receive`` and ``send`` of an ASGI application.
+
+The application runs in the connection's task, so both usually return without
+waiting. The socket is read only while the application waits in `receive`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import trio
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.send_budget import LIGHT, process_unsent
+from fxtrio.server.http1.client_connection import ClientConnection
+from fxtrio.server.http1.request import READ_SIZE, Request, RequestRefusal
+from fxtrio.server.http1.response import (
+    DONE,
+    HEAD_SENT,
+    SENDS_AFTER_DISCONNECT,
+    STARTED,
+    BadResponse,
+    Message,
+    Response,
+)
+from fxtrio.server.http1.worker_state import TICK
+
+
+class HttpStream(Response):
+    """Valid until the application returns; afterwards it is deaf and mute."""
+
+    left = False
+    """Whether the application was told that its client is gone."""
+
+    _given = False  # the end of the body was received by the application
+    _waited = 0.0  # seconds that the body has kept the application waiting
+    _unheard = 0  # parts of the answer that went nowhere
+    _ahead = 0  # bytes read behind this request
+    _reading: trio.CancelScope | None = None
+    _turn: trio.Lock | None = None
+
+    def __init__(self, connection: ClientConnection, request: Request, keep_alive: bool) -> None:
+        self.connection = connection
+        self.request = request
+        self.keep_alive = keep_alive
+
+    async def receive(self) -> Message:
+        """Return the next ASGI message: parts of the body, then, once it is so, the disconnect."""
+        request = self.request
+        if (request.chunks or (request.complete and not self._given)) and self.stage != DONE:
+            return self._part()
+        return await self._receive_later()
+
+    async def send(self, message: Message) -> None:
+        """Take an ASGI message.
+
+        Raises BadResponse when the application breaks the protocol, and
+        ClientDisconnected when it goes on with a body that nobody reads.
+        """
+        kind = message["type"]
+        if kind == "http.response.body":
+            connection, request = self.connection, self.request
+            more = message.get("more_body", False)
+            if self.stage == STARTED and (connection.hub.closing or not request.complete):
+                self.keep_alive = False
+            data = self.encode(
+                message.get("body", b""),
+                more,
+                method=request.method,
+                version=request.version,
+                common=connection.hub.common,
+            )
+            transport = connection.transport
+            if isinstance(data, bytes):
+                sent = not data or transport.write_now(data)
+            else:
+                sent = transport.write_parts_now(data)
+            if not sent:
+                self._note_unread(message)
+                await transport.flush()
+            if more:
+                await trio.lowlevel.checkpoint()
+                if transport.broken:
+                    self._unheard += 1
+                    if self._unheard > SENDS_AFTER_DISCONNECT:
+                        raise ClientDisconnected
+        elif kind == "http.response.start":
+            if self.left:
+                self._check_last_word(message)
+            self.start(message)
+        elif self.stage != DONE:
+            raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
+
+    def _note_unread(self, message: Message) -> None:
+        """Note whose response waits, and that responses of its path become large."""
+        connection, request = self.connection, self.request
+        share = connection.hub.share_of(connection.peer.client, request.headers)
+        connection.transport.count_for(share)
+        if len(message.get("body", b"")) > LIGHT:
+            process_unsent.large_paths.note(request.target)
+
+    def _check_last_word(self, message: Message) -> None:
+        """Raise ClientDisconnected when the answer is not the application's any more.
+
+        To a body that is refused the application may say so in its own words. Others
+        have taken the end of it for a disconnect, or for the end of the body.
+        """
+        refused = self.connection.reader.refusal is not None and not self.request.complete
+        if refused and not 400 <= message["status"] < 500:
+            raise ClientDisconnected
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no task of the application can be reading."""
+        return self._turn is None
+
+    async def release(self) -> None:
+        """Wait until a task that the application left behind has stopped reading."""
+        assert self._turn is not None
+        if self._reading is not None:
+            self._reading.cancel()
+        async with self._turn:
+            self.left = True
+
+    def _part(self) -> Message:
+        request = self.request
+        chunks = request.chunks
+        if chunks:
+            body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            request.chunks = []
+        else:
+            body = b""
+        self._given = request.complete
+        return {"type": "http.request", "body": body, "more_body": not request.complete}
+
+    async def _receive_later(self) -> Message:
+        if self._turn is None:
+            self._turn = trio.Lock()
+        try:
+            # No checkpoint when it is free: "has my client left?" is asked in a cancelled scope.
+            self._turn.acquire_nowait()
+        except trio.WouldBlock:
+            await self._turn.acquire()
+        try:
+            return await self._next()
+        finally:
+            self._turn.release()
+
+    async def _next(self) -> Message:
+        request, connection = self.request, self.connection
+        reader, transport = connection.reader, connection.transport
+        while self.stage != DONE:
+            if request.chunks or (request.complete and not self._given):
+                return self._part()
+            if transport.ended or transport.broken or (reader.refusal and not request.complete):
+                break
+            if request.expects and not request.complete and self.stage < HEAD_SENT:
+                request.expects = False
+                await transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            data = transport.read_now() if self._ahead < READ_SIZE else None
+            waited = data is None
+            if data is None:
+                data = await self._wait()
+            if data:
+                if request.complete:
+                    self._ahead += len(data)
+                reader.feed(data)
+                if not waited:  # a fast client must not keep the others waiting
+                    await trio.lowlevel.checkpoint()
+        self.left = True
+        return {"type": "http.disconnect"}
+
+    async def _wait(self) -> bytes:
+        """Wait for bytes; b"" at the end of them, of the time allowed, or of the answer."""
+        connection, request = self.connection, self.request
+        limits, transport = connection.limits, connection.transport
+        began = trio.current_time()
+        allowed = inf
+        if not request.complete:
+            allowed = limits.body_grace + request.received / limits.body_rate - self._waited
+        with trio.CancelScope(deadline=began + max(allowed, 0)) as scope:
+            self._reading = scope
+            try:
+                if self._ahead >= READ_SIZE:
+                    # Enough is known of what comes next: nothing is read, so the end is asked for.
+                    while not transport.has_hung_up():  # noqa: ASYNC110  # the kernel sets no event
+                        await trio.sleep(TICK)
+                    return b""
+                return await transport.read()
+            finally:
+                self._reading = None
+                self._waited += trio.current_time() - began
+        if self.stage != DONE:
+            connection.reader.refusal = RequestRefusal(408, "the body came too slowly")
+        return b""

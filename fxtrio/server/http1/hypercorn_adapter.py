@@ -1,0 +1,122 @@
+"""The adapter between Hypercorn's objects and ours: all that HTTP/1.1 knows of Hypercorn.
+
+`services_of` turns what Hypercorn gives a connection into `Services`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import Any
+
+import trio
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.config import Config
+from hypercorn.logging import Logger
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import AppWrapper, LifespanState
+
+from fxtrio.server.http1.connection_context import Application, Note, Services
+from fxtrio.server.http1.header_fields import Header
+from fxtrio.server.http1.limits import ServerLimits
+from fxtrio.server.http1.worker_state import Address, Hub, ShareOf, share_of_peer
+
+Http2 = Callable[..., Awaitable[None]]
+"""Serves HTTP/2: Hypercorn's ``app, config, context, state, stream``, and what was read."""
+
+
+def limits_of(config: Config) -> ServerLimits:
+    """Return the attribute ``limits`` of a config; the defaults where it has none."""
+    limits: ServerLimits | None = getattr(config, "limits", None)
+    return limits or ServerLimits()
+
+
+def takes_h2c(config: Config) -> bool:
+    """Return the attribute ``h2c`` of a config: HTTP/2 without TLS, by prior knowledge.
+
+    Off unless the operator asks for it: a proxy that passes bytes on (an upgrade, a tunnel)
+    leads clients past its rules, and their X-Forwarded headers would be believed.
+    """
+    return bool(getattr(config, "h2c", False))
+
+
+def hub_for(config: Config) -> Hub:
+    """Return a hub for a worker with this config. Whoever asked runs it."""
+    return Hub(
+        limits_of(config),
+        headers=partial(config.response_headers, "h11"),
+        graceful=config.graceful_timeout,
+        share_of=share_of(config),
+    )
+
+
+def share_of(config: Config) -> ShareOf:
+    """Return what says whose share of a budget a client uses; "" for nobody's.
+
+    The attribute ``proxies`` of the config, if it has one, says whose word is taken for others.
+    """
+    proxies = getattr(config, "proxies", None)
+    if proxies is None:
+        return share_of_peer
+
+    def share(client: Address | None, headers: Iterable[Header]) -> str:
+        if proxies.believes(client):
+            client = proxies.reported(headers)
+            if client is not None and proxies.has(client[0]):  # which stands for many
+                return ""
+        return share_of_peer(client, headers)
+
+    return share
+
+
+def services_of(
+    app: AppWrapper,
+    config: Config,
+    context: WorkerContext,
+    state: LifespanState,
+    *,
+    hub: Hub,
+    note: Note | None,
+    serve_http2: Http2,
+) -> Services:
+    """Return the services of a worker that has a hub already."""
+    return Services(
+        app=_plain_application(app),
+        hub=hub,
+        limits=hub.limits,
+        log=config.log,
+        state=state,
+        serve_http2=partial(serve_http2, app, config, context, state),
+        h2c=takes_h2c(config),
+        count=None if context.max_requests is None else context.mark_request,
+        note=note,
+        root_path=config.root_path,
+        server_names=tuple(config.server_names),
+        handshake_time=config.ssl_handshake_timeout,
+    )
+
+
+def note_of(config: Config) -> Note | None:
+    """Return what puts a request into Hypercorn's access log; None when it writes none."""
+    log = config.log
+    if log.access_logger is None and type(log).access is Logger.access:
+        return None
+
+    async def note(scope: Any, status: int | None, sent: int, seconds: float) -> None:
+        summary: Any = None
+        if status is not None:
+            summary = {"status": status, "headers": [(b"content-length", b"%d" % sent)]}
+        await log.access(scope, summary, seconds)
+
+    return note
+
+
+def _plain_application(app: AppWrapper) -> Application:
+    """Return what Hypercorn wrapped, as the ASGI application that it is or becomes."""
+    if type(app) is ASGIWrapper:
+        return app.app
+
+    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
+        await app(scope, receive, send, trio.to_thread.run_sync, trio.from_thread.run)
+
+    return wrapped

@@ -1,0 +1,354 @@
+"""Bytes in, requests out: RFC 9112 on top of llhttp, without I/O or a clock.
+
+`RequestReader.feed` takes what came from the socket; the connection looks at
+`RequestReader.requests` and `RequestReader.refusal` afterwards. llhttp checks the
+grammar; what it leaves open (Host, versions, transfer codings, targets, every
+limit) is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+
+import attrs
+import httptools
+
+from fxtrio.server.http1.header_fields import ALONE, Header, is_host
+from fxtrio.server.http1.limits import ServerLimits
+
+READ_SIZE = 64 * 1024
+"""Bytes asked of the socket at once; also what may wait unread behind a request."""
+
+_REQUEST_LINE = 128  # bytes that it may have besides its target, and the ends of lines
+
+_QUOTED = 100  # bytes of a field that a refusal quotes in the log
+
+_unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]+ ")
+_other_protocol = re.compile(rb" (?:RTSP|ICE)/[0-9.]+\r\n")
+_decisive = ALONE | {b"transfer-encoding", b"expect", b"upgrade"}
+# llhttp also knows the methods of RTSP and of Icecast.
+_foreign_methods = frozenset(
+    b"SOURCE DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER "
+    b"REDIRECT RECORD FLUSH PRI".split()
+)
+
+
+@attrs.frozen
+class RequestRefusal:
+    """Why a request is not taken: the status to answer, and a line for the log."""
+
+    status: int
+    reason: str
+
+
+class _Refused(Exception):
+    """Carries a `RequestRefusal` out of a parser callback."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.refusal = RequestRefusal(status, reason)
+
+
+class Request:
+    """One request as far as it has been read. Header names are lower case."""
+
+    # Defaults are the class's: setting them all for every request would cost a microsecond.
+    method = ""
+    target = b""
+    version = "1.1"
+    keep_alive = False
+
+    host = b""
+    hosts = 0  # Host fields
+    expects = False  # the client waits for 100 (Continue)
+    upgrade = b""  # the protocols offered, in lower case
+    upgrading = False  # Connection says so, too
+
+    has_body = chunked = False
+    length: bytes | None = None  # as content-length has it
+    received = 0  # bytes of the body
+
+    size = 0  # bytes of the header fields
+    head_done = complete = False
+
+    def __init__(self) -> None:
+        self.headers: list[Header] = []
+        self.chunks: list[bytes] = []  # of the body, that nobody has taken yet
+
+
+class RequestReader:
+    """The requests of one connection, in the order in which they came.
+
+    ``requests`` holds the ones not answered yet; only the last can be incomplete.
+    After a ``refusal`` nothing more is read: the requests before it still count.
+    ``rest`` is not None when the last request offers an upgrade: the bytes after it.
+    """
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self.requests: deque[Request] = deque()
+        self.refusal: RequestRefusal | None = None
+        self.rest: bytearray | None = None
+        self._limits = limits
+        self._parser = self._new_parser(self)
+        self._request: Request | None = None
+        self._data = b""
+        self._overhead = 0  # bytes of the message being read that are not body
+
+    def feed(self, data: bytes) -> None:
+        """Take what was read. Never raises: see ``refusal``."""
+        if self.refusal is not None:
+            return
+        if self.rest is not None:
+            self.rest += data
+            return
+        self._data = data
+        request, before = self._request, len(self.requests)
+        fresh = request is None or request.complete
+        received = 0 if request is None else request.received
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self.rest = bytearray(data[upgrade.args[0] :])
+            self._data = b""  # which would stay as long as what the connection is upgraded to
+            return
+        except httptools.HttpParserCallbackError as error:
+            refused = error.__context__
+            if not isinstance(refused, _Refused):
+                raise
+            self.refusal = refused.refusal
+            return
+        except httptools.HttpParserInvalidMethodError as error:
+            # Readable but unknown; only told apart when it is at the beginning of a read.
+            unknown = len(self.requests) == before + 1 and _unknown_method.match(data)
+            self.refusal = RequestRefusal(501 if unknown else 400, str(error))
+            return
+        except httptools.HttpParserError as error:
+            self.refusal = RequestRefusal(400, str(error))
+            return
+        last = self._request
+        if last is None:
+            self._count(last, len(data))
+        elif last.complete and not last.chunked:
+            pass
+        elif last is request:
+            self._count(last, len(data) - (last.received - received))
+        elif fresh and len(self.requests) == before + 1:
+            self._count(last, len(data) - last.received)
+        # Else other messages came in the same read: what there is of this one is not counted.
+
+    def close(self) -> None:
+        """Let go of the parser, which refers back: without this only the cycle collector can."""
+        del self._parser
+
+    def waiting(self) -> int:
+        """Return how many requests came after the one being answered."""
+        return len(self.requests) - 1
+
+    def _new_parser(self, target: object) -> httptools.HttpRequestParser:
+        parser = httptools.HttpRequestParser(target)
+        # Which versions are spoken is decided here: llhttp refuses 1.2, which is read like 1.1.
+        parser.set_dangerous_leniencies(lenient_version=True)
+        return parser
+
+    def _count(self, last: Request | None, more: int) -> None:
+        # Bounds what llhttp swallows without telling: empty lines, a header without end,
+        # chunk extensions, trailers.
+        self._overhead += more
+        limits = self._limits
+        if last is None or not last.head_done:
+            target = 0 if last is None else len(last.target)
+            if self._overhead > limits.head + target + _REQUEST_LINE:
+                self.refusal = RequestRefusal(431, "the head does not end")
+        elif self._overhead > (
+            # A chunk of one byte has six bytes around it; 16 leaves room for long sizes.
+            limits.chunk_overhead
+            + last.size
+            + len(last.target)
+            + _REQUEST_LINE
+            + 16 * last.received
+        ):
+            self.refusal = RequestRefusal(413, "chunk extensions or trailers are too long")
+            last.complete = False  # what is complete would be answered first
+
+    # What follows is called by llhttp, in the order of the message.
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._request = request = Request()
+        self.requests.append(request)
+        self._overhead = 0
+
+    def on_url(self, part: bytes) -> None:
+        """Take the target, in pieces where reads cut it."""
+        request = self._request
+        assert request is not None
+        request.target += part
+        if len(request.target) > self._limits.request_line:
+            raise _Refused(414, "the request target is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take one header field; trailers are dropped (RFC 9110, 6.5.1)."""
+        request = self._request
+        assert request is not None
+        if request.head_done:
+            return
+        name = name.lower()
+        value = value.strip(b" \t")
+        request.size += len(name) + len(value) + 4
+        if request.size > self._limits.head:
+            raise _Refused(431, "the head is too long")
+        if name in _decisive:
+            _note(request, name, value)
+        request.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """Decide whether the request can be taken at all."""
+        request = self._request
+        assert request is not None
+        parser = self._parser
+        request.version = version = parser.get_http_version()
+        method = parser.get_method()
+        request.method = method.decode("ascii")
+        request.keep_alive = parser.should_keep_alive()
+        if request.hosts != 1 or version != "1.1":
+            self._check_version(request)
+        if request.hosts and not is_host(request.host):
+            raise _Refused(400, f"the Host header is not valid: {request.host[:_QUOTED]!r}")
+        if len(request.headers) > self._limits.headers:
+            raise _Refused(431, "too many header fields")
+        if method in _foreign_methods:
+            raise _Refused(501, f"the method is not known: {method!r}")
+        if method == b"CONNECT":
+            raise _Refused(501, "CONNECT is not offered")
+        if request.target.find(b"#") >= 0:
+            raise _Refused(400, "the request target has a fragment")
+        if request.has_body:
+            self._check_body(request)
+        if parser.should_upgrade():
+            request.upgrading = True
+        request.head_done = True
+
+    def on_body(self, part: bytes) -> None:
+        """Take a piece of the body."""
+        request = self._request
+        assert request is not None
+        request.chunks.append(part)
+        request.received += len(part)
+        limit = self._limits.body
+        if limit is not None and request.received > limit:
+            raise _Refused(413, "the body is too long")
+
+    def on_message_complete(self) -> None:
+        """End the request."""
+        assert self._request is not None
+        self._request.complete = True
+
+    def _check_version(self, request: Request) -> None:
+        if not request.version.startswith("1."):
+            raise _Refused(505, f"HTTP/{request.version} is not spoken")
+        if request.hosts > 1:
+            raise _Refused(400, "more than one Host header")
+        if request.version != "1.0":
+            request.version = "1.1"  # RFC 9110, 2.5: a higher minor version is read like ours
+            if request.hosts == 0:
+                raise _Refused(400, "no Host header")
+        else:
+            request.expects = False  # RFC 9110, 10.1.1 and 7.8: neither is for an old client
+            request.upgrade = b""
+            if request.keep_alive:  # llhttp does not see a "close" next to it
+                request.keep_alive = not any(
+                    name == b"connection" and b"close" in _members(value)
+                    for name, value in request.headers
+                )
+            if _other_protocol.search(self._data):
+                raise _Refused(400, "not HTTP")
+
+    def _check_body(self, request: Request) -> None:
+        if request.chunked and request.version == "1.0":
+            # RFC 9112, 6.1: such a message cannot be framed safely.
+            raise _Refused(400, "Transfer-Encoding in HTTP/1.0")
+        limit = self._limits.body
+        # llhttp has seen to it that it is a number of 64 bits, but not how many zeros begin it:
+        # int() refuses thousands.
+        if limit is not None and int((request.length or b"").lstrip(b"0") or b"0") > limit:
+            raise _Refused(413, "the body is too long")
+
+    def decline_upgrade(self) -> None:
+        """Read on in HTTP/1.1 after an offer to upgrade (RFC 9110, 7.8: it may be ignored).
+
+        llhttp takes what follows such a request for the other protocol, body included:
+        a new parser is told the framing again and reads it.
+        """
+        request, rest = self._request, self.rest
+        assert request is not None and rest is not None
+        self.rest = None
+        self._parser = self._new_parser(_Resumed(self) if request.has_body else self)
+        if request.has_body:
+            request.complete = False
+            framing = (
+                b"transfer-encoding: chunked"
+                if request.length is None
+                else b"content-length: " + request.length
+            )
+            self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n\r\n" % framing)
+        if rest:
+            self.feed(bytes(rest))
+
+
+class _Resumed:
+    """Hides the head that `RequestReader.decline_upgrade` repeats from the reader."""
+
+    def __init__(self, reader: RequestReader) -> None:
+        self._reader = reader
+        self._repeated = True
+        self.on_body = reader.on_body
+        self.on_message_complete = reader.on_message_complete
+
+    def on_message_begin(self) -> None:
+        if not self._repeated:
+            self._reader.on_message_begin()
+
+    def on_url(self, part: bytes) -> None:
+        if not self._repeated:
+            self._reader.on_url(part)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._repeated:
+            self._reader.on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if not self._repeated:
+            self._reader.on_headers_complete()
+        self._repeated = False
+
+
+def _note(request: Request, name: bytes, value: bytes) -> None:
+    """Keep what decides about framing and protocol."""
+    if name == b"host":
+        request.hosts += 1
+        request.host = value
+    elif name == b"content-length":
+        request.has_body = value.strip(b"0") != b""
+        request.length = value
+    elif name == b"transfer-encoding":
+        if request.chunked or value.lower() != b"chunked":
+            # RFC 9112, 6.3: without chunked at its end, nobody knows where the body ends.
+            framed = not request.chunked and _members(value)[-1:] == [b"chunked"]
+            status = 501 if framed else 400
+            raise _Refused(status, f"the transfer coding is not known: {value[:_QUOTED]!r}")
+        request.has_body = request.chunked = True
+    elif name == b"upgrade":
+        request.upgrade = b",".join(filter(None, (request.upgrade, value.lower())))
+    elif name == b"expect":
+        members = _members(value)
+        if any(member != b"100-continue" for member in members):
+            raise _Refused(417, f"the expectation is not known: {value[:_QUOTED]!r}")
+        request.expects = request.expects or bool(members)
+    elif any(name == other for other, _ in request.headers):
+        raise _Refused(400, f"more than one {name.decode()} header")
+
+
+def _members(value: bytes) -> list[bytes]:
+    """Return the members of a list (RFC 9110, 5.6.1) in lower case."""
+    return [member for part in value.lower().split(b",") if (member := part.strip(b" \t"))]

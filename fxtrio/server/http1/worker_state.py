@@ -1,0 +1,152 @@
+"""What the connections of one worker share: the clock, the limits, the shutdown.
+
+One task per worker (`Hub.run`) looks at every connection a few times a second.
+That replaces a timer per request: moving a trio deadline twice per request costs
+more than the rest of the bookkeeping together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import trio
+
+from fxtrio.clients import public_network_of
+from fxtrio.receive_budget import process_unreceived
+from fxtrio.server.http1.header_fields import Header
+from fxtrio.server.http1.limits import ServerLimits
+from fxtrio.server.http1.readiness import Readiness
+
+TICK = 0.25
+"""Seconds between two looks; a limit in time is kept to within two of them."""
+
+NEVER = float("inf")
+
+_LAST_TICK = 0.05  # while the worker stops
+
+_LAST_CHANCE = 0.5
+
+_LOOKED_AT_ONCE = 25
+"""Connections looked at before others have their turn: some 30 microseconds."""
+
+
+Address = tuple[str, int]
+
+ShareOf = Callable[[Address | None, Iterable[Header]], str]
+"""Whose share of a budget a client uses: by the address of a connection, if it has one, and the
+headers of a request. "" for nobody's."""
+
+
+def share_of_peer(client: Address | None, headers: Iterable[Header]) -> str:
+    """Return the network of a public address, whatever headers say."""
+    return "" if client is None else public_network_of(client[0])
+
+
+class Attended(Protocol):
+    """What the hub, or a connection in its place, looks after."""
+
+    def expire(self) -> None:
+        """The deadline has passed. Never waits."""
+        ...
+
+    def leave(self) -> None:
+        """The worker stops: end as soon as the request in hand is answered. Never waits."""
+        ...
+
+    def tick(self, now: float) -> None:
+        """Look after what is not urgent. Never waits."""
+        ...
+
+
+class WatchedConnection(Attended, Protocol):
+    """A connection as the hub sees it."""
+
+    deadline: float
+    """When `expire` is called, on the hub's clock."""
+
+
+class Hub:
+    """Made once per worker, entered by every connection.
+
+    ``now`` is trio's clock as of the last tick. ``common`` holds the header lines
+    that every response ends with; ``headers`` makes them, with the time in them.
+    """
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        *,
+        headers: Callable[[], Iterable[Header]],
+        graceful: float,
+        share_of: ShareOf = share_of_peer,
+    ) -> None:
+        """``share_of`` returns whose share of a budget a client uses; "" for nobody's."""
+        self.limits = limits
+        self.share_of = share_of
+        self.now = 0.0
+        self.common = b""
+        self.closing = False
+        self.connections: set[WatchedConnection] = set()
+        self.readiness = Readiness()
+        self.last_chance = min(_LAST_CHANCE, graceful / 20)
+        """Seconds that a connection without a request has for one when the worker stops: a
+        client that sends one at this moment gets its answer, which says that it is the last."""
+        self._headers = headers
+        self._left = trio.Event()
+        self._told = trio.Event()
+        self._refresh()
+
+    async def run(self) -> None:
+        """Watch over the connections. Ends when cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.readiness.run)
+            while True:
+                if self.closing:
+                    await trio.sleep(_LAST_TICK)
+                else:
+                    with trio.move_on_after(TICK):
+                        await self._told.wait()
+                self._refresh()
+                await self._look()
+                process_unreceived.tick()
+
+    async def _look(self) -> None:
+        """Look at every connection, a few at a time: thousands take milliseconds."""
+        for number, connection in enumerate(tuple(self.connections), start=1):
+            if connection in self.connections:
+                if connection.deadline < self.now:
+                    connection.deadline = NEVER
+                    connection.expire()
+                connection.tick(self.now)
+            if not number % _LOOKED_AT_ONCE:
+                await trio.lowlevel.checkpoint()
+
+    def enter(self, connection: WatchedConnection) -> None:
+        """Count a connection in. It must `leave` whatever happens."""
+        self.connections.add(connection)
+
+    def exit(self, connection: WatchedConnection) -> None:
+        """Count a connection out."""
+        self.connections.discard(connection)
+        if not self.connections:
+            self._left.set()
+            self._left = trio.Event()
+
+    def close(self) -> None:
+        """Tell every connection to end after the request in hand."""
+        if not self.closing:
+            self.closing = True
+            self._told.set()
+            self._refresh()
+            for connection in tuple(self.connections):
+                connection.leave()
+
+    async def wait_empty(self) -> None:
+        """Wait until no connection is open."""
+        while self.connections:
+            await self._left.wait()
+
+    def _refresh(self) -> None:
+        self.now = trio.current_time()
+        self.common = b"".join(b"%b: %b\r\n" % line for line in self._headers())

@@ -1,0 +1,192 @@
+"""What an application of Hypercorn's receives, kept until it asks; and the task it runs in.
+
+Hypercorn itself uses a channel with room for ten messages, which nobody closes: whoever
+puts more into it than the application takes waits for ever.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from math import inf
+from sys import getsizeof
+from typing import Any
+
+import trio
+from hypercorn.config import Config
+from hypercorn.typing import AppWrapper
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.server.http1.response import SENDS_AFTER_DISCONNECT
+
+Message = dict[str, Any]
+
+_ROOM = 64 * 1024
+"""Bytes, and messages in the next, that wait before `Mailbox.put` does."""
+
+_MESSAGES = 100
+
+_MESSAGE_OVERHEAD = 256
+"""Bytes that a message takes in memory besides its content."""
+
+
+class Mailbox:
+    """The ``receive`` of one application. Ends with `close`.
+
+    A body is kept in one piece. ``taken`` is called whenever nothing is left in it, and
+    must not wait. Without it, `put` waits for room. ``allowed`` returns for how many
+    seconds more the application may wait for the body; past them ``overdue`` is called.
+    """
+
+    def __init__(
+        self,
+        *,
+        taken: Callable[[], object] | None = None,
+        allowed: Callable[[float], float] = lambda waited: inf,
+        overdue: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        self.left = False
+        """Whether the client is gone, or the exchange over."""
+
+        self.told = False
+        """Whether the application has received that."""
+
+        self.size = 0
+        """Bytes in messages of a WebSocket that wait."""
+
+        self._taken = taken
+        self._allowed = allowed
+        self._overdue = overdue
+        self._messages: deque[Message] = deque()
+        self._body = bytearray()
+        self._ended = self._given = self._closed = False
+        self._last: Message = {"type": "http.disconnect"}
+        self._waited = 0.0
+        self._waiting = 0
+        self._changed = trio.Event()
+
+    async def put(self, message: Message) -> None:
+        """Take a message from the server."""
+        kind = message["type"]
+        if kind.endswith(".disconnect"):
+            self.leave(message)
+        elif self.left or self._closed:
+            return
+        elif kind == "http.request":
+            self._body += message["body"]
+            self._ended = not message["more_body"]
+        else:
+            self._messages.append(message)
+            self.size += _size(message)
+        self._change()
+        if self._taken is None:
+            while not (self.left or self._closed) and (
+                len(self._body) > _ROOM or len(self._messages) > _MESSAGES
+            ):
+                await self._changed.wait()
+
+    def leave(self, message: Message) -> None:
+        """Let `receive` return ``message`` from now on, when nothing else is left."""
+        if not self.left:
+            self.left = True
+            self._last = message
+            self._change()
+
+    def close(self) -> None:
+        """The application has ended: drop everything, and hold nobody up."""
+        self._closed = True
+        self._messages.clear()
+        self._body.clear()
+        self._change()
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the application waits and there is nothing for it."""
+        return self._waiting > 0 and not self._messages and not self._body
+
+    async def receive(self) -> Message:
+        """Return the next message. Does not wait, nor yield, for one that is there."""
+        while True:
+            message = self._take()
+            if message is not None:
+                if self._taken is not None and not self._messages:
+                    self._taken()
+                return message
+            began = trio.current_time()
+            allowed = inf if self._given else max(self._allowed(self._waited), 0.0)
+            self._waiting += 1
+            if self._taken is not None:
+                self._taken()
+            try:
+                with trio.move_on_after(allowed) as scope:
+                    await self._changed.wait()
+            finally:
+                self._waiting -= 1
+                self._waited += trio.current_time() - began
+            if scope.cancelled_caught and self._overdue is not None:
+                await self._overdue()
+
+    def _take(self) -> Message | None:
+        if self._messages:
+            self._change()
+            message = self._messages.popleft()
+            self.size -= _size(message)
+            return message
+        if self._body or (self._ended and not self._given):
+            body = bytes(self._body)
+            self._body.clear()
+            self._given = self._ended
+            self._change()
+            return {"type": "http.request", "body": body, "more_body": not self._ended}
+        if not self.left:
+            return None
+        self.told = True
+        return self._last
+
+    def _change(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()
+
+
+def _size(message: Message) -> int:
+    return getsizeof(message.get("bytes") or message.get("text") or b"") + _MESSAGE_OVERHEAD
+
+
+async def run_application(
+    app: AppWrapper, config: Config, scope: Any, mailbox: Mailbox, send: Callable[[Any], Any]
+) -> None:
+    """Run an application for one request, and have it finished whatever it does.
+
+    ``send`` gets its messages while the client is there, and None at the end.
+    """
+    unheard = 0
+
+    async def guarded(message: Any) -> None:
+        nonlocal unheard
+        if not mailbox.left:
+            await send(message)
+            if message["type"] == "websocket.send":
+                await trio.lowlevel.checkpoint()
+            return
+        # Without this a loop never waits again, and the worker serves nobody else.
+        await trio.lowlevel.checkpoint()
+        unheard += 1
+        if message["type"] == "websocket.send" or unheard > SENDS_AFTER_DISCONNECT:
+            raise ClientDisconnected
+
+    try:
+        receive: Any = mailbox.receive
+        await app(scope, receive, guarded, trio.to_thread.run_sync, trio.from_thread.run)
+    except* ClientDisconnected:
+        pass
+    except* Exception as group:
+        error = group.exceptions[0] if len(group.exceptions) == 1 else group
+        path = scope["raw_path"].decode("latin-1")
+        if mailbox.told:
+            # Whatever came of the client's leaving is no defect of the application.
+            await config.log.info("%s: ended with %r after its client", path, error)
+        else:
+            await config.log.error("%s: the application failed", path, exc_info=error)
+    finally:
+        mailbox.close()
+        await send(None)

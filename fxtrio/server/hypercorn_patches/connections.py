@@ -1,0 +1,181 @@
+"""Defects of Hypercorn's connection: what escapes from it, holds it up, or outlives its client."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import trio
+
+from fxtrio.send_budget import Unread
+from fxtrio.server.http1.hypercorn_adapter import limits_of
+from fxtrio.server.http1.limits import ServerLimits
+from fxtrio.server.hypercorn_patches.source import source_of
+from fxtrio.tracebacks import first_of
+
+_log = logging.getLogger("fx.server")
+
+_WRITTEN_AT_ONCE = 64 * 1024
+_LINE = 200  # characters
+
+
+def errors_escape() -> bool:
+    """Return whether an exception leaves a connection."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    source = source_of(TCPServer.run)
+    return "except OSError" in source and "except Exception" not in source
+
+
+def contain_errors() -> None:
+    """End the connection instead, with a line in the log."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    run = TCPServer.run
+
+    async def contained(self: TCPServer) -> None:
+        try:
+            await run(self)
+        except* Exception as group:
+            # One line: whoever sends such bytes must not fill the log.
+            _log.error("a connection was dropped: %.*r", _LINE, first_of(group))
+
+    TCPServer.run = contained  # type: ignore[method-assign]
+
+
+def sends_are_endless() -> bool:
+    """Return whether a write may last for ever."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    source = source_of(TCPServer.protocol_send)
+    return "shield = True" in source and "deadline" not in source and "_after" not in source
+
+
+def bound_sends() -> None:
+    """Limit each piece of a write, and let the end of the worker end it."""
+    from hypercorn.events import Closed, RawData
+    from hypercorn.trio.tcp_server import TCPServer
+
+    send = TCPServer.protocol_send
+
+    async def bounded(self: TCPServer, event: Any) -> None:
+        if not isinstance(event, RawData):
+            return await send(self, event)
+        gone = False
+        async with self.send_lock:
+            # A task of the connection writes: the application's own cancellation must not
+            # cut a frame in two, but the end of the worker must end this.
+            written = trio.Event()
+            nursery: trio.Nursery | None = self._task_group._nursery
+            if nursery is None:
+                return None
+            results: list[bool] = []
+            limits = limits_of(self.config)
+            nursery.start_soon(_write, self.stream, event.data, limits, results, written)
+            with trio.CancelScope(shield=True):
+                await written.wait()
+            gone = results != [True]
+        if gone:
+            await self.protocol.handle(Closed())
+        return None
+
+    TCPServer.protocol_send = bounded  # type: ignore[method-assign]
+
+
+async def _write(
+    stream: Any, data: bytes, limits: ServerLimits, results: list[bool], written: trio.Event
+) -> None:
+    view = memoryview(data)
+    with trio.CancelScope() as writing:
+        unread = Unread("", writing.cancel)
+        try:
+            for start in range(0, len(view), _WRITTEN_AT_ONCE):
+                if start:  # the first piece is mostly taken at once
+                    unread.taken += _WRITTEN_AT_ONCE
+                    if start == _WRITTEN_AT_ONCE:
+                        unread.hold(data)
+                    if unread.is_too_slow(
+                        trio.current_time(), limits.write_stall, limits.write_rate
+                    ):
+                        raise trio.TooSlowError
+                with trio.fail_after(limits.write_stall):
+                    await stream.send_all(view[start : start + _WRITTEN_AT_ONCE])
+            results.append(True)
+        except trio.TooSlowError:
+            await trio.aclose_forcefully(stream)
+        except (
+            *(trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError),
+            OSError,
+        ):
+            return
+        finally:
+            unread.clear()
+            written.set()
+    if writing.cancelled_caught:
+        await trio.aclose_forcefully(stream)
+
+
+def idle_stays() -> bool:
+    """Return whether the timer of an idle connection outlives its reading."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    return "idle_task" not in source_of(TCPServer._read_data)
+
+
+def end_idle() -> None:
+    """Stop that timer when nothing more is read."""
+    from hypercorn.trio.tcp_server import TCPServer
+
+    read = TCPServer._read_data
+
+    async def reading(self: TCPServer) -> None:
+        await read(self)
+        await self.idle_task.stop()
+
+    TCPServer._read_data = reading  # type: ignore[method-assign]
+
+
+def reading_waits_for_ever() -> bool:
+    """Return whether reading goes on after a response alone, whatever becomes of that."""
+    from hypercorn.protocol.h11 import H11Protocol
+
+    waits = "can_read.wait()" in source_of(H11Protocol._handle_events)
+    return waits and "can_read" not in source_of(H11Protocol.handle)
+
+
+def end_reading() -> None:
+    """Take no further request of a connection that is closed, and wait for none."""
+    import h11
+    from hypercorn.events import Closed
+    from hypercorn.protocol.h11 import H11Protocol
+
+    handle = H11Protocol.handle
+
+    async def handling(self: H11Protocol, event: Any) -> None:
+        await handle(self, event)
+        if isinstance(event, Closed):
+            self.connection.next_event = lambda: h11.NEED_DATA  # type: ignore[method-assign]
+            await self.can_read.set()
+
+    H11Protocol.handle = handling  # type: ignore[method-assign]
+
+
+def disconnect_is_hidden() -> bool:
+    """Return whether messages are taken from a channel with a checkpoint before."""
+    from hypercorn.trio.task_group import TaskGroup
+
+    return "app_receive_channel.receive," in source_of(TaskGroup.spawn_app)
+
+
+def show_disconnect() -> None:
+    """Have messages kept in a mailbox, which shows what is there at once."""
+    from hypercorn.trio import task_group
+
+    from fxtrio.server.http2.receive_queue import Mailbox, run_application
+
+    async def spawn_app(self: Any, app: Any, config: Any, scope: Any, send: Any) -> Any:
+        mailbox = Mailbox()
+        self._nursery.start_soon(run_application, app, config, scope, mailbox, send)
+        return mailbox.put
+
+    task_group.TaskGroup.spawn_app = spawn_app  # type: ignore[method-assign]

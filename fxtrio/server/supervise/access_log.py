@@ -1,0 +1,263 @@
+"""The access log: one line per request, written in batches and off the event loop.
+
+A request costs one append. `AccessLog.run` formats and writes what came together
+a few times a second. A log whose reader stops loses lines, and says how many, but
+never holds a request up.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import Any
+
+import msgspec
+import trio
+from hypercorn.config import Config
+from hypercorn.logging import Logger
+from hypercorn.trio.statsd import StatsdLogger
+
+from fxtrio.config.model import HIDDEN_PARAMETERS
+from fxtrio.log import Form
+from fxtrio.log_limit import lines_of_clients
+from fxtrio.server.http1.tls import show_address
+from fxtrio.server.supervise.hidden import hiding
+
+_WRITE_INTERVAL = 0.2
+_FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
+_MOST_WAITING = 20_000
+_LINE_FEED = 10
+_LOST = "lines of the access log were lost\n"
+_log = logging.getLogger("fx.server")
+Hide = Callable[[bytes], bytes]
+_Request = tuple[
+    float,  # seconds since 1970
+    tuple[str, int] | None,  # the client
+    str,  # method
+    bytes,  # path
+    bytes,  # query
+    str,  # version of HTTP
+    int | None,  # status
+    int | None,  # bytes of the answer's body, where they are known
+    float,  # seconds that it took
+    tuple[tuple[bytes, bytes], ...] | None,  # headers that are shown
+    str | None,  # the request's id
+]
+
+_control = re.compile(r"[\x00-\x1f\x7f-\xa0\xad\"\\]")
+
+
+def escape(data: bytes) -> str:
+    """Return text that stays on its line and inside its quotes, whatever a client sent."""
+    text = data.decode("latin-1")
+    return _control.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class AccessLog:
+    """Lines for requests, in the form of ``form``, written to a descriptor.
+
+    The values of the parameters ``hidden`` are in none of them.
+    """
+
+    def __init__(
+        self, form: Form, descriptor: int, *, hidden: Iterable[str] = HIDDEN_PARAMETERS
+    ) -> None:
+        self._format = partial(_console if form == "console" else _json, hiding(hidden))
+        self._descriptor = descriptor
+        self._is_json = form == "json"
+        self._waiting: deque[_Request] = deque()
+        self._lost = 0
+        self._cut = False  # the last write ended within a line
+        self._failures = lines_of_clients()
+        self._limiter = trio.CapacityLimiter(1)
+
+    def note(self, scope: Any, status: int | None, sent: int | None, seconds: float) -> None:
+        """Keep one request for the log; never waits.
+
+        Only what is written is kept: with the scope, whatever hangs on it would stay
+        in memory for a while, and make every request cost several times the line.
+        """
+        if len(self._waiting) >= _MOST_WAITING:
+            self._lost += 1
+            return
+        headers = request_id = None
+        if self._is_json:
+            headers = tuple([pair for pair in scope["headers"] if pair[0] in _shown])
+            state = scope.get("state")
+            request_id = state.get("request_id") if state else None
+        self._waiting.append(
+            (
+                time.time(),
+                scope["client"],
+                scope.get("method", "WEBSOCKET"),
+                scope["raw_path"],
+                scope["query_string"],
+                scope["http_version"],
+                status,
+                sent,
+                seconds,
+                headers,
+                request_id,
+            )
+        )
+
+    async def run(self) -> None:
+        """Write what `note` kept, until cancelled."""
+        while True:
+            await trio.sleep(_WRITE_INTERVAL)
+            pieces = []
+            while self._waiting:
+                # In slices here rather than in the thread, which would hold the interpreter
+                # for milliseconds at a time.
+                pieces.append(self._format_some(_FORMATTED_AT_ONCE))
+                await trio.lowlevel.checkpoint()
+            if pieces:
+                write = partial(self._write, b"".join(pieces))
+                lost = await trio.to_thread.run_sync(
+                    write, abandon_on_cancel=True, limiter=self._limiter
+                )
+                self._lost += lost  # `note` may have added to it meanwhile
+
+    def flush(self) -> None:
+        """Write all that waits. May block: for the end, when nothing else is served."""
+        lost = self._write(self._format_some(len(self._waiting)))
+        self._lost += lost
+
+    def _format_some(self, most: int) -> bytes:
+        lines = []
+        for _ in range(min(most, len(self._waiting))):
+            lines.append(self._format(self._waiting.popleft()))
+        if self._lost:
+            lines.append(f"{self._lost} {_LOST}")
+            self._lost = 0
+        return "".join(lines).encode("utf-8", "backslashreplace")
+
+    def _write(self, data: bytes) -> int:
+        """Write lines, and return how many could not be; whatever is cut has a line of its own."""
+        view = memoryview(b"\n" + data if self._cut and data else data)
+        while view:
+            try:
+                written = os.write(self._descriptor, view)
+            except BlockingIOError:  # somebody else made it non-blocking
+                time.sleep(0.01)
+            except OSError as error:  # the disk is full, or nobody reads it any more
+                self._tell(error)
+                return _count_lost(bytes(view))
+            else:
+                self._cut = view[written - 1] != _LINE_FEED
+                view = view[written:]
+        return 0
+
+    def _tell(self, error: OSError) -> None:
+        if self._failures.again("failure", time.monotonic()) is not None:
+            _log.error("the access log cannot be written: %s; its lines are lost", error.strerror)
+
+
+def _count_lost(data: bytes) -> int:
+    """Return how many lines are lost with ``data``, and with lines that tell of lost ones."""
+    lost = 0
+    for line in data.decode().splitlines(keepends=True):
+        number, _, rest = line.partition(" ")
+        lost += int(number) if rest == _LOST else line != "\n"
+    return lost
+
+
+class ServerLogger(Logger):
+    """Hypercorn's log, with an access log of ours when the config has one."""
+
+    def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
+        super().__init__(config)
+        self.lines = lines
+
+    async def info(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Write a line as one of the caller's: how many there may be goes by the place."""
+        await super().info(message, *args, **{"stacklevel": 3, **kwargs})
+
+    async def warning(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Do as `info` does, with a warning."""
+        await super().warning(message, *args, **{"stacklevel": 3, **kwargs})
+
+    async def error(self, message: str, *args: Any, **kwargs: Any) -> None:
+        """Do as `info` does, with an error."""
+        await super().error(message, *args, **{"stacklevel": 3, **kwargs})
+
+    async def access(self, request: Any, response: Any, request_time: float) -> None:
+        """Take one request; ``response`` is None when it had no answer."""
+        if self.lines is not None:
+            status = sent = None
+            if response is not None:
+                status, headers = response["status"], response.get("headers")
+                sent = None if headers else 0  # those without any are Hypercorn's own
+                for name, value in headers or ():
+                    if name.lower() == b"content-length" and value.isdigit():
+                        sent = int(value)
+            self.lines.note(request, status, sent, request_time)
+
+    def close(self) -> None:
+        """Write what still waits."""
+        if self.lines is not None:
+            self.lines.flush()
+
+
+class ServerStatsdLogger(StatsdLogger, ServerLogger):
+    """The same, which also sends Hypercorn's metrics."""
+
+    def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
+        super().__init__(config)
+        self.lines = lines
+
+    def close(self) -> None:
+        """Write what still waits, and send no more."""
+        super().close()
+        self.socket.close()
+
+
+@lru_cache(maxsize=2)
+def _local_time(second: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(second))
+
+
+@lru_cache(maxsize=2)
+def _universal_time(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+
+
+def _console(hide: Hide, request: _Request) -> str:
+    at, client, verb, path, query, version, status, sent, seconds, *_ = request
+    return (
+        f"[{_local_time(int(at))}] {show_address(client)} "
+        f'"{verb} {_target(path, hide(query))} HTTP/{version}" '
+        f"{'-' if status is None else status} {'-' if sent is None else sent} "
+        f"{seconds * 1000:.1f}ms\n"
+    )
+
+
+def _json(hide: Hide, request: _Request) -> str:
+    at, client, verb, path, query, version, status, sent, seconds, headers, request_id = request
+    line: dict[str, object] = {
+        "time": f"{_universal_time(int(at))}.{int(at % 1 * 1000):03d}Z",
+        "client": None if client is None else client[0],
+        "method": verb,
+        "target": _target(path, hide(query)),
+        "http": version,
+        "status": status,
+        "bytes": sent,
+        "ms": round(seconds * 1000, 2),
+    }
+    for name, value in headers or ():
+        line[_shown[name]] = escape(hide(value) if name == b"referer" else value)
+    if request_id is not None:
+        line["request"] = request_id
+    return msgspec.json.encode(line).decode() + "\n"
+
+
+_shown = {b"host": "host", b"user-agent": "agent", b"referer": "referer"}
+
+
+def _target(path: bytes, query: bytes) -> str:
+    return escape(path + b"?" + query if query else path)

@@ -1,0 +1,81 @@
+"""Finds the ASGI application that ``module:name`` means."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import traceback
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from fxtrio.errors import FxtrioError
+from fxtrio.import_path import put_on_path
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.tracebacks import trimmed
+
+
+class AppNotFound(FxtrioError):
+    """The application that is to be served cannot be imported."""
+
+    def __init__(self, target: str, cause: str) -> None:
+        super().__init__(f"{target}: {cause}. Name an ASGI application as 'module:name'.")
+        self.target = target
+
+
+def load_application(options: ServeOptions) -> Any:
+    """Import and return the application, or make it when ``options.factory`` says so.
+
+    Puts ``options.app_dir`` in front of the import path. Raises AppNotFound when
+    the name leads nowhere; what the module itself raises comes through.
+    """
+    target = options.app
+    module_name, _, path = target.partition(":")
+    if not module_name or not path:
+        raise AppNotFound(target, "it has no module and name")
+    put_on_path(Path(options.app_dir).resolve())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise  # the module exists, and one that it imports does not
+        raise AppNotFound(target, f"there is no module {error.name!r}") from None
+    try:
+        app = reduce(getattr, path.split("."), module)
+    except AttributeError as error:
+        raise AppNotFound(target, str(error)) from None
+    if options.factory and callable(app):
+        app = app()
+        path = f"{path}()"
+    _check_application(target, path, app)
+    return app
+
+
+def _check_application(target: str, path: str, app: Any) -> None:
+    """Raise AppNotFound for what can be told to be no ASGI 3 application."""
+    if not callable(app):
+        raise AppNotFound(target, f"{path} is not callable: its type is {type(app).__name__}")
+    try:
+        signature = inspect.signature(app)
+    except ValueError:  # written in another language
+        return
+    if _takes(signature, 3):
+        return
+    if _takes(signature, 0):
+        raise AppNotFound(
+            target, f"{path} takes no parameters: if it returns the application, add --factory"
+        )
+    raise AppNotFound(target, f"{path} does not take scope, receive and send")
+
+
+def _takes(signature: inspect.Signature, number: int) -> bool:
+    try:
+        signature.bind(*[None] * number)
+    except TypeError:
+        return False
+    return True
+
+
+def own_lines(error: BaseException) -> list[str]:
+    """Return the traceback of what an application raised, without how it was imported."""
+    return traceback.format_exception(trimmed(error))

@@ -1,0 +1,151 @@
+"""What `fx serve` was told, as one value that also reaches the worker processes.
+
+`to_json` and `from_json` are the way there: a worker is started as
+``python -m fxtrio.server.supervise.worker`` and reads its options from the environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import attrs
+import msgspec
+
+from fxtrio.config.model import HIDDEN_PARAMETERS
+from fxtrio.server.http1.limits import ServerLimits
+
+
+def _names(value: Iterable[str] | str) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@attrs.frozen(kw_only=True)
+class ServeOptions:
+    """How to serve one ASGI application. Times are in seconds."""
+
+    app: str
+    """``module:name`` of an ASGI 3 application, or with ``factory`` of what returns one."""
+
+    factory: bool = False
+    """Whether ``app`` names a callable without parameters that returns the application."""
+
+    app_dir: str = "."
+    """The folder that modules are imported from first."""
+
+    bind: tuple[str, ...] = attrs.field(default=("127.0.0.1:8000",), converter=_names)
+    """``host:port``, ``unix:path``, ``fd://number`` or ``systemd``; TLS with ``certfile``."""
+
+    workers: int = 1
+    """Server processes. With 1 this process serves itself, unless something asks for more."""
+
+    watched: bool = False
+    """Whether one worker is a process of its own, too, which is watched over and replaced."""
+
+    certfile: str | None = None
+    """PEM file with the certificate chain; turns TLS and with it HTTP/2 on."""
+
+    keyfile: str | None = None
+    """PEM file with the certificate's key."""
+
+    keyfile_password: str | None = attrs.field(default=None, repr=False)
+    """Decrypts ``keyfile``."""
+
+    ca_certs: str | None = None
+    """PEM file with authorities; clients need a certificate from one of them."""
+
+    h2c: bool = False
+    """Whether clients without TLS may speak HTTP/2 at once (prior knowledge, RFC 9113, 3.3)."""
+
+    root_path: str = ""
+    """ASGI ``root_path``: the path below which a proxy serves the app."""
+
+    root_path_stripped: bool = False
+    """Whether that proxy takes ``root_path`` off, so that no path has it."""
+
+    server_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """Hosts that are answered; others get 404. Empty: all."""
+
+    trusted_proxies: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    """Addresses and networks whose ``X-Forwarded-For`` and ``-Proto`` are believed; ``unix``
+    stands for unix sockets, ``*`` for everybody. Empty: nobody's are."""
+
+    access_log: Literal["console", "json"] | None = None
+    """One line per request on standard output, in this form. None: no access log.
+
+    With ``json`` the log on standard error is written in that form, too.
+    """
+
+    hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
+    """Parameters of queries whose values the access log hides."""
+
+    log_level: str = "INFO"
+    """Of the log on standard error."""
+
+    statsd_host: str | None = None
+    """``host:port`` that gets Hypercorn's metrics by UDP."""
+
+    statsd_prefix: str = ""
+    """What the names of the metrics begin with."""
+
+    backlog: int = 2048
+    """Connections that wait in the kernel to be accepted."""
+
+    startup: float = 60.0
+    """Longest start of the application's lifespan."""
+
+    graceful: float = 20.0
+    """How long requests in flight and open WebSockets may take to end at shutdown."""
+
+    shutdown: float = 30.0
+    """Longest shutdown in all, ``graceful`` included. Afterwards the process ends regardless."""
+
+    hang: float = 60.0
+    """How long the event loop of a supervised worker may stand still; then it is replaced."""
+
+    max_requests: int | None = None
+    """Requests after which a worker is replaced by a new process. None: never."""
+
+    max_requests_jitter: int = 0
+    """A supervisor adds at most this many at random: workers are not replaced together."""
+
+    user: int | None = None
+    """User id that owns a unix socket."""
+
+    group: int | None = None
+    """Group id that owns a unix socket."""
+
+    umask: int | None = None
+    """Permissions taken from a unix socket, which everybody may use without it (0666)."""
+
+    limits: ServerLimits = attrs.field(factory=ServerLimits)
+    """What one client may ask of a worker."""
+
+    @property
+    def log_form(self) -> Literal["console", "json"]:
+        """The form of the log on standard error."""
+        return "json" if self.access_log == "json" else "console"
+
+    @property
+    def supervised(self) -> bool:
+        """Whether processes are started and watched over, rather than serving in this one."""
+        return self.watched or self.workers > 1 or self.max_requests is not None
+
+    def to_json(self) -> str:
+        """Return text that `from_json` reads."""
+        return msgspec.json.encode(attrs.asdict(self)).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> ServeOptions:
+        """Return the options that `to_json` wrote."""
+        # Heavy, and only needed in a process that has a supervisor.
+        import cattrs
+
+        values: dict[str, Any] = msgspec.json.decode(text)
+        return cattrs.structure(values, cls)
+
+
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1

@@ -1,0 +1,217 @@
+"""One worker: an application's lifespan around the connections that it answers.
+
+`run_server` is the whole of it, for a process of its own as well as for a test.
+Hypercorn brings the lifespan, TLS, the log and HTTP/2; accepting, HTTP/1.1,
+WebSocket and the end are ours.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import trio
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.config import Sockets
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import LifespanState
+from hypercorn.utils import repr_socket_addr
+
+from fxtrio.server.http1 import Connection
+from fxtrio.server.http1.connection_context import Note
+from fxtrio.server.http1.hypercorn_adapter import hub_for, note_of, services_of
+from fxtrio.server.http1.tls import Stream
+from fxtrio.server.http1.worker_state import Hub
+from fxtrio.server.hypercorn_patches import install_guard
+from fxtrio.server.supervise.access_log import ServerLogger
+from fxtrio.server.supervise.fd_limit import OpenFiles, raise_file_limit
+from fxtrio.server.supervise.hypercorn_config import ServerConfig
+from fxtrio.server.supervise.lifespan import SpokenLifespan, start_lifespan, watch_lifespan
+from fxtrio.server.supervise.listener import Acceptor
+from fxtrio.server.supervise.per_ip_limit import Addresses
+
+Application = Callable[..., Awaitable[None]]
+
+_LAST_CALL = 0.5
+"""Seconds for which connections that wait in the kernel are still accepted at the end."""
+
+_LAST_WORDS = 1.0
+"""Seconds that a lifespan has to return after it said that its shutdown is complete."""
+
+_SHORTAGE = (
+    "The system grants this process %s open files, so %d connections fit, and not %d. Raise the "
+    "hard limit (ulimit -Hn, LimitNOFILE= of systemd), or lower limits.connections."
+)
+
+
+async def run_server(
+    app: Application,
+    config: ServerConfig,
+    *,
+    sockets: Sockets,
+    stop: trio.Event,
+    max_requests: int | None = None,
+    spent: Callable[[], object] | None = None,
+    task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve ``app`` on ``sockets`` until ``stop`` is set.
+
+    After ``max_requests``, ``spent`` is called; without it the server stops by itself.
+
+    ``sockets`` listen already, and are closed in the end. The application's
+    ``state.begin_shutdown``, if it has one, is called first of all when it stops.
+    Hands over the addresses once it serves. Raises Hypercorn's LifespanFailureError
+    or LifespanTimeoutError, and LifespanEnded when the application's lifespan ends
+    while it is needed.
+    """
+    wrapped = ASGIWrapper(app)
+    state: LifespanState = {}
+    lifespan = SpokenLifespan(wrapped, config, state)
+    context = WorkerContext(max_requests)
+    hub = hub_for(config)
+    if sockets.secure_sockets:  # where browsers speak HTTP/2
+        # Heavy, and else seldom needed: it takes as long as a fifth of a start.
+        import fxtrio.server.http2.hypercorn_adapter  # noqa: F401
+
+        install_guard()
+    async with trio.open_nursery() as lifespan_nursery:
+        returned = await start_lifespan(lifespan, lifespan_nursery)
+        async with trio.open_nursery() as watching:
+            watching.start_soon(hub.run)
+            if config.access_log is not None:
+                watching.start_soon(config.access_log.run)
+            if lifespan.supported:
+                watching.start_soon(watch_lifespan, lifespan)
+            begin = partial(_begin_shutdown, app)
+            services = services_of(
+                wrapped,
+                config,
+                context,
+                state,
+                hub=hub,
+                note=_note(config),
+                serve_http2=_serve_http2,
+            )
+            intake = _Intake(config, hub, context, spent)
+            serve = partial(Connection, services)
+            await intake.run(serve, sockets, stop, begin, task_status)
+            watching.cancel_scope.cancel()
+        if lifespan.supported and not lifespan.shutdown.is_set():
+            await lifespan.wait_for_shutdown()
+            with trio.move_on_after(_LAST_WORDS):  # a failure is on its way to the nursery
+                await returned.wait()
+        lifespan_nursery.cancel_scope.cancel()
+    log = config.log
+    if isinstance(log, ServerLogger):
+        log.close()
+
+
+def _note(config: ServerConfig) -> Note | None:
+    """Return what takes a request for the access log: directly where nobody else wants it."""
+    if config.statsd_host is not None:
+        return note_of(config)
+    return None if config.access_log is None else config.access_log.note
+
+
+async def _serve_http2(*given: Any) -> None:
+    # Heavy: see `run_server`.
+    from fxtrio.server.http2.hypercorn_adapter import serve_http2
+
+    install_guard()  # of Hypercorn's, its streams and its writing are used
+    await serve_http2(*given)
+
+
+class _Intake:
+    """Accepts connections until told to stop, then lets them end."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        hub: Hub,
+        context: WorkerContext,
+        spent: Callable[[], object] | None,
+    ) -> None:
+        self._spent = spent
+        self._config = config
+        self._hub = hub
+        self._context = context
+
+    async def run(
+        self,
+        serve: Callable[[Stream], Awaitable[None]],
+        sockets: Sockets,
+        stop: trio.Event,
+        begin: Callable[[], object],
+        task_status: trio.TaskStatus[list[str]],
+    ) -> None:
+        """Serve every connection with ``serve``; return once all of them have ended."""
+        config = self._config
+        addresses = Addresses(config.limits.connections_per_address, config.proxies)
+        wanted = config.limits.connections
+        files = OpenFiles(raise_file_limit(wanted))
+        room = files.room(0)
+        if room < wanted:
+            await config.log.warning(_SHORTAGE, files.granted, max(room, 0), wanted)
+        acceptor = Acceptor(addresses, wanted, files, serve)
+        tls = config.create_ssl_context()
+        urls = []
+        async with trio.open_nursery() as connections:
+            async with trio.open_nursery() as accepting:
+                for listening in sockets.secure_sockets:
+                    accepting.start_soon(acceptor.run, listening, tls, connections)
+                    urls.append(_url("https", listening))
+                for listening in sockets.insecure_sockets:
+                    accepting.start_soon(acceptor.run, listening, None, connections)
+                    urls.append(_url("http", listening))
+                for url in urls:
+                    await config.log.info("Running on %s", url)
+                task_status.started(urls)
+                await self._wait_for_end(stop)
+                begin()
+                await _accept_the_rest(sockets)
+                accepting.cancel_scope.cancel()
+            await self._context.terminated.set()
+            self._hub.close()
+            graceful = config.graceful_timeout
+            connections.cancel_scope.deadline = trio.current_time() + graceful
+            for listening in (*sockets.secure_sockets, *sockets.insecure_sockets):
+                listening.close()
+        if connections.cancel_scope.cancelled_caught:
+            await config.log.warning("connections were cut off after %s s", graceful)
+
+    async def _wait_for_end(self, stop: trio.Event) -> None:
+        async def wait() -> None:
+            await stop.wait()
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await self._context.terminate.wait()
+            if self._spent is None:
+                nursery.cancel_scope.cancel()
+            else:
+                self._spent()
+
+
+def _url(scheme: str, listening: socket.socket) -> str:
+    return f"{scheme}://{repr_socket_addr(listening.family, listening.getsockname())}"
+
+
+async def _accept_the_rest(sockets: Sockets) -> None:
+    """Give the accepting tasks time for those who have connected already."""
+    poll = select.poll()
+    for listening in (*sockets.secure_sockets, *sockets.insecure_sockets):
+        poll.register(listening, select.POLLIN)
+    with trio.move_on_after(_LAST_CALL):
+        while poll.poll(0):  # noqa: ASYNC110  # the kernel tells when one comes, not when none is left
+            await trio.sleep(0.001)
+
+
+def _begin_shutdown(app: Any) -> None:
+    """Tell the application first, so that its readiness check fails from now on."""
+    begin = getattr(getattr(app, "state", None), "begin_shutdown", None)
+    if begin is not None:
+        begin()

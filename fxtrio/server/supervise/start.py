@@ -1,0 +1,47 @@
+"""Serves an application until told to stop: what the command `fx serve` calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from fxtrio.server.supervise.binding import open_sockets
+from fxtrio.server.supervise.hypercorn_config import CertificateUnusable, make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.proxy_headers import ProxyUnknown
+from fxtrio.server.supervise.server_process import Surroundings, report_failure, serve_here
+from fxtrio.server.supervise.systemd import notify
+from fxtrio.server.supervise.tcp import BindFailed
+
+
+def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -> int:
+    """Serve until SIGTERM or SIGINT, and return the exit code.
+
+    ``ready`` is called once this process answers requests; where others serve, never.
+
+    0 after an orderly end; 1 when an address or a certificate cannot be used, the
+    application cannot start or breaks off, or a limit of the shutdown passed; 130
+    after a second SIGINT. SIGHUP replaces workers one by one, where there are several.
+    """
+    try:
+        make_config(options)  # before anything is opened: to say what cannot be used once, and here
+        with open_sockets(options) as sockets:
+            if options.supervised:
+                # Heavy, and a single process has no supervisor.
+                from fxtrio.server.supervise.supervisor import Supervisor
+
+                return trio.run(Supervisor(options, sockets).run)
+
+            def announce(addresses: list[str]) -> None:
+                if ready is not None:
+                    ready()
+                notify("READY=1")
+
+            around = Surroundings(
+                ready=announce,
+                stopping=lambda: notify("STOPPING=1"),
+            )
+            return serve_here(options, sockets, around)
+    except (BindFailed, CertificateUnusable, ProxyUnknown) as error:
+        return report_failure(options, str(error), plain=True)

@@ -1,0 +1,230 @@
+"""Keeps a number of worker processes serving on the same sockets.
+
+A worker that dies is replaced, at once the first time and after a growing pause
+when it keeps happening. A replacement that was asked for (SIGHUP, or a worker that
+has served its share of requests) is ready before the old worker is told to stop, so
+that no connection is refused.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from random import randint
+from socket import socket
+
+import attrs
+import trio
+
+from fxtrio.log import open_log
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server_process import FAILED, FORCED
+from fxtrio.server.supervise.signals import hangup_is_ignored, hold_signals, receive_signals
+from fxtrio.server.supervise.systemd import notify, notify_reloading
+from fxtrio.server.supervise.worker_process import WorkerProcess, first_of
+
+_TRIES = 3
+"""Failed starts in a row, of one worker, after which the supervisor gives up if none has served.
+
+One that was killed from outside has not failed: on a busy machine it is killed before it serves
+only because that takes long. Once all have served, what keeps them from it is an outage, such as
+of the database, and will end.
+"""
+
+_FIRST_PAUSE = 0.25
+_LONGEST_PAUSE = 5.0
+
+_STEADY = 2.0
+"""Seconds of service after which a death counts as the first."""
+
+_MARGIN = 2.0
+"""Seconds that a worker has to end by itself after its own limit has passed."""
+
+
+class Supervisor:
+    """Runs the workers of one ``fx serve --workers N``. Closes ``sockets`` when it stops."""
+
+    def __init__(self, options: ServeOptions, sockets: list[socket]) -> None:
+        self._options = options
+        self._sockets = sockets
+        open_log(options.log_form, options.log_level)
+        self._config = make_config(options)
+        self._workers: dict[int, WorkerProcess] = {}  # the current one of each number
+        self._alive: set[WorkerProcess] = set()
+        self._complete = trio.Event()  # every number has had a worker that serves
+        self._replacing = trio.Event()
+        self._stopping = trio.Event()
+        self._code = 0
+
+    async def run(self) -> int:
+        """Keep the workers until a signal; return the exit code."""
+        with receive_signals(hold_signals()) as signals:
+            async with trio.open_nursery() as tasks:
+                async with trio.open_nursery() as processes:
+                    tasks.start_soon(self._obey, signals, processes.cancel_scope)
+                    tasks.start_soon(self._limit_shutdown, processes.cancel_scope)
+                    tasks.start_soon(self._close_sockets)
+                    tasks.start_soon(self._replace_when_told)
+                    async with trio.open_nursery() as numbers:
+                        for number in range(self._options.workers):
+                            numbers.start_soon(self._keep, number, processes)
+                        tasks.start_soon(self._announce)
+                tasks.cancel_scope.cancel()
+        return self._code
+
+    async def _keep(self, number: int, processes: trio.Nursery) -> None:
+        """Have a worker of this number until the end."""
+        deaths = 0
+        worker = await self._start(number, processes)
+        while worker is not None:
+            await first_of(worker.gone, worker.wanted, self._stopping)
+            if self._stopping.is_set():
+                return
+            if worker.gone.is_set():
+                await self._config.log.error("Worker %d: %s", number, worker.fate)
+                lived = trio.current_time() - worker.ready_at
+                deaths = 1 if lived > _STEADY else deaths + 1
+                if deaths > 1:
+                    await self._pause(deaths - 1)
+                worker = await self._start(number, processes)
+            else:
+                worker = await self._succeed(worker, processes)
+
+    async def _start(self, number: int, processes: trio.Nursery) -> WorkerProcess | None:
+        """Return a worker that serves; None when the end came before."""
+        tries = pauses = 0
+        while not self._stopping.is_set():
+            worker = self._spawn(number, processes)
+            if await worker.wait_ready():
+                self._workers[number] = worker
+                if len(self._workers) == self._options.workers:
+                    self._complete.set()
+                return worker
+            if self._stopping.is_set():
+                break
+            tries = tries if worker.was_killed else tries + 1
+            pauses += 1
+            await self._config.log.error("Worker %d: %s before it served", number, worker.fate)
+            if tries >= _TRIES and not self._complete.is_set() and not self._somebody_serves():
+                await self._config.log.critical(
+                    "Worker %d failed to start %d times in a row: giving up", number, tries
+                )
+                self._code = FAILED
+                self._stop()
+            else:
+                await self._pause(pauses)
+        return None
+
+    def _somebody_serves(self) -> bool:
+        return any(worker.serves for worker in self._workers.values())
+
+    async def _succeed(self, worker: WorkerProcess, processes: trio.Nursery) -> WorkerProcess:
+        """Put a new worker in the place of one that still serves; return who serves now."""
+        if worker.spent:
+            await self._config.log.info(
+                "Worker %d has answered its %d requests and is replaced",
+                worker.number,
+                worker.share or 0,
+            )
+        successor = self._spawn(worker.number, processes)
+        if await successor.wait_ready():
+            self._workers[worker.number] = successor
+            worker.signal(signal.SIGTERM)
+            worker.settled.set()
+            return successor
+        if not self._stopping.is_set():
+            await self._config.log.error(
+                "Worker %d: its successor failed (%s); it goes on", worker.number, successor.fate
+            )
+            await self._pause(_TRIES)
+        worker.wanted, settled = trio.Event(), worker.settled
+        worker.settled = trio.Event()
+        settled.set()
+        return worker
+
+    def _spawn(self, number: int, processes: trio.Nursery) -> WorkerProcess:
+        share = self._options.max_requests
+        if share is not None:
+            share += randint(0, self._options.max_requests_jitter)
+        worker = WorkerProcess(number, share)
+        self._alive.add(worker)
+        processes.start_soon(self._run, worker)
+        return worker
+
+    async def _run(self, worker: WorkerProcess) -> None:
+        try:
+            options = attrs.evolve(self._options, max_requests=worker.share)
+            await worker.run(options, self._sockets)
+        finally:
+            self._alive.discard(worker)
+        if self._stopping.is_set() and worker.ready.is_set() and worker.code != 0:
+            await self._config.log.error("Worker %d: %s", worker.number, worker.fate)
+            self._code = FAILED
+
+    async def _pause(self, times: int) -> None:
+        with trio.move_on_after(min(_FIRST_PAUSE * 2 ** (times - 1), _LONGEST_PAUSE)):
+            await self._stopping.wait()
+
+    async def _obey(self, signals: AsyncIterator[int], processes: trio.CancelScope) -> None:
+        async for number in signals:
+            name = signal.Signals(number).name
+            if number == signal.SIGHUP and not self._stopping.is_set():
+                await self._config.log.info("Replacing the workers on %s", name)
+                self._replacing.set()
+            elif not self._stopping.is_set():
+                await self._config.log.info("Stopping on %s", name)
+                self._stop()
+            elif number == signal.SIGINT:
+                self._code = FORCED
+                processes.cancel()
+
+    async def _replace_when_told(self) -> None:
+        await self._complete.wait()
+        while True:
+            await self._replacing.wait()
+            self._replacing = trio.Event()
+            await self._replace_all()
+
+    async def _replace_all(self) -> None:
+        """Replace one worker after the other."""
+        notify_reloading()
+        for number in range(self._options.workers):
+            worker = self._workers.get(number)
+            if worker is not None and not worker.gone.is_set():
+                worker.wanted.set()
+                await first_of(worker.settled, worker.gone, self._stopping)
+        if not self._stopping.is_set():
+            notify("READY=1")
+
+    async def _announce(self) -> None:
+        """Say that all workers serve, for the first time."""
+        await self._complete.wait()
+        notify("READY=1")
+        await self._config.log.info("%d workers serve", self._options.workers)
+        if hangup_is_ignored():  # else a deployment would seem to go well, and change nothing
+            await self._config.log.warning(
+                "SIGHUP is ignored, as under nohup: it replaces no workers. "
+                "Start with setsid instead of nohup, or from a service manager"
+            )
+
+    async def _close_sockets(self) -> None:
+        """Let the workers be the last to have the sockets: once they close them, nobody listens."""
+        await self._stopping.wait()
+        for worker in tuple(self._alive):
+            await worker.started.wait()
+        for listening in self._sockets:
+            listening.close()
+
+    async def _limit_shutdown(self, processes: trio.CancelScope) -> None:
+        await self._stopping.wait()
+        await trio.sleep(self._options.shutdown + _MARGIN)
+        await self._config.log.critical("Workers that do not end are killed")
+        self._code = FAILED
+        processes.cancel()
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        notify("STOPPING=1")
+        for worker in self._alive:
+            worker.signal(signal.SIGTERM)

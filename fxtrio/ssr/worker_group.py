@@ -1,0 +1,188 @@
+"""A number of workers with the same bundle, each replaced when it ends.
+
+Used by `fxtrio.ssr.pool`, which has one fleet, and two while a bundle is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+import trio
+
+from fxtrio.ssr.attached_renderer import Attachment
+from fxtrio.ssr.errors import SsrStartFailed
+from fxtrio.ssr.launch import Launch
+from fxtrio.ssr.logs import log
+from fxtrio.ssr.render_worker import RenderWorker
+from fxtrio.ssr.scheduler import Scheduler
+from fxtrio.ssr.worker_lifecycle import Life, run_worker, start_error
+
+STABLE: Final = 5.0
+"""Life after which the end of a worker is no part of a series (seconds)."""
+
+FIRST_REST: Final = 0.05
+"""Pause after the second end in a series (seconds); each further one doubles it."""
+
+LONGEST_REST: Final = 0.8
+"""Longest pause while workers do come up, and could serve in between (seconds)."""
+
+LONGEST_REST_DOWN: Final = 5.0
+"""Longest pause while they do not even come up (seconds)."""
+
+
+HOPELESS_AFTER: Final = 3
+"""Starts that have to fail in succession before nothing is expected of a worker (count)."""
+
+
+def choose_rest(series: int, *, ready: bool) -> float:
+    """Return the pause before a worker is replaced (seconds).
+
+    ``series`` counts the ends in quick succession, this one included; ``ready`` says
+    whether the worker that has ended had come up.
+    """
+    if series < 2:
+        return 0.0
+    longest = LONGEST_REST if ready else LONGEST_REST_DOWN
+    return float(min(longest, FIRST_REST * 2.0 ** min(series - 2, 16)))
+
+
+@attrs.define(eq=False)
+class Fleet:
+    """Keeps ``size`` workers. They get jobs between `activate` and `withdraw`."""
+
+    launch: Launch | Attachment
+    size: int
+    timeout: float
+    scheduler: Scheduler
+
+    _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
+    _workers: dict[int, RenderWorker] = attrs.field(init=False, factory=dict)
+    _hopeless: set[int] = attrs.field(init=False, factory=set)
+    _active: bool = attrs.field(init=False, default=False)
+    _retired: bool = attrs.field(init=False, default=False)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the workers that are ready."""
+        return tuple(worker.node.pid for worker in self._workers.values())
+
+    async def run(
+        self,
+        *,
+        task_status: trio.TaskStatus[SsrStartFailed | None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Keep the workers until the fleet is retired.
+
+        Hands over None once all of them are ready. Hands over the reason and ends when one
+        of them does not come up the first time.
+        """
+        failures: list[SsrStartFailed] = []
+
+        async def start(number: int) -> None:
+            failure = await nursery.start(self._keep, number)
+            if failure is not None:
+                failures.append(failure)
+                starting.cancel_scope.cancel("a worker did not come up")
+
+        with self._scope:
+            async with trio.open_nursery() as nursery:
+                async with trio.open_nursery() as starting:
+                    for number in range(self.size):
+                        starting.start_soon(start, number, name=f"ssr.{number}")
+                if failures:
+                    nursery.cancel_scope.cancel("a worker did not come up")
+                task_status.started(failures[0] if failures else None)
+
+    def activate(self) -> None:
+        """Let the workers have jobs. All of them are ready."""
+        self._active = True
+        self.scheduler.down = ""
+        for worker in self._workers.values():
+            self.scheduler.worker_ready(worker)
+
+    def withdraw(self) -> None:
+        """Give the workers no more jobs."""
+        self._retired, self._active = True, False
+        self.scheduler.retire(self._workers.values())
+
+    async def retire(self) -> None:
+        """End the workers after the jobs that they have, which get one timeout for it."""
+        self.withdraw()
+        with trio.move_on_after(self.timeout):
+            for worker in tuple(self._workers.values()):
+                await worker.wait_idle()
+        self._scope.cancel("the bundle has been replaced")
+
+    async def _keep(
+        self,
+        number: int,
+        *,
+        task_status: trio.TaskStatus[SsrStartFailed | None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Run one worker after the other. Ends when the first one does not come up."""
+        started = False
+        series = failed_starts = 0
+
+        def announce(worker: RenderWorker) -> None:
+            nonlocal started, failed_starts
+            self._workers[number] = worker
+            failed_starts = 0
+            if not started:
+                started = True
+                task_status.started(None)
+            self._take(number, worker)
+
+        while not self._retired:
+            life, failure = await self._run_worker(announce)
+            self._workers.pop(number, None)
+            if not started:
+                task_status.started(failure)
+                return
+            ready = failure is None
+            failed_starts += not ready
+            series = 1 if life is not None and life.seconds >= STABLE else series + 1
+            rest = choose_rest(series, ready=ready)
+            self._report(life, failure, rest)
+            if failed_starts >= HOPELESS_AFTER:
+                self._give_up(number, failure)
+            await trio.sleep(rest)
+
+    async def _run_worker(
+        self, announce: Callable[[RenderWorker], None]
+    ) -> tuple[Life | None, SsrStartFailed | None]:
+        """Run one worker; return what is known about it, and why it did not come up."""
+        try:
+            life = await run_worker(
+                self.launch,
+                scheduler=self.scheduler,
+                timeout=self.timeout,
+                on_ready=announce,
+            )
+        except SsrStartFailed as failure:
+            return None, failure
+        return life, None if life.ready else start_error(self.launch, life)
+
+    def _take(self, number: int, worker: RenderWorker) -> None:
+        self._hopeless.discard(number)
+        if self._active:
+            self.scheduler.down = ""
+            self.scheduler.worker_ready(worker)
+
+    def _give_up(self, number: int, failure: SsrStartFailed | None) -> None:
+        """Expect nothing of a worker that does not come up; goes on trying."""
+        self._hopeless.add(number)
+        if self._active and len(self._hopeless) == self.size:
+            cause = failure.cause if failure is not None else "does not stay alive"
+            self.scheduler.down = f"no worker comes up; the last one {cause}"
+            self.scheduler.fail_waiting()
+
+    def _report(self, life: Life | None, failure: SsrStartFailed | None, rest: float) -> None:
+        self.scheduler.counters.restarts += 1
+        soon = f"in {rest:g} s" if rest else "now"
+        if life is None:
+            log.error("%s The next attempt starts %s.", failure, soon)
+            return
+        text = "SSR worker %d %s after %.1f s; its replacement starts %s."
+        log.warning(text, life.pid, life.death.cause, life.seconds, soon)

@@ -1,0 +1,1 @@
+"""What reads a project without serving it: types, editors, formats, descriptions, conversions."""

@@ -1,0 +1,161 @@
+"""Writes what a conversion has planned: all of it, or nothing.
+
+What is there stays untouched until every new file is written beside its place; then the files are
+put in place one by one, and put back if one of them cannot be.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import attrs
+
+from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.tools.convert.conversion import Conversion
+
+_PART = ".fx-part"
+
+
+class ConversionRefused(FxtrioError):
+    """Nothing was written: what is there could be lost."""
+
+    def __init__(self, root: Path, cause: str, remedy: str) -> None:
+        super().__init__(f"{shown_path(root)}: {cause}. Nothing was written. {remedy}.")
+
+
+def refuse_unclean(conversion: Conversion, *, force: bool) -> None:
+    """Refuse what Git could not undo, and files that would be overwritten.
+
+    Raises ConversionRefused. With ``force`` only the second is looked at.
+    """
+    root = conversion.root
+    clashing = [
+        file.path
+        for file in conversion.changes()
+        if file.path != file.before and _is_there(root / file.path)
+    ]
+    if clashing:
+        raise ConversionRefused(
+            root, f"{_some(clashing)} would be overwritten", "Move what is there away"
+        )
+    if not force:
+        _refuse_unsaved(root, conversion.touched())
+
+
+def _is_there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _refuse_unsaved(root: Path, touched: list[str]) -> None:
+    # Of variables only the names change, and Git ignores their files in most projects.
+    existing = [path for path in touched if _is_there(root / path) and not path.startswith(".env")]
+    command = [
+        "git",
+        "-c",
+        "core.fsmonitor=false",
+        "-C",
+        str(root),
+        "status",
+        "--porcelain",
+        "--ignored",
+        "-z",
+        "--",
+        *existing,
+    ]
+    way_out = "or write anyway with --force"
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except OSError:
+        raise ConversionRefused(
+            root, "there is no git, with which this could be undone", f"Install it, {way_out}"
+        ) from None
+    if done.returncode:
+        raise ConversionRefused(
+            root,
+            "this is no Git repository, so it could not be undone",
+            f"Run 'git init' and commit, {way_out}",
+        )
+    changed = [line[3:] for line in done.stdout.decode("utf-8", "replace").split("\0") if line]
+    if changed:
+        raise ConversionRefused(
+            root, f"{_some(changed)} would be changed and is not committed", f"Commit, {way_out}"
+        )
+
+
+def _some(paths: list[str]) -> str:
+    shown = ", ".join(f"'{path}'" for path in paths[:3])
+    return shown if len(paths) <= 3 else f"{shown} and {len(paths) - 3} more"
+
+
+@attrs.define
+class _Undo:
+    """What puts a half done conversion back."""
+
+    made: list[Path] = attrs.field(factory=list)
+    former: dict[Path, Path] = attrs.field(factory=dict)
+    """Where a file was, and where it is meanwhile."""
+
+    def put_back(self) -> None:
+        for path in self.made:
+            path.unlink(missing_ok=True)
+        for path, aside in self.former.items():
+            if aside.exists():
+                aside.replace(path)
+
+
+def write(conversion: Conversion) -> None:
+    """Do all of ``conversion``. Raises ConversionRefused, and then nothing has changed."""
+    root = conversion.root
+    undo = _Undo()
+    parts: dict[Path, Path] = {}
+    try:
+        for file in conversion.changes():
+            target = root / file.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part = target.with_name(f"{target.name}{_PART}")
+            parts[target] = part
+            before = root / file.before if file.before else None
+            if file.text is None or before is None:
+                part.write_bytes(_data(file.text, b"") if before is None else before.read_bytes())
+            else:
+                part.write_bytes(_data(file.text, before.read_bytes()))
+            if before is not None:
+                shutil.copymode(before, part)
+        gone = [root / path for path in conversion.removed]
+        gone += [root / file.before for file in conversion.changes() if file.before]
+        for path in dict.fromkeys(gone):
+            aside = path.with_name(f"{path.name}{_PART}.former")
+            undo.former[path] = aside  # before it is: an interrupt may come at any line
+            path.replace(aside)
+        for target, part in parts.items():
+            undo.made.append(target)
+            part.replace(target)
+    except BaseException as error:  # an interrupt, too, leaves nothing half done
+        undo.put_back()
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        cause = error.strerror or type(error).__name__
+        raise ConversionRefused(
+            root, f"{error.filename}: {cause}", "Correct its permissions"
+        ) from error
+    for aside in undo.former.values():
+        aside.unlink()
+    _remove_empty({path.parent for path in undo.former}, root)
+
+
+def _data(text: str | None, before: bytes) -> bytes:
+    """Return a text as bytes, with the line ends of what it was made of."""
+    data = (text or "").encode("utf-8", "surrogatepass")
+    return data.replace(b"\n", b"\r\n") if b"\r\n" in before else data
+
+
+def _remove_empty(folders: set[Path], root: Path) -> None:
+    """Remove folders that have lost their last file."""
+    for folder in sorted(folders, reverse=True):
+        while folder != root and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent

@@ -1,0 +1,166 @@
+"""Texts in, formatted texts out; no file is read or written but the settings of the formatters.
+
+Called by `rewrite_files`, and by whoever has a text that is not saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.source import SourceText, read_text
+from fxtrio.compile.split.halves import Sections, split_source
+from fxtrio.tools.format.ast_equality import same_python
+from fxtrio.tools.format.prettier import RunPrettier, format_ui, run_prettier
+from fxtrio.tools.format.result import Unformatted
+from fxtrio.tools.format.ruff import format_python
+from fxtrio.tools.format.segments import (
+    HALVES,
+    BordersLost,
+    Half,
+    Lines,
+    WholeHalf,
+    assemble,
+    cut,
+    join,
+    runs_of,
+)
+
+PAGE = ".fxl"
+PYTHON = frozenset({".py", ".pyi"})
+_STAYS = "Correct it; the file stays as it is"
+
+
+@attrs.frozen
+class Formatted:
+    """What became of a text."""
+
+    text: str
+    """With ``\\n`` as line ends; what it was when there are problems."""
+
+    problems: tuple[Problem, ...] = ()
+    """Why it stays as it was, by place."""
+
+
+@attrs.frozen
+class _Document:
+    """A text on its way through the formatters."""
+
+    source: SourceText
+    sections: Sections | None = None
+    """The halves of a page."""
+
+    runs: tuple[Lines, ...] = ()
+    halves: Mapping[Half, WholeHalf] = {}
+    """What each formatter gets; a half that is not there is not asked for."""
+
+
+async def format_documents(
+    root: Path,
+    texts: Mapping[str, str],
+    *,
+    report: Callable[[str], None],
+    static: bool = False,
+    run: RunPrettier = run_prettier,
+) -> dict[str, Formatted]:
+    """Format ``texts``, whose keys are POSIX paths relative to the project folder ``root``.
+
+    A name that ends in ``.fxl`` stands for a page, one in ``.py`` for Python, all others for
+    what prettier knows. ``report`` gets a line for each thing that takes time. With ``static`` no
+    code of the project is run: prettier is fxtrio's own, and settings that are code, or name
+    plug-ins, are an error; ``run`` has prettier format. A text with a mistake stays as it is.
+    Raises, in a group, RuffMissing, RuffFailed, NodeMissing, ToolchainFailed and PrettierFailed.
+    """
+    documents = {path: _read(read_text(text, path)) for path, text in texts.items()}
+    answers: dict[Half, dict[Path, str | Unformatted]] = {}
+
+    def asked(half: Half) -> dict[Path, str]:
+        halves = ((path, document.halves.get(half)) for path, document in documents.items())
+        return {root / path: joined.text for path, joined in halves if joined is not None}
+
+    async def ask_ruff() -> None:
+        answers["python"] = await format_python(root, asked("python"))
+
+    async def ask_prettier() -> None:
+        answers["ui"] = await format_ui(root, asked("ui"), report=report, static=static, run=run)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask_ruff)
+        nursery.start_soon(ask_prettier)
+    return {
+        path: _finish(document, {half: found.get(root / path) for half, found in answers.items()})
+        for path, document in documents.items()
+    }
+
+
+def _read(source: SourceText) -> _Document:
+    suffix = Path(source.path).suffix
+    if suffix != PAGE:
+        half: Half = "python" if suffix in PYTHON else "ui"
+        whole = WholeHalf(source.text, tuple(range(1, len(source.line_starts) + 1)))
+        return _Document(source, halves={half: whole})
+    sections = split_source(source)
+    if sections.problems:
+        return _Document(source, sections)
+    runs = tuple(runs_of(source, sections))
+    halves = ((half, join(runs, half)) for half in HALVES)
+    return _Document(source, sections, runs, {half: one for half, one in halves if one.text})
+
+
+def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None]) -> Formatted:
+    """Return a text as the formatters made it, or why it stays as it was."""
+    source, sections = document.source, document.sections
+    refused = [
+        _problem(document, half, answer)
+        for half, answer in answers.items()
+        if isinstance(answer, Unformatted)
+    ]
+    problems = (*(sections.problems if sections is not None else ()), *refused)
+    if problems:
+        return Formatted(source.text, tuple(sorted(problems)))
+    made = {half: answer for half, answer in answers.items() if isinstance(answer, str)}
+    if sections is None:
+        return Formatted("".join(made.values()))
+    runs = [*document.runs]
+    try:
+        for half, text in made.items():
+            runs = cut(runs, half, text)
+    except BordersLost as lost:
+        message = "this line goes on with a statement that stands above the other half"
+        return _kept(source, lost.line, message, "End that statement with ';'")
+    text = assemble(runs)
+    again = split_source(read_text(text, source.path))
+    if again.problems or any(
+        _lines(getattr(again, half)) != _lines("\n".join(_texts(runs, half))) for half in HALVES
+    ):
+        message = "a formatted line would read as the other language"
+        return _kept(source, 1, message, "Divide the halves with a line '# --- ui ---'")
+    if not same_python(sections.python, again.python):
+        message = "ruff changes what the Python half means"
+        return _kept(source, 1, message, "Format it by hand, and report this")
+    return Formatted(text)
+
+
+def _problem(document: _Document, half: Half, refused: Unformatted) -> Problem:
+    lines = document.halves[half].lines
+    line = lines[min(max(refused.line, 1), len(lines)) - 1] if lines else 1
+    message = refused.message.rstrip(".")
+    return document.source.syntax_problem(line, max(refused.column, 1), message, _STAYS)
+
+
+def _kept(source: SourceText, line: int, message: str, remedy: str) -> Formatted:
+    problem = Problem(source.path, line, 1, message, f"{remedy}; the file stays as it is")
+    return Formatted(source.text, (problem,))
+
+
+def _texts(runs: Iterable[Lines], half: Half) -> list[str]:
+    return [run.text for run in runs if run.half == half]
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that are not blank: blank ones stand in either half."""
+    return [line for line in text.split("\n") if line.strip()]

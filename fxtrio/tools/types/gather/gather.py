@@ -1,0 +1,268 @@
+"""A checked project and its imported modules in, the types of all its files out.
+
+It runs where the project's code is imported; whoever wants the types elsewhere has them
+written down (`dump_types`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fxtrio.compile.check.python_declarations import kind_of
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.views import plan_site
+from fxtrio.manifest import ActionModule, PageModule
+from fxtrio.routes.pattern import Kind, parse_pattern
+from fxtrio.tools.types.gather.page_types import (
+    ActionTypes,
+    EndpointTypes,
+    MethodTypes,
+    PageTypes,
+    Parameter,
+    ProjectTypes,
+)
+from fxtrio.tools.types.inference.function_inference import make_reader
+from fxtrio.tools.types.python.annotations import Shaper
+from fxtrio.tools.types.python.class_names import Definitions
+from fxtrio.tools.types.python.classes import hints_of
+from fxtrio.tools.types.python.error_fields import (
+    RaisedFields,
+    joined,
+    project_modules,
+    raised_fields,
+)
+from fxtrio.tools.types.python.return_types import Returned
+from fxtrio.tools.types.python.shapes import NOTHING, ObjectShape, Place, Shape, Vague
+from fxtrio.tools.types.python.sources import Sources
+from fxtrio.tools.types.python.websocket_messages import message_shape
+from fxtrio.tools.types.ui.layout_data import layered
+
+Namespaces = Mapping[str, Mapping[str, Any]]
+"""Source of a page file to the names of its imported Python half."""
+
+_LEADS = frozenset({"redirect", "Redirect"})
+_PARAMETERS = {Kind.PARAM: "one", Kind.REST: "rest", Kind.OPTIONAL_REST: "optional-rest"}
+
+
+Functions = Mapping[str, Mapping[str, Any]]
+"""Source of an endpoint to its functions by method, as they were written."""
+
+
+def gather(
+    root: Path, project: CheckedProject, spaces: Namespaces, endpoints: Functions | None = None
+) -> ProjectTypes:
+    """Return what the project in ``root`` gives to its UI halves.
+
+    ``spaces`` has the files that could be imported; what the others give is vague.
+    """
+    gatherer = _Gatherer(root, project, spaces)
+    pages = tuple(map(gatherer.page, project.pages))
+    patterns = {endpoint.source: endpoint.pattern for endpoint in project.tree.api}
+    return ProjectTypes(
+        pages,
+        (*(page.pattern for page in project.tree.pages), *patterns.values()),
+        tuple(
+            gatherer.endpoint(source, patterns[source], functions)
+            for source, functions in sorted((endpoints or {}).items())
+        ),
+        tuple(map(gatherer.shared, project.actions)),
+    )
+
+
+class _Gatherer:
+    """Reads the files of one project. A class has the same name in all of them."""
+
+    def __init__(self, root: Path, project: CheckedProject, spaces: Namespaces) -> None:
+        self._sources = Sources(root, {page.module.source: page.python for page in project.pages})
+        self._definitions = Definitions()
+        self._sent = Shaper(self._sources, self._definitions)
+        self._taken = Shaper(self._sources, self._definitions, incoming=True)
+        self._returned = Returned(self._sent, make_reader(self._sources))
+        self._spaces = spaces
+        self._root = root
+        self._of_modules: RaisedFields | None = None
+        self._around = _layouts(project)
+        self._patterns = {page.source: page.pattern for page in project.tree.pages}
+        self._data: dict[str, tuple[Shape, Place | None]] = {}
+        self._pages = {page.module.source: page for page in project.pages}
+
+    def page(self, page: CheckedPage) -> PageTypes:
+        """Return what one file gives."""
+        source, kind = page.module.source, kind_of(page.module.source)
+        data, loader = self._loaded(source)
+        layers = [self._loaded(outer)[0] for outer in self._around.get(source, ())]
+        if kind in ("layout", "template"):
+            layers.append(data)
+        resolve = self._definitions.resolve
+        layout_data = layered(layers, resolve)
+        actions = tuple(self._actions(page.module))
+        shapes = [data, layout_data, *_shapes_of(actions)]
+        messages, socket = self._messages(page)
+        shapes += [messages] if messages else []
+        pattern = self._patterns.get(source, "")
+        return PageTypes(
+            source=source,
+            kind=kind,
+            pattern=pattern,
+            data=data,
+            loader=loader,
+            layout_data=layout_data,
+            params=_parameters(pattern),
+            actions=actions,
+            messages=messages,
+            socket=socket,
+            definitions=self._definitions.reachable(shapes),
+            layouts=self._around.get(source, ()),
+        )
+
+    def shared(self, module: ActionModule) -> PageTypes:
+        """Return what a module of actions gives."""
+        actions = tuple(
+            msgspec.structs.replace(action, name=f"{module.name}.{action.name}")
+            for action in self._actions(module)
+        )
+        named = self._definitions.reachable(_shapes_of(actions))
+        return PageTypes(module.source, "actions", actions=actions, definitions=named)
+
+    def endpoint(self, source: str, pattern: str, functions: Mapping[str, Any]) -> EndpointTypes:
+        """Return what one endpoint answers."""
+        methods = tuple(
+            MethodTypes(name, self._returned.by_loader(function), inspect.getdoc(function) or "")
+            for name, function in sorted(functions.items())
+        )
+        return EndpointTypes(
+            source=source,
+            pattern=pattern,
+            params=_parameters(pattern),
+            methods=methods,
+            definitions=self._definitions.reachable(method.result for method in methods),
+        )
+
+    def _loaded(self, source: str) -> tuple[Shape, Place | None]:
+        """Return what the loader of a file gives, and where its name is written."""
+        if source not in self._data:
+            self._data[source] = self._load(self._pages[source])
+        return self._data[source]
+
+    def _load(self, page: CheckedPage) -> tuple[Shape, Place | None]:
+        module = page.module
+        if module.loader is None:
+            return NOTHING, None
+        function = self._spaces.get(module.source, {}).get(module.loader)
+        if function is None:
+            return Vague("the Python half cannot be imported"), None
+        place = self._sources.place_of_function(function)
+        return self._returned.by_loader(function), place
+
+    def _actions(self, module: PageModule | ActionModule) -> Iterator[ActionTypes]:
+        space = self._spaces.get(module.source, {})
+        for name in module.actions:
+            function = space.get(name)
+            if function is None:
+                unknown = Vague("the Python half cannot be imported")
+                yield ActionTypes(name, None, unknown, closed=False)
+            else:
+                yield self._action(name, function)
+
+    def _action(self, name: str, function: Any) -> ActionTypes:
+        result = self._returned.by_action(function)
+        function = inspect.unwrap(function)
+        place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        annotation = hints_of(function).get(parameters[0].name) if parameters else None
+        model, optional = _model(annotation)
+        if model is None:
+            unread = ActionTypes(name, None, result, optional=True, closed=False)
+            return msgspec.structs.replace(
+                unread, place=place, text=text, redirects=_redirects(function)
+            )
+        argument = self._taken.shape(model)
+        found = self._definitions.resolve(argument)
+        own = tuple(key.name for key in found.keys) if isinstance(found, ObjectShape) else ()
+        raised = self._raised(function)
+        return ActionTypes(
+            name=name,
+            argument=argument,
+            result=result,
+            fields=(*own, *sorted(raised.names - set(own))),
+            optional=optional,
+            closed=isinstance(found, ObjectShape) and raised.known,
+            controls=own,
+            place=place,
+            text=text,
+            redirects=_redirects(function),
+        )
+
+    def _messages(self, page: CheckedPage) -> tuple[Shape | None, Place | None]:
+        """Return what the WebSocket of a file sends, and where its name is written."""
+        if not page.module.websocket:
+            return None, None
+        function = self._spaces.get(page.module.source, {}).get("websocket")
+        if function is None:
+            return Vague("the Python half cannot be imported"), None
+        function = inspect.unwrap(function)
+        name = next(iter(inspect.signature(function).parameters), "")
+        shape = message_shape(hints_of(function).get(name), self._sent)
+        return shape, self._sources.place_of_function(function)
+
+    def _raised(self, function: Any) -> RaisedFields:
+        """Return what the errors of a function's page and of the project's modules name."""
+        if self._of_modules is None:
+            modules = project_modules(self._root, self._sources)
+            self._of_modules = joined(map(raised_fields, modules))
+        module = self._sources.of_file(function.__code__.co_filename)
+        return joined(iter((self._of_modules, raised_fields(module))))
+
+
+def _shapes_of(actions: Iterable[ActionTypes]) -> Iterator[Shape]:
+    for action in actions:
+        yield action.result
+        if action.argument is not None:
+            yield action.argument
+
+
+def _redirects(function: Any) -> bool:
+    """Whether the code of a function names what leads visitors elsewhere."""
+    code = getattr(function, "__code__", None)
+    return code is not None and not _LEADS.isdisjoint(code.co_names)
+
+
+def _model(annotation: Any) -> tuple[Any, bool]:
+    """Return the class of a body, and whether there may be none: None for what is no class."""
+    optional = False
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        inner = [part for part in typing.get_args(annotation) if part is not type(None)]
+        optional = len(inner) < len(typing.get_args(annotation))
+        annotation = inner[0] if len(inner) == 1 else None
+    return (annotation if isinstance(annotation, type) else None), optional
+
+
+def _layouts(project: CheckedProject) -> dict[str, tuple[str, ...]]:
+    """Return the layouts around each file, outermost first."""
+    standalone = {page.module.source for page in project.pages if page.module.standalone}
+    found: dict[str, tuple[str, ...]] = {}
+    for view in plan_site(project.tree, standalone).views:
+        chain = tuple(layout.source for layout in view.layouts)
+        # An error file of the root stands in without its layout, too: the longest is its own.
+        found[view.source] = max(found.get(view.source, ()), chain, key=len)
+        for index, source in enumerate(chain):
+            found.setdefault(source, chain[:index])
+        if view.loading is not None:
+            found.setdefault(view.loading, chain)
+    return found
+
+
+def _parameters(pattern: str) -> tuple[Parameter, ...]:
+    segments = parse_pattern(pattern) if pattern else ()
+    return tuple(
+        Parameter(segment.text, _PARAMETERS[segment.kind])  # type: ignore[arg-type]  # those three
+        for segment in segments
+        if segment.kind in _PARAMETERS
+    )

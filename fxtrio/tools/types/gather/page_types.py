@@ -1,0 +1,155 @@
+"""The types of a project, page by page: what `gather` finds, and everybody else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from fxtrio.tools.types.python.shapes import NOTHING, Definition, Named, Place, Shape, Vague
+
+FileKind = Literal["page", "layout", "template", "error", "not-found", "loading", "api", "actions"]
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A dynamic part of a page's path."""
+
+    name: str
+    kind: Literal["one", "rest", "optional-rest"] = "one"
+
+
+class ActionTypes(msgspec.Struct, frozen=True):
+    """What an action takes and gives."""
+
+    name: str
+    argument: Shape | None
+    """The body; None when the action reads it itself, or takes none."""
+
+    result: Shape
+    """The keys beside ``ok``."""
+
+    fields: tuple[str, ...] = ()
+    """The names of the body's fields: of form controls, and of the first part of the paths in
+    ``fields``; empty when they are not known."""
+
+    optional: bool = False
+    """Whether it may be called without a body."""
+
+    closed: bool = True
+    """Whether ``fields`` are all: not so when the body is a record, or not known."""
+
+    controls: tuple[str, ...] = ()
+    """The fields of the body alone: ``fields`` has those of its errors, too."""
+
+    place: Place | None = None
+    """The name of the function."""
+
+    text: str = ""
+    """Its docstring."""
+
+    redirects: bool = False
+    """Whether its own code names a redirect, which is answered in place of the result."""
+
+
+class MethodTypes(msgspec.Struct, frozen=True):
+    """What an endpoint answers to one method."""
+
+    name: str
+    """In lower case; ``*`` for all that have no function of their own."""
+
+    result: Shape
+    text: str = ""
+    """The docstring of the function."""
+
+
+class EndpointTypes(msgspec.Struct, frozen=True):
+    """What one Python endpoint answers."""
+
+    source: str
+    pattern: str
+    params: tuple[Parameter, ...] = ()
+    methods: tuple[MethodTypes, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    """As in `PageTypes`."""
+
+
+class PageTypes(msgspec.Struct, frozen=True):
+    """What one `.fxl` file gives to its UI half."""
+
+    source: str
+    kind: FileKind
+    pattern: str = ""
+    """For example ``/blog/[id]``; "" for what is no page."""
+
+    data: Shape = NOTHING
+    loader: Place | None = None
+    """The name of the loader."""
+
+    layout_data: Shape = NOTHING
+    """What the loaders around it give, merged: the nearest wins."""
+
+    params: tuple[Parameter, ...] = ()
+    actions: tuple[ActionTypes, ...] = ()
+    messages: Shape | None = None
+    """What its WebSocket sends; None when it serves none."""
+
+    socket: Place | None = None
+    """The name of the function that serves it."""
+
+    definitions: tuple[Definition, ...] = ()
+    """What `Named` stands for, by name; inputs have names of their own."""
+
+    layouts: tuple[str, ...] = ()
+    """Sources of the layouts and templates around it, outermost first."""
+
+    def definition(self, shape: Shape) -> Shape:
+        """Return what a `Named` stands for; any other shape is returned as it is."""
+        while isinstance(shape, Named):
+            found = self.definition_of(shape.name)
+            if found is None:
+                return Vague(f"{shape.name} is not known")
+            shape = found.shape
+        return shape
+
+    def definition_of(self, name: str) -> Definition | None:
+        """Return what is called ``name``; None when nothing is."""
+        return next((one for one in self.definitions if one.name == name), None)
+
+    def action(self, name: str) -> ActionTypes | None:
+        """Return the action ``name``; None when there is none."""
+        return next((action for action in self.actions if action.name == name), None)
+
+
+class ProjectTypes(msgspec.Struct, frozen=True):
+    """What is known of all files of a project."""
+
+    pages: tuple[PageTypes, ...] = ()
+    """By source: pages, layouts, and all other `.fxl` files."""
+
+    routes: tuple[str, ...] = ()
+    """The patterns of all pages and endpoints."""
+
+    endpoints: tuple[EndpointTypes, ...] = ()
+    """By pattern; those that have been imported."""
+
+    shared: tuple[PageTypes, ...] = ()
+    """By source: modules of actions, whose actions have their whole names."""
+
+    def page(self, source: str) -> PageTypes | None:
+        """Return what is known of a `.fxl` file."""
+        return next((page for page in self.pages if page.source == source), None)
+
+    def by_source(self) -> Mapping[str, PageTypes]:
+        """Return all files by their source."""
+        return {page.source: page for page in self.pages}
+
+
+def dump_types(types: ProjectTypes) -> bytes:
+    """Return JSON that `load_types` reads."""
+    return msgspec.json.encode(types)
+
+
+def load_types(text: bytes) -> ProjectTypes:
+    """Return what `dump_types` wrote. Raises msgspec.ValidationError."""
+    return msgspec.json.decode(text, type=ProjectTypes)

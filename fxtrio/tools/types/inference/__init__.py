@@ -1,0 +1,1 @@
+"""What Python code returns where no annotation says so, read from its text."""

@@ -1,0 +1,310 @@
+"""What an expression gives. Called by `flow_inference`, and for names of modules."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import decimal
+import enum
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fxtrio.tools.types.inference.assignment import bind
+from fxtrio.tools.types.inference.call_inference import call, maker
+from fxtrio.tools.types.inference.literals import (
+    read_comprehension,
+    read_dict,
+    read_dict_comprehension,
+    read_list,
+    read_tuple,
+)
+from fxtrio.tools.types.inference.members import (
+    annotation_in,
+    awaited,
+    class_of,
+    item,
+    iterated,
+    known,
+    member,
+)
+from fxtrio.tools.types.inference.module_values import changed_by_methods
+from fxtrio.tools.types.inference.narrowing import narrow
+from fxtrio.tools.types.inference.operators import operated
+from fxtrio.tools.types.inference.scope import (
+    SPREAD,
+    SPREAD_NAMES,
+    Arguments,
+    Scope,
+    constant_of,
+    path_of,
+    told,
+    without,
+)
+from fxtrio.tools.types.inference.values import (
+    NONE,
+    Dict,
+    Known,
+    Live,
+    Tuple,
+    Value,
+    either,
+    fork,
+    is_whole,
+    join,
+    parts_of,
+    spoil,
+)
+
+
+def value_of(node: ast.expr, scope: Scope) -> Value:
+    """Return what is known of the value of an expression."""
+    read = _READERS.get(type(node))
+    return scope.unknown(node, "it is not read") if read is None else read(node, scope)
+
+
+def _constant(node: ast.Constant, scope: Scope) -> Value:
+    return Known(type(node.value))
+
+
+def _text(node: ast.JoinedStr, scope: Scope) -> Value:
+    return Known(str)
+
+
+def _name(node: ast.Name, scope: Scope) -> Value:
+    found = scope.names.get(node.id)
+    if found is not None:
+        return found
+    if node.id in scope.local:
+        return scope.unknown(node, f"what {node.id!r} is here is not known")
+    return _of_live(node, scope)
+
+
+def _of_live(node: ast.Name | ast.Attribute, scope: Scope) -> Value:
+    live = scope.live(node)
+    if live is None:
+        return _of_module(node, scope)
+    if isinstance(live, type | types.ModuleType) or inspect.isroutine(live):
+        return Live(live)
+    if isinstance(live, enum.Enum):
+        return Known(type(live))
+    if hasattr(live, "__origin__") or isinstance(live, types.UnionType):  # list[Note]
+        return Live(live)
+    return _of_module(node, scope)
+
+
+def _of_module(node: ast.Name | ast.Attribute, scope: Scope) -> Value:
+    return scope.reader.named(node, scope)
+
+
+def _attribute(node: ast.Attribute, scope: Scope) -> Value:
+    narrowed = scope.names.get(path_of(node))
+    if narrowed is not None:
+        return narrowed
+    if scope.live(node) is not None:
+        return _of_live(node, scope)
+    owner = value_of(node.value, scope)
+    if isinstance(owner, Live):
+        if isinstance(owner.value, types.ModuleType):
+            return _of_module(node, scope)
+        return scope.unknown(node, f"nothing is known of '.{node.attr}'")
+    return told(member(owner, node.attr, scope.reader), node, scope)
+
+
+def _subscript(node: ast.Subscript, scope: Scope) -> Value:
+    narrowed = scope.names.get(path_of(node))
+    if narrowed is not None:
+        return narrowed
+    owner = value_of(node.value, scope)
+    if isinstance(node.slice, ast.Slice):
+        return told(item(owner, None, is_slice=True), node, scope)
+    key = constant_of(node.slice)
+    if key is None:
+        value_of(node.slice, scope)  # which may bind a name
+    return told(item(owner, key), node, scope)
+
+
+def _await(node: ast.Await, scope: Scope) -> Value:
+    return told(awaited(value_of(node.value, scope)), node, scope)
+
+
+def _conditional(node: ast.IfExp, scope: Scope) -> Value:
+    value_of(node.test, scope)
+    before = scope.names
+    values, ways = [], []
+    for truth, one in ((True, node.body), (False, node.orelse)):
+        scope.names = fork(before)
+        narrow(node.test, scope, truth=truth)
+        values.append(value_of(one, scope))
+        ways.append(scope.names)
+    scope.names = join([before, *ways]) if _binds(node) else before
+    return either(values)
+
+
+def _binds(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.NamedExpr) for one in ast.walk(node))
+
+
+def _logical(node: ast.BoolOp, scope: Scope) -> Value:
+    goes_on = isinstance(node.op, ast.And)
+    inner = scope if _binds(node) else scope.inner()
+    values = []
+    for one in node.values[:-1]:
+        value = value_of(one, inner)
+        values.append(without(value, never_true if not goes_on else never_false))
+        narrow(one, inner, truth=goes_on)
+    last = value_of(node.values[-1], inner)
+    kept = [
+        one for one in values if not all(map(never_false if goes_on else never_true, parts_of(one)))
+    ]
+    return either([*kept, last])
+
+
+def never_true(value: Value) -> bool:
+    """Whether a value is always taken for false."""
+    return value == NONE
+
+
+def never_false(value: Value) -> bool:
+    """Whether a value is always taken for true."""
+    if not isinstance(value, Known):
+        return isinstance(value, Live) or (isinstance(value, Dict) and _has_key(value))
+    kind, _ = class_of(value.annotation)
+    if kind is None or kind.__module__ == "builtins":
+        return False
+    return not hasattr(kind, "__bool__") and not hasattr(kind, "__len__")
+
+
+def _has_key(value: Dict) -> bool:
+    return any(not entry.optional for entry in value.entries.values()) and value.spoiled is None
+
+
+def _comparison(node: ast.Compare, scope: Scope) -> Value:
+    for one in (node.left, *node.comparators):
+        value_of(one, scope)
+    return Known(bool)
+
+
+def _unary(node: ast.UnaryOp, scope: Scope) -> Value:
+    value = value_of(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        return Known(bool)
+    if value == Known(bool):
+        return Known(int)
+    sure = value in (Known(int), Known(float), Known(decimal.Decimal), Known(datetime.timedelta))
+    return value if sure else scope.unknown(node, "what number it is is not known")
+
+
+def _binary(node: ast.BinOp, scope: Scope) -> Value:
+    left, right = value_of(node.left, scope), value_of(node.right, scope)
+    return told(operated(left, node.op, right), node, scope)
+
+
+def _walrus(node: ast.NamedExpr, scope: Scope) -> Value:
+    value = value_of(node.value, scope)
+    bind(node.target, value, scope)
+    return value
+
+
+def _call(node: ast.Call, scope: Scope) -> Value:
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        owner = value_of(node.func.value, scope)
+        key = constant_of(node.args[0])
+        if isinstance(owner, Dict) and isinstance(key, str) and owner.spoiled is None:
+            return _gotten(owner, key, node, scope)
+    if isinstance(node.func, ast.Attribute):
+        kind = scope.live(node.func.value)
+        found = maker(kind, node.func.attr) if isinstance(kind, type) else None
+        if found is not None:
+            return found
+    if _is_cast(node, scope) and scope.module is not None:
+        target = annotation_in(_Module(scope.namespace["__name__"]), _annotation_text(node.args[0]))
+        return known(target)
+    function = value_of(node.func, scope)
+    value = either(call(one, _arguments(node, scope), scope.reader) for one in parts_of(function))
+    return told(value, node, scope)
+
+
+class _Module:
+    """Stands for a module where annotations are read."""
+
+    def __init__(self, name: str) -> None:
+        self.__module__ = name
+
+
+def _annotation_text(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return ast.unparse(node)
+
+
+def _is_cast(node: ast.Call, scope: Scope) -> bool:
+    live = scope.live(node.func)
+    name = getattr(live, "__module__", ""), getattr(live, "__name__", "")
+    return name == ("typing", "cast") and len(node.args) == 2
+
+
+def _gotten(owner: Dict, key: str, node: ast.Call, scope: Scope) -> Value:
+    default = value_of(node.args[1], scope) if len(node.args) > 1 else NONE
+    entry = owner.entries.get(key)
+    if entry is None:
+        return default
+    return either([entry.value, default]) if entry.optional else entry.value
+
+
+def _arguments(node: ast.Call, scope: Scope) -> Arguments:
+    positional: list[Value] = []
+    named: dict[str, Value] = {}
+    for one in node.args:
+        value = value_of(one.value if isinstance(one, ast.Starred) else one, scope)
+        if isinstance(one, ast.Starred) and isinstance(value, Tuple):
+            positional += value.items
+        elif isinstance(one, ast.Starred) or SPREAD in named:
+            added = iterated(value) if isinstance(one, ast.Starred) else value
+            named[SPREAD] = either([added, *([named[SPREAD]] if SPREAD in named else [])])
+        else:
+            positional.append(value)
+    for keyword in node.keywords:
+        value = value_of(keyword.value, scope)
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+        elif is_whole(value):
+            named.update((name, entry.value) for name, entry in value.entries.items())
+        else:
+            named[SPREAD_NAMES] = value
+    return positional, named
+
+
+def _lambda(node: ast.Lambda, scope: Scope) -> Value:
+    for name in changed_by_methods(node):
+        found = scope.names.get(name)
+        if found is not None:
+            spoil(found, scope.unknown(node, f"{name} is changed by a function inside"))
+    return scope.unknown(node, "it is a function")
+
+
+_READERS: Mapping[type, Callable[[Any, Scope], Value]] = {
+    ast.Constant: _constant,
+    ast.JoinedStr: _text,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Dict: read_dict,
+    ast.List: read_list,
+    ast.Set: read_list,
+    ast.Tuple: read_tuple,
+    ast.ListComp: read_comprehension,
+    ast.SetComp: read_comprehension,
+    ast.GeneratorExp: read_comprehension,
+    ast.DictComp: read_dict_comprehension,
+    ast.Await: _await,
+    ast.IfExp: _conditional,
+    ast.BoolOp: _logical,
+    ast.Compare: _comparison,
+    ast.UnaryOp: _unary,
+    ast.BinOp: _binary,
+    ast.NamedExpr: _walrus,
+    ast.Call: _call,
+    ast.Lambda: _lambda,
+}

@@ -1,0 +1,352 @@
+"""What is known of a value while a function is read: `Dict` and `List` grow as the code says.
+
+They are shared by all names that stand for them, like the objects themselves. `join` is what
+is known after two ways through the code have met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Never, TypeGuard
+
+import attrs
+
+from fxtrio.tools.types.python.shapes import Place
+
+_MOST = 8
+"""Forms of one value that are told apart (count)."""
+
+
+@attrs.frozen
+class Unknown:
+    """Anything."""
+
+    reason: str
+    place: Place | None = None
+    remedy: str = ""
+
+
+@attrs.frozen(eq=False)
+class Known:
+    """A value of an annotation, which is believed."""
+
+    annotation: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Compare annotations."""
+        return isinstance(other, Known) and self.annotation == other.annotation
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return 1
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Known:
+        """Return it as it is: nothing in it changes."""
+        return self
+
+
+@attrs.frozen(eq=False)
+class Live:
+    """A module, class or function: the object itself."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Compare objects."""
+        return isinstance(other, Live) and self.value is other.value
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return id(self.value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Live:
+        """Return it as it is."""
+        return self
+
+
+@attrs.frozen(eq=False)
+class Bound:
+    """A function of a value, such as ``text.strip``."""
+
+    owner: Value
+    name: str
+    function: Any = None
+    """What is called; None for a method of a built-in type."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Bound:
+        """Return it as it is: it is called at once."""
+        return self
+
+
+@attrs.frozen(eq=False)
+class Pending:
+    """What has to be awaited."""
+
+    value: Value
+
+
+@attrs.define
+class Entry:
+    """One key of a `Dict`."""
+
+    value: Value
+    optional: bool = False
+    place: Place | None = None
+    fixed: str | int | None = None
+    """The constant that is written there; True also for text that is not empty."""
+
+
+@attrs.define(eq=False)
+class Dict:
+    """A dict whose keys are known."""
+
+    entries: dict[str, Entry]
+    place: Place | None = None
+    spoiled: Unknown | None = None
+    """Why nothing is known of it any more."""
+
+    origin: object = attrs.field(factory=object)
+    """The same in all copies that are made where ways part."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Dict:
+        """Return a copy that may go another way."""
+        made = memo[id(self)] = Dict({}, self.place, self.spoiled, self.origin)
+        made.entries = {
+            name: Entry(copied(one.value, memo), one.optional, one.place, one.fixed)
+            for name, one in self.entries.items()
+        }
+        return made
+
+
+@attrs.define(eq=False)
+class List:
+    """A list, set or the like; ``item`` is None while it is empty."""
+
+    item: Value | None
+    kind: str = "list"
+    spoiled: Unknown | None = None
+    origin: object = attrs.field(factory=object)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> List:
+        """Return a copy that may go another way."""
+        made = memo[id(self)] = List(None, self.kind, self.spoiled, self.origin)
+        made.item = None if self.item is None else copied(self.item, memo)
+        return made
+
+
+@attrs.frozen(eq=False)
+class Tuple:
+    """A tuple of a known length."""
+
+    items: tuple[Value, ...]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tuple:
+        """Return a copy that may go another way."""
+        return Tuple(tuple(copied(one, memo) for one in self.items))
+
+
+@attrs.frozen(eq=False)
+class Either:
+    """One of several."""
+
+    parts: tuple[Value, ...]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Either:
+        """Return a copy that may go another way."""
+        return Either(tuple(copied(one, memo) for one in self.parts))
+
+
+Value = Unknown | Known | Live | Bound | Pending | Dict | List | Tuple | Either
+Names = dict[str, Value]
+
+NONE = Known(type(None))
+NEVER = Known(Never)
+"""What a function gives that always raises."""
+
+
+def copied(value: Value, memo: dict[int, Any]) -> Value:
+    """Return a copy of what may change, the same one for the same object."""
+    if id(value) in memo:
+        found: Value = memo[id(value)]
+        return found
+    if isinstance(value, (Dict, List, Tuple, Either)):
+        made = value.__deepcopy__(memo)
+        memo[id(value)] = made
+        return made
+    return value
+
+
+def fork(names: Names) -> Names:
+    """Return a copy of what is known, for another way through the code."""
+    memo: dict[int, Any] = {}
+    return {name: copied(value, memo) for name, value in names.items()}
+
+
+def parts_of(value: Value) -> tuple[Value, ...]:
+    """Return what a value may be."""
+    return value.parts if isinstance(value, Either) else (value,)
+
+
+def either(values: Iterable[Value]) -> Value:
+    """Return one of several; what is known twice counts once."""
+    flat: list[Value] = []
+    for value in values:
+        for part in parts_of(value):
+            if isinstance(part, Unknown):
+                return part
+            known = next((one for one in flat if part is one or same(part, one)), None)
+            if known is None:
+                flat.append(part)
+            elif known is not part:
+                _unfix(known, part)
+    if len(flat) > 1:
+        flat = [part for part in flat if part != NEVER]
+    if not flat:
+        return Unknown("there is no value")
+    if len(flat) > _MOST:
+        return Unknown("there are too many forms of it")
+    return flat[0] if len(flat) == 1 else Either(tuple(flat))
+
+
+def is_whole(value: Value) -> TypeGuard[Dict]:
+    """Whether a value is a dict with just these keys."""
+    if not isinstance(value, Dict) or value.spoiled is not None:
+        return False
+    return not any(entry.optional for entry in value.entries.values())
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether the same is known of two values."""
+    if one is other:
+        return True
+    if isinstance(one, Dict) and isinstance(other, Dict):
+        return (
+            one.spoiled == other.spoiled
+            and one.entries.keys() == other.entries.keys()
+            and all(
+                entry.optional == other.entries[name].optional
+                and same(entry.value, other.entries[name].value)
+                for name, entry in one.entries.items()
+            )
+        )
+    if isinstance(one, List) and isinstance(other, List):
+        if one.item is None or other.item is None:
+            return one.item is other.item and one.spoiled == other.spoiled
+        return one.spoiled == other.spoiled and same(one.item, other.item)
+    if isinstance(one, Tuple) and isinstance(other, Tuple):
+        return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
+    if isinstance(one, Either) and isinstance(other, Either):
+        return len(one.parts) == len(other.parts) and all(map(same, one.parts, other.parts))
+    if isinstance(one, Pending) and isinstance(other, Pending):
+        return same(one.value, other.value)
+    return one == other
+
+
+def same_constant(one: object, other: object) -> bool:
+    """Whether two constants are equal: 1 and True are not."""
+    return type(one) is type(other) and one == other
+
+
+def _unfix(one: Value, other: Value) -> None:
+    """Forget the constants that differ in two values of which the same is known."""
+    if isinstance(one, Dict) and isinstance(other, Dict):
+        for name, entry in one.entries.items():
+            if not same_constant(entry.fixed, other.entries[name].fixed):
+                entry.fixed = None
+            _unfix(entry.value, other.entries[name].value)
+    elif isinstance(one, List) and isinstance(other, List):
+        if one.item is not None and other.item is not None:
+            _unfix(one.item, other.item)
+    elif isinstance(one, Tuple | Either) and isinstance(other, Tuple | Either):
+        for part, its in zip(_inner(one), _inner(other), strict=False):
+            _unfix(part, its)
+
+
+def _inner(value: Tuple | Either) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Tuple) else value.parts
+
+
+def join(ways: Iterable[Names]) -> Names:
+    """Return what is known where ways through the code meet.
+
+    What only one way has bound is what that way knows: without it there is an error.
+    """
+    found: Names | None = None
+    for way in ways:
+        found = way if found is None else _joined(found, way)
+    return {} if found is None else found
+
+
+def _joined(one: Names, other: Names) -> Names:
+    memo: dict[tuple[int, int], Value] = {}
+    made = {**one}
+    for name, value in other.items():
+        if name not in made:
+            if not _is_path(name):
+                made[name] = value
+        else:
+            made[name] = _meet(made[name], value, memo)
+    for name in [name for name in one if _is_path(name) and name not in other]:
+        del made[name]
+    return made
+
+
+def _is_path(name: str) -> bool:
+    """Whether it is no name, but something that was narrowed: ``note.due``."""
+    return not name.isidentifier()
+
+
+def _meet(one: Value, other: Value, memo: dict[tuple[int, int], Value]) -> Value:
+    key = id(one), id(other)
+    if key in memo:
+        return memo[key]
+    if isinstance(one, Dict) and isinstance(other, Dict) and one.origin is other.origin:
+        met = memo[key] = Dict({}, one.place, one.spoiled or other.spoiled, one.origin)
+        for name in dict.fromkeys([*one.entries, *other.entries]):
+            met.entries[name] = _meet_entries(one.entries.get(name), other.entries.get(name), memo)
+        return met
+    if isinstance(one, List) and isinstance(other, List) and one.origin is other.origin:
+        listed = memo[key] = List(None, one.kind, one.spoiled or other.spoiled, one.origin)
+        items = [item for item in (one.item, other.item) if item is not None]
+        listed.item = _meet(items[0], items[-1], memo) if items else None
+        return listed
+    memo[key] = either([one, other])
+    return memo[key]
+
+
+def _meet_entries(
+    one: Entry | None, other: Entry | None, memo: dict[tuple[int, int], Value]
+) -> Entry:
+    if one is None or other is None:
+        [there] = [entry for entry in (one, other) if entry is not None]
+        return Entry(there.value, True, there.place)
+    value = _meet(one.value, other.value, memo)
+    fixed = one.fixed if same_constant(one.fixed, other.fixed) else None
+    return Entry(value, one.optional or other.optional, one.place, fixed)
+
+
+def spoil(value: Value, why: Unknown) -> None:
+    """Forget what is known of all that may change in ``value``: unknown code has it."""
+    for part in _inside(value, set()):
+        if isinstance(part, (Dict, List)):
+            part.spoiled = part.spoiled or why
+
+
+def _inside(value: Value, seen: set[int]) -> Iterator[Value]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    yield value
+    inner: Iterable[Value] = ()
+    if isinstance(value, Dict):
+        inner = [entry.value for entry in value.entries.values()]
+    elif isinstance(value, List):
+        inner = [value.item] if value.item is not None else []
+    elif isinstance(value, Tuple):
+        inner = value.items
+    elif isinstance(value, Either):
+        inner = value.parts
+    elif isinstance(value, Pending):
+        inner = [value.value]
+    for one in inner:
+        yield from _inside(one, seen)

@@ -1,0 +1,131 @@
+"""pydantic models as shapes: what pydantic itself says of them in JSON Schema.
+
+So aliases, serializers and computed fields are as they are sent. Called by `annotations`;
+pydantic is imported only for projects that use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import attrs
+import msgspec
+
+from fxtrio.tools.types.python.class_names import Definitions
+from fxtrio.tools.types.python.json_schema import SchemaReader
+from fxtrio.tools.types.python.shapes import Key, ObjectShape, Shape, Vague
+from fxtrio.tools.types.python.sources import Sources
+
+
+def is_pydantic(kind: Any) -> bool:
+    """Whether a class is a pydantic model."""
+    return hasattr(kind, "model_json_schema") and hasattr(kind, "model_fields")
+
+
+@attrs.frozen(eq=False)
+class PydanticReader:
+    """Reads models, and names those inside of them."""
+
+    sources: Sources
+    definitions: Definitions
+    incoming: bool
+
+    def shape(self, kind: Any) -> Shape:
+        """Return the shape of a model."""
+        try:
+            schema = schema_of(kind, incoming=self.incoming)
+        except Exception as error:  # a model's own hooks are application code
+            told = str(error).partition("\n")[0].rstrip(".")
+            return Vague(f"pydantic has no JSON Schema of {kind.__name__}: {told}")
+        inner = schema.pop("$defs", {})
+        names = {
+            one: self.definitions.reserve(one.rpartition("__")[2], incoming=self.incoming)
+            for one in inner
+        }
+        classes = {one.__name__: one for one in _models_in(kind, set())}
+        reader = SchemaReader(names, lax=self.incoming)
+        for one, part in inner.items():
+            found = classes.get(one)
+            shape = self._placed(reader.shape(part), found)
+            place = None if found is None else self.sources.place_of_class(found)
+            python = "" if found is None else f"{found.__module__}.{found.__qualname__}"
+            self.definitions.fill(names[one], shape, place, python)
+        return self._placed(reader.shape(schema), kind)
+
+    def _placed(self, shape: Shape, kind: Any) -> Shape:
+        """Return an object's shape with the places of its keys."""
+        if kind is None or not isinstance(shape, ObjectShape):
+            return shape
+        places = self.sources.attribute_places(kind)
+        names = _attributes_by_key(kind, incoming=self.incoming)
+
+        def placed(key: Key) -> Key:
+            attribute = names.get(key.name, key.name)
+            alias = "" if attribute == key.name else attribute
+            return msgspec.structs.replace(key, place=places.get(attribute), attribute=alias)
+
+        return ObjectShape(tuple(map(placed, shape.keys)), self.sources.place_of_class(kind))
+
+
+def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
+    """Return the JSON Schema of a model, as bodies may be or as it is sent.
+
+    Raises what pydantic and the hooks of the model raise.
+    """
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class AsSent(GenerateJsonSchema):
+        """Fields with a default are always sent."""
+
+        def field_is_required(self, field: Any, total: bool) -> bool:
+            if self.mode == "validation" or field["type"] == "typed-dict-field":
+                return super().field_is_required(field, total)
+            left_out = field.get("serialization_exclude"), field.get("serialization_exclude_if")
+            return not any(left_out)
+
+        def ser_schema(self, schema: Any) -> dict[str, Any] | None:
+            """Let what a serializer gives be anything, unless it is annotated."""
+            found = super().ser_schema(schema)
+            if found is None and schema["type"] in ("function-plain", "function-wrap"):
+                module = str(getattr(schema["function"], "__module__", ""))
+                return None if module.partition(".")[0] == "pydantic" else {}
+            return found
+
+        def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
+            """Let what pydantic cannot describe, such as a file, be anything."""
+            return {}
+
+    mode = "validation" if incoming else "serialization"
+    schema: dict[str, Any] = kind.model_json_schema(
+        by_alias=True, mode=mode, schema_generator=AsSent
+    )
+    return schema
+
+
+def _attributes_by_key(kind: Any, *, incoming: bool) -> dict[str, str]:
+    """Return the attribute of each key that has another name."""
+    fields = {**kind.model_fields, **({} if incoming else kind.model_computed_fields)}
+    found = {}
+    for name, field in fields.items():
+        alias = getattr(field, "validation_alias", None) if incoming else None
+        alias = alias or (None if incoming else getattr(field, "serialization_alias", None))
+        alias = alias or getattr(field, "alias", None)
+        if isinstance(alias, str):
+            found[alias] = name
+    return found
+
+
+def models_in(annotation: Any) -> Iterator[Any]:
+    """Yield the models that an annotation mentions, each once."""
+    return _models_in(annotation, set())
+
+
+def _models_in(annotation: Any, seen: set[Any]) -> Iterator[Any]:
+    for part in get_args(annotation):
+        yield from _models_in(part, seen)
+    if is_pydantic(annotation) and annotation not in seen:
+        seen.add(annotation)
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from _models_in(field.annotation, seen)

@@ -1,0 +1,1 @@
+"""What the TypeScript compiler reports, as problems of page files."""

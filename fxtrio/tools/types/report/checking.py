@@ -1,0 +1,92 @@
+"""The UI halves of a project against the types of its Python halves.
+
+Halves that write types are compiled as TypeScript, all others as JavaScript; see
+`fxtrio.tools.types.report.tsc_diagnostics` for what is told of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.project import CheckedProject
+from fxtrio.tools.types.gather.page_types import ProjectTypes
+from fxtrio.tools.types.report.compiler import Diagnostic, compile_types
+from fxtrio.tools.types.report.tsc_diagnostics import Seen, judged_problems, own_types, seen_in
+from fxtrio.tools.types.ui.client_types import Tier
+from fxtrio.tools.types.ui.component_props import answer_of
+from fxtrio.tools.types.ui.virtual_project import TypesFolder, UiHalf
+
+Compile = Callable[[Path, Path], Awaitable[tuple[Diagnostic, ...]]]
+"""A folder with settings and where TypeScript is in, mistakes out. Raises CompilerFailed."""
+
+
+DEEPEST = 4
+"""Components inside of each other through which a value is followed (count)."""
+
+
+@attrs.define(eq=False)
+class TypeCheck:
+    """Checks one project, again and again."""
+
+    folder: TypesFolder
+    others: Sequence[str] = ()
+    """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
+
+    compile: Compile = attrs.field(factory=lambda: compile_types)
+    """How the compiler is run: `compile_types`, or that of a `KeptCompiler`."""
+
+    _compiled: dict[Tier, tuple[str, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
+    """What the compiler has said last, and the digest of what it was given."""
+
+    def forget(self) -> None:
+        """Compile anew what stays the same: files that UI halves import may have changed."""
+        self._compiled = {}
+
+    async def run(
+        self, project: CheckedProject, types: ProjectTypes, *, syntax: bool = False
+    ) -> tuple[Problem, ...]:
+        """Write `.fx/types`, and return what is wrong with the UI halves, by place.
+
+        Those that do not parse are left out; with ``syntax`` it is told where they are broken.
+        Raises CompilerFailed.
+        """
+        halves = await trio.to_thread.run_sync(self._begin, project, types)
+        return await judged_problems(
+            halves,
+            types,
+            partial(self._compile, types=types),
+            is_typed=await trio.to_thread.run_sync(self.folder.typed),
+            note_typed=self._note_typed,
+            syntax=syntax,
+        )
+
+    def _begin(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
+        self.folder.write_facts(types)
+        return self.folder.halves(project, types)
+
+    async def _note_typed(self, halves: Sequence[UiHalf]) -> None:
+        await trio.to_thread.run_sync(self.folder.note_typed, halves)
+
+    async def _compile(
+        self, tier: Tier, halves: Sequence[UiHalf], *, types: ProjectTypes
+    ) -> Iterable[Seen]:
+        by_source = {half.source: half for half in halves}
+        seen: list[Seen] = []
+        for _ in range(DEEPEST):
+            virtual, digest = await trio.to_thread.run_sync(
+                self.folder.write_tier, tier, halves, types, self.others
+            )
+            known, found = self._compiled.get(tier, ("", ()))
+            if known != digest:
+                found = await self.compile(self.folder.path / tier, self.folder.compiler)
+                self._compiled[tier] = digest, found
+            seen = list(seen_in(found, virtual, by_source))
+            if tier != "loose" or not self.folder.note_own(own_types(halves, seen)):
+                break
+        return [one for one in seen if not answer_of(one.diagnostic)]

@@ -1,0 +1,216 @@
+"""What the compiler says, as a problem of a page file: in the page's words where it is about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from fxtrio.compile.check.problem_kinds import FindingKind
+from fxtrio.compile.problems import Problem
+from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
+from fxtrio.tools.types.python.shapes import ObjectShape, Place, parts_of
+from fxtrio.tools.types.report.compiler import Diagnostic
+from fxtrio.tools.types.report.javascript_leniency import call_around
+from fxtrio.tools.types.report.remedies import (
+    remedy_of,
+    remedy_of_member,
+    taken_keys,
+    unknown_key,
+    written_keys,
+)
+from fxtrio.tools.types.ui.form_fields import page_at, similar
+from fxtrio.tools.types.ui.virtual_project import UiHalf
+
+_MODULE = re.compile(r"fx/c\d{5}")
+_MESSAGE = re.compile(r"\$Message(\d+)")
+_SUGGESTED = re.compile(r"(?<!\s)\s*+Did you mean (?:to write )?'([^']+)'\?")
+_NO_MEMBER = re.compile(r"Property '([^']+)' does not exist on type '(.+)'\.")
+_UNKNOWN_KEY = re.compile(r"and '([^']+)' does not exist in type")
+_LITERAL = re.compile(r"""["'`]([^"'`\n]*)["'`]""")
+_SEARCH = re.compile(r"<Form\s[^<>]{0,400}$")
+_ATTRIBUTE = re.compile(r"""\s*(?:(?:href|action)\s*=\s*\{?\s*)?""")
+_TAKES_PATH = re.compile(r"\b(navigate|prefetch|useWebSocket)\(\s*$")
+_ELSEWHERE = re.compile(r"""["'][^"'\n]*["']\s*+,\s*+\{[^{}]*?\bpage:\s*+["'`]([^"'`$]*)["'`]""")
+_PAGE = re.compile(r"page\s*+(?::|=\s*+\{?)\s*+")
+_UNKNOWN_ACTION = re.compile(r"Argument of type '\"([^'\"]+)\"' is not assignable")
+_OWNERS = (
+    (re.compile(r"\$Data$"), "data"),
+    (re.compile(r"\$LayoutData$"), "layoutData"),
+    (re.compile(r"\$Params$"), "params"),
+    (re.compile(r"\$Message\d+$"), "a message of the WebSocket"),
+    (re.compile(r"\$Props$"), "the properties of the page"),
+    (re.compile(r"(?:(?:Loose)?Result|Success)<"), "what the action answers"),
+    (re.compile(r"\(\(payload|\$Call<|.*& State<"), "what useAction() returns"),
+    (re.compile(r"\{ \[x: `[^`]*\$\{string\}`\]: string\[\]"), "the fields of the action"),
+    (re.compile(r"State<"), "the state of the form"),
+)
+"""What types of declarations are called in messages."""
+
+_KINDS = {2307: FindingKind.UI, 2304: FindingKind.LIKELY, 2552: FindingKind.LIKELY}
+"""What is no matter of types, by codes of the compiler: modules and names that are not there."""
+
+_CALL = re.compile(r"\(\(payload|\$Call<|State<")
+_INDEXED = 7053
+
+_LONGEST = 100
+"""Characters of a type that a message shows."""
+
+
+def problem_of(
+    found: Diagnostic, half: UiHalf, place: tuple[int, int], offset: int, types: ProjectTypes
+) -> Problem:
+    """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
+    action = _action(found, half, offset, types)
+    known = _link(found, half, offset, types) or action
+    message, remedy = known or _told(found, half, offset, types)
+    kind = FindingKind.UI if action else _KINDS.get(found.code, FindingKind.TYPES)
+    return Problem(half.source, *place, message, remedy, kind=kind)
+
+
+def _told(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> tuple[str, str]:
+    message = _MODULE.sub("fx/client", found.message)
+    suggested = _SUGGESTED.search(found.whole)
+    member = _NO_MEMBER.search(found.whole if found.code == _INDEXED else found.message)
+    if member is not None:
+        sender = _sender(member[2], half, types)
+        message, remedy = _no_member(member[1], member[2], sender, half, suggested)
+        own = remedy_of_member(member[1], member[2], half.types, half.page.ui, offset)
+        return message, own or remedy
+    if found.code in (18047, 18048, 18049, 2531, 2532, 2533):
+        return message.rstrip("."), "Look whether it is there first, for example with '?.'"
+    key = _UNKNOWN_KEY.search(found.message)
+    if key is not None:
+        told = f"there is no '{key[1]}' in what it takes"
+        keys = taken_keys(found.message[key.end() :], _with_all(half.types, types))
+        return told, _remedy(suggested) or unknown_key(key[1], keys) or "Leave it out"
+    message = _SUGGESTED.sub("", message).rstrip(".")
+    return message, _remedy(suggested) or remedy_of(
+        found, _with_all(half.types, types), half.page.ui, offset
+    )
+
+
+def _with_all(page: PageTypes, types: ProjectTypes) -> PageTypes:
+    """Return a page that knows the classes of all of them, which its components may call."""
+    everything = (*types.pages, *types.shared)
+    known = {one.name: one for other in everything for one in other.definitions}
+    return msgspec.structs.replace(page, definitions=tuple(known.values()))
+
+
+def _sender(owner: str, half: UiHalf, types: ProjectTypes) -> PageTypes:
+    """Return the file that a type comes from: another page for what its WebSocket sends."""
+    message = _MESSAGE.fullmatch(owner)
+    if message is not None:
+        return types.pages[int(message[1])]
+    if half.types.definition_of(owner) is None:
+        others = (page for page in types.pages if page.definition_of(owner) is not None)
+        return next(others, half.types)
+    return half.types
+
+
+def _no_member(
+    name: str, owner: str, page: PageTypes, half: UiHalf, suggested: re.Match[str] | None
+) -> tuple[str, str]:
+    called = next((shown for owners, shown in _OWNERS if owners.match(owner)), "")
+    definition = page.definition_of(owner)
+    shape = definition.shape if definition is not None else None
+    keys = _keys(shape)
+    if owner == "$Data" or (owner == "{}" and not page.loader):
+        keys = _keys(page.definition(page.data))
+    is_message = _MESSAGE.fullmatch(owner) is not None
+    if is_message:
+        parts = parts_of(page.messages) if page.messages is not None else ()
+        keys = [key for part in parts for key in _keys(page.definition(part))]
+    short = owner if len(owner) <= _LONGEST else f"{owner[: _LONGEST - 1]}…"
+    message = f"there is no '{name}' in {called or repr(short)}"
+    around = page.socket if is_message else page.loader
+    where = _written(definition.place if definition is not None else around, half)
+    known = f"It has {', '.join(keys)}{where}" if keys else ""
+    others = unknown_key(name, _others(owner, page)) if not keys else ""
+    return message, _remedy(suggested) or known or others or _nothing(owner, page)
+
+
+def _nothing(owner: str, page: PageTypes) -> str:
+    if owner == "$Params":
+        return f"The path {page.pattern} has no parameters"
+    return "Take one that is there"
+
+
+def _others(owner: str, page: PageTypes) -> list[str]:
+    """Return the keys of what is no class of the Python half."""
+    if owner == "$Params":
+        return [one.name for one in page.params]
+    if owner == "$LayoutData":
+        return _keys(page.definition(page.layout_data))
+    if _CALL.match(owner):
+        return ["pending", "data", "error", "fields"]
+    if owner.startswith(("Result<", "LooseResult<", "Success<")):
+        answered = owner.partition("; result: ")[2].rpartition("; fields: ")[0]
+        return ["ok", *written_keys(answered)]
+    return [key for key in written_keys(owner) if key != "__root__"]
+
+
+def _keys(shape: object) -> list[str]:
+    parts = parts_of(shape) if shape is not None else ()  # type: ignore[arg-type]  # a shape
+    return [key.name for part in parts if isinstance(part, ObjectShape) for key in part.keys]
+
+
+def _written(place: Place | None, half: UiHalf) -> str:
+    if place is None:
+        return ""
+    where = f"line {place.line}" if place.path == half.source else f"{place.path}:{place.line}"
+    return f" ({where})"
+
+
+def _remedy(suggested: re.Match[str] | None) -> str:
+    return f"Did you mean '{suggested[1]}'?" if suggested is not None else ""
+
+
+def _action(
+    found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes
+) -> tuple[str, str] | None:
+    """Return that an action is not there; None when the complaint is about something else."""
+    named = _UNKNOWN_ACTION.match(found.message)
+    if named is None or not half.page.ui[:offset].rstrip().endswith("useAction("):
+        return None
+    if "." in named[1]:
+        known = [action.name for module in types.shared for action in module.actions]
+        remedy = similar(named[1], known) or "Define it there with @action"
+        return f"there is no action '{named[1]}' in the folder 'actions'", remedy
+    path = _ELSEWHERE.match(half.page.ui, offset)
+    page = page_at(path[1], types) if path is not None else None
+    known = [one.name for one in (page or half.types).actions]
+    listed = f"It has {', '.join(known)}" if known else "Define it with @action"
+    who = path[1] if path is not None and page is not None else "this page"
+    return f"{who} has no action '{named[1]}'", similar(named[1], known) or listed
+
+
+def _link(
+    found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes
+) -> tuple[str, str] | None:
+    """Return what is wrong with a path; None when the complaint is about something else."""
+    text = half.page.ui
+    begun = _ATTRIBUTE.match(text, offset)
+    at = begun.end() if begun is not None else offset
+    if found.code not in (2322, 2345, 2769):
+        return None
+    begun_form = _SEARCH.search(text[max(offset - 500, 0) : offset])
+    leads = text.startswith("action", offset) and begun_form is not None
+    called = _TAKES_PATH.search(text[max(offset - 200, 0) : offset])
+    around = call_around(text, offset) == "useAction" or text[offset : offset + 5] == "page="
+    names_page = _PAGE.match(text, offset) if around else None
+    if called is None and not leads and not text.startswith("href", offset) and names_page is None:
+        return None
+    at = names_page.end() if names_page is not None else at
+    literal = _LITERAL.match(text, at)
+    shown = f"'{literal[1]}'" if literal is not None else "this path"
+    routes: Iterable[str] = types.routes
+    who = "page"
+    if called is not None and called[1] == "useWebSocket":
+        routes = [page.pattern for page in types.pages if page.messages is not None]
+        who = "page with a WebSocket"
+    if names_page is not None:
+        routes = [page.pattern for page in types.pages if page.actions and page.pattern]
+    near = similar(literal[1], list(routes)) if literal is not None else ""
+    return f"no {who} answers {shown}", near or "'fx routes' prints those there are"

@@ -1,0 +1,226 @@
+"""What to do about a complaint of the compiler: by what stands in Python, if that is known.
+
+Pure. Called by `told`, for complaints about which it knows nothing better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from fxtrio.tools.types.gather.page_types import PageTypes
+from fxtrio.tools.types.python.shapes import (
+    Constant,
+    ObjectShape,
+    Plain,
+    Shape,
+    parts_of,
+    walk,
+)
+from fxtrio.tools.types.report.compiler import Diagnostic
+from fxtrio.tools.types.report.javascript_leniency import call_around
+from fxtrio.tools.types.ui.form_fields import similar
+
+_CONVERTED = {
+    "decimal": "a Decimal is text here: Number(%s)",
+    "date-time": "a datetime is text here: new Date(%s)",
+    "date": "a date is text here: new Date(%s)",
+    "time": "a time is text here, such as 12:30:00",
+    "duration": "a timedelta is text here, such as PT90S: send its total_seconds()",
+    "uuid": "a UUID is text here, such as 123e4567-e89b-12d3-a456-426614174000",
+    "byte": "bytes are text here, in base64: atob(%s)",
+}
+"""Formats of text, and how a value of each is used."""
+
+_DATES = re.compile(r"(?:get|set|to)(?:UTC|Locale)?(?:Time|Date|Day|Month|FullYear|Hours|Minutes)")
+_OF_DATES = frozenset({"toISOString", "toLocaleDateString", "toLocaleTimeString", "toDateString"})
+_OF_NUMBERS = frozenset({"toFixed", "toPrecision", "toExponential"})
+_OF_SETS = frozenset({"has", "size", "add", "delete", "union", "intersection"})
+_OF_LISTS = frozenset({"map", "filter", "forEach", "reduce", "some", "every", "find", "join"})
+_OF_ENUMS = frozenset({"value", "name"})
+
+_ASSIGNED = re.compile(
+    r"(?:Type|Argument of type) '([^']++)' is not assignable to (?:parameter of )?type '([^']++)'"
+)
+_MISSING = re.compile(r"Property '([^']+)' is missing in type")
+_COMPARED = re.compile(r"because the types '([^']++)' and '([^']++)' have no overlap")
+_TUPLE = re.compile(r"Tuple type '[^']*+' of length '(\d+)'")
+_PATH = re.compile(r"[\w$]++(?:\??\.[\w$]++)*+")
+_GIVEN = re.compile(r"[\w$-]++(?:=\{|:\s?)")
+_PATH_CHARS = "_$.?[]"
+_INPUT = re.compile(r"(?:payload: )?\b([A-Za-z_]\w*Input\d*)\b")
+_TEXTS = re.compile(r'"[^"]*"(?: \| "[^"]*")*')
+_OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
+
+
+def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str:
+    """Return what to do about a value that does not fit, at ``offset`` of a half."""
+    last = found.details[-1] if found.details else found.message
+    missing = _MISSING.search(found.whole)
+    if missing is not None:
+        return f"Give it '{missing[1]}'"
+    compared = _COMPARED.search(found.message)
+    if compared is not None:
+        return _other_comparison(compared[1], compared[2], page, text, offset)
+    if found.code in (2362, 2363, 2365):
+        return converted(_path_at(text, offset), page) or "Make it a number: Number(…)"
+    if "type 'Set<" in found.message:
+        return "A set is a list here: new Set(…)"
+    length = _TUPLE.match(found.message)
+    if length is not None:
+        return f"It has {length[1]} values, and the first is [0]"
+    if found.code in (2554, 2555):
+        taken = taken_keys(call_around(text, offset + 1) or _path_at(text, offset), page)
+        return f"Give it an object with {', '.join(taken or ['what the action reads'])}"
+    assigned = _ASSIGNED.match(last) or _ASSIGNED.match(found.message)
+    if assigned is None:
+        return "Give it what it takes"
+    return _other_value(assigned[1], assigned[2], page, text, offset)
+
+
+def _other_value(given: str, wanted: str, page: PageTypes, text: str, offset: int) -> str:
+    kinds = [one for one in wanted.split(" | ") if one != "undefined"]
+    literals = [one for kind in kinds for one in _literals(kind, page)]
+    if literals and len(literals) >= len(kinds):
+        return f"It takes {_listed(literals)}"
+    if "null" in given.split(" | ") or given == "undefined":
+        return "Look whether it is there first, for example with '??'"
+    if wanted == "ReactNode":
+        return "An object cannot be shown: take one of its keys"
+    path = _value_at(text, offset)
+    if "number" in kinds and given == "string":
+        return converted(path, page) or "Make it a number: Number(…)"
+    if "string" in kinds and given in ("number", "boolean"):
+        return "Make it text: String(…)"
+    if wanted.startswith(("Date", "Temporal")):
+        return converted(path, page) or "Make it a date: new Date(…)"
+    inputs = _INPUT.search(wanted)
+    if inputs is not None:
+        keys = _keys(page, inputs[1])
+        return f"Give it an object with {', '.join(keys)}" if keys else f"It takes {inputs[1]}"
+    return f"It takes {_words(wanted)}"
+
+
+def _other_comparison(one: str, other: str, page: PageTypes, text: str, offset: int) -> str:
+    for known in (one, other):
+        if _TEXTS.fullmatch(known) and (known == one or not _TEXTS.fullmatch(one)):
+            return f"It is {_listed(known.split(' | '))}"
+    if {one, other} == {"string", "number"}:
+        path = _path_at(text, offset)
+        is_text = one == "string"
+        return (converted(path, page) if is_text else "") or "Compare values of one type"
+    return "Compare values of one type"
+
+
+def remedy_of_member(name: str, owner: str, page: PageTypes, text: str, offset: int) -> str:
+    """Return what to do about a key or method that ``owner`` does not have."""
+    path = _path_before(text, offset)
+    if owner == "string":
+        own = converted(path, page)
+        if own:
+            return own
+        if name in _OF_DATES or _DATES.match(name):
+            return f"It is text, as dates are here: new Date({path or '…'})"
+        if name in _OF_NUMBERS:
+            return f"It is text, as Decimals are here: Number({path or '…'})"
+        return "It is text: split it first" if name in _OF_LISTS else "It is text"
+    if _TEXTS.fullmatch(owner) and name in _OF_ENUMS:
+        return f"An Enum is its value here: leave out '.{name}'"
+    if owner.endswith("[]"):
+        hint = {"has": "includes", "size": "length"}.get(name, "")
+        is_set = name in _OF_SETS
+        told = f"write .{hint}" if hint else "new Set(…) makes one"
+        return f"A set is a list here: {told}" if is_set else "It is a list: take one of its values"
+    if owner == "URLSearchParams":
+        return f"Write {path}.get('{name}')"
+    if owner.startswith("["):
+        return "A tuple or NamedTuple is a list here: take its values by [0], [1]"
+    return ""
+
+
+def converted(path: str, page: PageTypes) -> str:
+    """Return how the text of a key is used that is none in Python; "" for another key."""
+    name = re.split(r"[.\[]", path)[-1].strip("?]")
+    formats = {
+        part.format
+        for shape in (page.data, page.layout_data, *(one.shape for one in page.definitions))
+        for _, inner in walk(shape)
+        for key in (inner.keys if isinstance(inner, ObjectShape) else ())
+        if key.name == name
+        for part in parts_of(key.shape)
+        if isinstance(part, Plain) and part.kind == "string"
+    }
+    known = _CONVERTED.get(next(iter(formats)), "") if len(formats) == 1 else ""
+    told = known.replace("%s", path.replace("?", ""))
+    return told[:1].upper() + told[1:] if told else ""
+
+
+def unknown_key(name: str, keys: Sequence[str]) -> str:
+    """Return what is meant by a key that is not there; "" when nothing is known of the others."""
+    return similar(name, keys) or (f"It has {', '.join(keys)}" if keys else "")
+
+
+def taken_keys(told: str, page: PageTypes) -> list[str]:
+    """Return the keys of the body that a type of the declarations, or an action, names."""
+    action = page.action(told)
+    if action is not None:
+        return list(action.controls)
+    named = _INPUT.search(told)
+    return _keys(page, named[1]) if named is not None else []
+
+
+def written_keys(owner: str) -> list[str]:
+    """Return the keys of an object's type that is written out: ``{ id: number; }``."""
+    if not (owner.startswith("{") and owner.endswith("}")):
+        return []
+    made, depth = [], 0
+    for char in owner:
+        depth += (char in "{[(<") - (char in "}])>")
+        made.append(char if depth == 1 else "")
+    return list(dict.fromkeys(_OWNED.findall("".join(made))))
+
+
+def _keys(page: PageTypes, name: str) -> list[str]:
+    definition = page.definition_of(name)
+    shape = definition.shape if definition is not None else None
+    return [key.name for key in shape.keys] if isinstance(shape, ObjectShape) else []
+
+
+def _literals(kind: str, page: PageTypes) -> list[str]:
+    if kind.startswith('"'):
+        return [kind]
+    definition = page.definition_of(kind)
+    parts: tuple[Shape, ...] = parts_of(definition.shape) if definition is not None else ()
+    found = [f'"{one.value}"' for one in parts if isinstance(one, Constant)]
+    return found if len(found) == len(parts) else []
+
+
+def _listed(texts: Iterable[str]) -> str:
+    known = sorted(dict.fromkeys(texts))
+    return " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
+
+
+def _words(kind: str) -> str:
+    return {"string": "text", "number": "a number", "boolean": "true or false"}.get(kind, kind)
+
+
+def _path_at(text: str, offset: int) -> str:
+    found = _PATH.match(text, offset)
+    return found[0] if found is not None else ""
+
+
+def _path_before(text: str, offset: int) -> str:
+    """Return the path in front of the dot at the end of ``text[:offset]``."""
+    end = offset
+    while end and text[end - 1] in "?.":
+        end -= 1
+    start = end
+    while start and (text[start - 1].isalnum() or text[start - 1] in _PATH_CHARS):
+        start -= 1
+    return text[start:end] if end < offset else ""
+
+
+def _value_at(text: str, offset: int) -> str:
+    """Return the path of what an attribute or key at ``offset`` is given; else what is there."""
+    begun = _GIVEN.match(text, offset)
+    return _path_at(text, begun.end() if begun is not None else offset)

@@ -1,0 +1,1 @@
+"""UI halves as the TypeScript compiler reads them."""

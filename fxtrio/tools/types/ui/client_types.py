@@ -1,0 +1,231 @@
+"""`fx/client` as one page sees it: its actions, its parameters, the paths of the app. Pure.
+
+Each page has a declaration file of its own, whose name is as long as ``fx/client``: so the
+page's text can name it without a shift of columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from fxtrio.tools.types.gather.page_types import PageTypes
+from fxtrio.tools.types.python.shapes import Vague
+from fxtrio.tools.types.ui.action_types import action_declarations
+from fxtrio.tools.types.ui.socket_types import message_name
+from fxtrio.tools.types.ui.typescript import Printer
+
+Tier = Literal["loose", "strict", "blank"]
+"""For halves without types, with types, and as if nothing were known of their data."""
+
+
+def module_name(number: int) -> str:
+    """Return what the page with this number imports in place of ``fx/client``."""
+    return f"fx/c{number:05d}"
+
+
+def app_module(
+    paths: Iterable[str],
+    tier: Tier,
+    data: Mapping[str, str] | None = None,
+    shared: Sequence[str] = (),
+) -> str:
+    """Return the declarations that all pages share: links to ``paths``, see `path_types`.
+
+    ``data`` has the module of each page file whose data is known, see `module_name`; ``shared``
+    are those of modules of actions.
+    """
+    known = sorted(set(paths))
+    path = " | ".join(known) if known and tier != "blank" else "string"
+    socket = "typeof base.useWebSocket" if tier == "blank" else "UseWebSocket<any>"
+    return f"""export * from "fx/base";
+import type * as base from "fx/base";
+import type {{ UseWebSocket }} from "fx/sockets";
+import type {{ Href }} from "fx/shared";
+import type {{ ReactElement }} from "react";
+export type $Path = {path};
+type $Link<H extends string> = Omit<base.LinkProps, "href"> & {{ href: H & Href<$Path, H> }};
+export function Link<const H extends string>(props: $Link<H>): ReactElement;
+type $To<H extends string> = H & Href<$Path, H>;
+type $Options = {{ replace?: boolean; scroll?: boolean }};
+export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
+export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
+export const useWebSocket: {socket};
+{_data_of(data or {})}{_shared_actions(shared, tier)}"""
+
+
+def _data_of(modules: Mapping[str, str]) -> str:
+    known = "".join(
+        f'  {json.dumps(source)}: import("{module}").$Data;\n' for source, module in modules.items()
+    )
+    if not known:
+        return ""
+    return f"""interface $Files {{
+{known}}}
+export type DataOf<Source extends string> = Source extends keyof $Files ? $Files[Source] : any;
+"""
+
+
+def page_module(page: PageTypes, number: int, slots: Iterable[str] | None, tier: Tier) -> str:
+    """Return the declarations of one page, which has a ``number`` in its project.
+
+    ``slots`` are the names of the places around it; None when there may be others.
+    """
+    if tier == "blank":
+        return _blank(page)
+    printer = Printer.of(page.definitions, loose=tier == "loose")
+    params = _params(page)
+    lines = [
+        'export * from "fx/client";',
+        'import type * as base from "fx/base";',
+        'import type * as shared from "fx/shared";',
+        'import type { UseWebSocket } from "fx/sockets";',
+        'import type { ReactElement, ReactNode } from "react";',
+        printer.definitions(page.definitions, prefix="export ").rstrip("\n"),
+        f"export type $Data = {printer.type(page.data)};",
+        f"export type $LayoutData = {printer.type(page.layout_data)};",
+        f"export type $Params = {params};",
+        f"export function useParams(): {params};",
+        "export function useData(): $Data;",
+        "export function useLayoutData(): $LayoutData;",
+        *_props(page),
+        f"export type $Slots = {_slots(slots)};",
+    ]
+    if page.kind == "page":
+        lines += action_declarations(page.actions, printer)
+        lines += [
+            'import type { $Path, $Shared, $SharedOptional } from "fx/client";',
+            'import type { At, PagePath } from "fx/elsewhere";',
+            *_calls_anywhere(tier),
+            "export const Form: shared.Form<$Own, $Path>;",
+        ]
+        lines += _messages(page, number)
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _blank(page: PageTypes) -> str:
+    return """export * from "fx/client";
+export function useParams(): any;
+export function useData(): any;
+export function useLayoutData(): any;
+export const useAction: any;
+export const Form: any;
+export const Link: any;
+export const navigate: any;
+export const prefetch: any;
+export const useSearchParams: any;
+export const usePathname: any;
+export const useNavigation: any;
+export type $Props = any;
+export type $Slots = any;
+"""
+
+
+def _messages(page: PageTypes, number: int) -> list[str]:
+    """Return `useWebSocket` of the page's own path, where it is known what it sends."""
+    if page.messages is None or isinstance(page.messages, Vague):
+        return []
+    return [
+        f'import type {{ {message_name(number)} }} from "fx/sockets";',
+        f"export const useWebSocket: UseWebSocket<{message_name(number)}>;",
+    ]
+
+
+def _params(page: PageTypes) -> str:
+    if page.kind != "page":
+        return "Record<string, string>"
+    return "{ " + "; ".join(f"{json.dumps(one.name)}: string" for one in page.params) + " }"
+
+
+def _props(page: PageTypes) -> list[str]:
+    data = "data: $Data; layoutData: $LayoutData; params: $Params"
+    if page.kind in ("layout", "template"):
+        return [f"export interface $Props {{ {data}; children: ReactNode; [more: string]: any }}"]
+    if page.kind in ("error", "not-found"):
+        # A loader around it may be what failed.
+        shown = "data: any; layoutData: any; params: $Params; error: base.PageError"
+        return [f"export interface $Props {{ {shown}; reset?: () => void }}"]
+    if page.kind == "loading":
+        return ["export interface $Props { [more: string]: any }"]
+    return [f"export interface $Props {{ {data}; actionData?: base.ActionData }}"]
+
+
+def _slots(slots: Iterable[str] | None) -> str:
+    if slots is None:
+        return "any"
+    component = "((props: any) => ReactNode) | ReactNode | (new (props: any) => any)"
+    return "{ " + "; ".join(f"{json.dumps(one)}?: {component}" for one in slots) + " }"
+
+
+def shared_name(number: int) -> str:
+    """Return what the declarations of the module of actions with this number are imported as."""
+    return f"fx/m{number:05d}"
+
+
+def shared_module(module: PageTypes, tier: Tier) -> str:
+    """Return the declarations of a module of actions."""
+    printer = Printer.of(module.definitions, loose=tier == "loose")
+    lines = [
+        printer.definitions(module.definitions, prefix="export ").rstrip("\n"),
+        *action_declarations(module.actions, printer),
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _shared_actions(modules: Iterable[str], tier: Tier) -> str:
+    """Return `useAction` for the actions of ``modules``, whichever page is shown."""
+    known = " & ".join(f'import("{one}").$Actions' for one in modules)
+    if not known or tier == "blank":
+        return "export type $Shared = {};\nexport type $SharedOptional = never;\n"
+    optional = " | ".join(f'import("{one}").$Optional' for one in modules)
+    lines = [
+        'import type * as shared from "fx/shared";',
+        f"export type $Shared = {known};",
+        f"export type $SharedOptional = {optional};",
+        *_calls("$Shared", "$SharedOptional", tier),
+        "export function useAction(name: string, "
+        "options?: { page?: string; throws?: false }): base.Action;",
+        "export function useAction(name: string, "
+        "options: { page?: string; throws: true }): base.ThrowingAction;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _calls_anywhere(tier: Tier) -> list[str]:
+    """Return `useAction` for the actions of a page, of modules, and of another page by its path."""
+    one = "shared.ActionOf<$Own, N, P>"
+    names = "<N, P, Throws>"
+    call = f"(payload: shared.Payload<{one}>) => Promise<$Answer{names}>"
+    loose_call = f"(payload?: shared.Payload<{one}>) => Promise<$Answer{names}>"
+    result = "LooseResult" if tier == "loose" else "Result"
+    return [
+        "export type $Own = "
+        "{ actions: $Actions & $Shared; optional: $Optional | $SharedOptional };",
+        f"type $Answer{names} = Throws extends true ? shared.Success<{one}> "
+        f": shared.{result}<{one}>;",
+        f'type $Call{names} = N extends shared.ActionsAt<$Own, P>["optional"] '
+        f"? {loose_call} : {call};",
+        "export function useAction<const N extends shared.NameOf<$Own, P>, "
+        "const P extends string | undefined = undefined, const Throws extends boolean = false>"
+        "(name: N, options?: { page?: P & PagePath<P>; throws?: Throws }): "
+        f"$Call{names} & shared.State<{one}>;",
+    ]
+
+
+def _calls(actions: str, optional: str, tier: Tier) -> list[str]:
+    """Return `useAction` for actions that are known, and of which some need no body."""
+    result = "LooseResult" if tier == "loose" else "Result"
+    answer = f"Throws extends true ? shared.Success<{actions}[N]> : shared.{result}<{actions}[N]>"
+    payload = f"shared.Payload<{actions}[N]>"
+    call = f"(payload: {payload}) => Promise<$Answer<N, Throws>>"
+    loose_call = f"(payload?: {payload}) => Promise<$Answer<N, Throws>>"
+    state = f"shared.State<{actions}[N]>"
+    names = f"<N extends keyof {actions}, Throws>"
+    return [
+        f"type $Answer{names} = {answer};",
+        f"type $Call{names} = N extends {optional} ? {loose_call} : {call};",
+        f"export function useAction<const N extends keyof {actions}, "
+        "const Throws extends boolean = false>(name: N, "
+        f"options?: {{ page?: undefined; throws?: Throws }}): $Call<N, Throws> & {state};",
+    ]

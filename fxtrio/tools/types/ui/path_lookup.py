@@ -1,0 +1,61 @@
+"""A type for each page that may answer a path, the most specific first: for declarations. Pure.
+
+So a path is looked up by the compiler of TypeScript as the server does it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
+from fxtrio.tools.types.gather.page_types import PageTypes
+
+
+def lookup_types(
+    pages: Sequence[PageTypes], found: Mapping[int, str], none: str, otherwise: str
+) -> Iterator[str]:
+    """Yield declarations of which the first, ``$Page0<Path>``, is what a path leads to.
+
+    ``found`` has the types of pages by their number. A page that has none stands before others
+    as ``none``; a path that no page of ``found`` answers is ``otherwise``.
+    """
+    kept = [(number, one) for number, one in enumerate(pages) if one.pattern]
+    serving = [parse_pattern(one.pattern) for number, one in kept if number in found]
+    index = 0
+    for number, page in sorted(kept, key=lambda one: specificity(one[1].pattern)):
+        own = parse_pattern(page.pattern)
+        if number not in found and not any(_overlap(own, one) for one in serving):
+            continue
+        sent = found.get(number, none)
+        is_optional = own[-1:] and own[-1].kind is Kind.OPTIONAL_REST
+        for segments in [own[:-1], own] if is_optional else [own]:
+            other = f"$Page{index + 1}<Path>"
+            yield f"type $Page{index}<Path> = {_tested(segments, sent, other)};"
+            index += 1
+    yield f"type $Page{index}<Path> = {otherwise};"
+
+
+def _overlap(one: tuple[Segment, ...], other: tuple[Segment, ...]) -> bool:
+    """Whether some path may fit both."""
+    for left, right in zip(one, other, strict=False):
+        if max(left.kind, right.kind) >= Kind.REST:
+            return True
+        if left.kind is right.kind is Kind.LITERAL and left.text != right.text:
+            return False
+    longer = max(one, other, key=len)[min(len(one), len(other)) :]
+    return not longer or longer[0].kind is Kind.OPTIONAL_REST
+
+
+def _tested(segments: tuple[Segment, ...], found: str, other: str) -> str:
+    """Return ``found`` where a type ``Path`` fits the segments, else ``other``."""
+    text, inner = "", found
+    for number, segment in enumerate(segments):
+        if segment.kind is Kind.LITERAL:
+            text += f"/{segment.text}"
+        else:
+            text += f"/${{infer Part{number}}}"
+            unfit = "NoSegment" if segment.kind is Kind.PARAM else '""'
+            inner = f"Part{number} extends {unfit} ? {other} : {inner}"
+    shown = f"`{text}`" if "${" in text else json.dumps(text or "/", ensure_ascii=False)
+    return f"Path extends {shown} ? {inner} : {other}"

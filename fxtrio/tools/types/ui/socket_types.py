@@ -1,0 +1,127 @@
+"""`useWebSocket` as the UI halves see it: what arrives from which path of the app. Pure.
+
+A path is looked up as the server does it, the most specific page first: one that serves no
+WebSocket stands before a page with a parameter that does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from fxtrio.tools.types.gather.page_types import PageTypes
+from fxtrio.tools.types.python.shapes import (
+    Constant,
+    Definition,
+    ObjectShape,
+    Shape,
+    parts_of,
+    union,
+)
+from fxtrio.tools.types.ui.path_lookup import lookup_types
+from fxtrio.tools.types.ui.paths import path_types
+from fxtrio.tools.types.ui.typescript import Printer
+
+_HOOK = """interface $Untold { readonly untold: unique symbol }
+export interface UseWebSocket<Own> {
+  <Message = Own>(
+    path?: undefined,
+    options?: base.WebSocketOptions<NoInfer<Message>>,
+  ): $Socket<Message>;
+  <Message = $Untold>(
+    path: Message extends $Untold ? never : string,
+    options?: base.WebSocketOptions<NoInfer<Message>>,
+  ): $Socket<Message>;
+  <const Path extends string | undefined>(
+    path: Path & $Known<Path>,
+    options?: base.WebSocketOptions<$Sent<Path, Own>>,
+  ): $Socket<$Sent<Path, Own>>;
+}
+"""
+"""The second is for messages whose type is written down: so it can be told what nobody knows."""
+
+
+def sockets_module(pages: Sequence[PageTypes], others: Iterable[str], *, loose: bool) -> str:
+    """Return the declarations of `useWebSocket` and of what each page's WebSocket sends.
+
+    ``others`` are the types of paths that something besides the pages answers.
+    """
+    serving = {number: one for number, one in enumerate(pages) if one.pattern and one.messages}
+    definitions: dict[str, Definition] = {}
+    for page in serving.values():
+        definitions.update((one.name, one) for one in page.definitions)
+    printer = Printer.of(definitions.values(), loose=loose)
+    sent = [
+        f"export type {message_name(number)} = {message_text(page, printer)};"
+        for number, page in serving.items()
+    ]
+    paths = sorted({one for page in serving.values() for one in path_types(page.pattern)})
+    declared = [printer.definitions(definitions.values(), prefix="export "), *sent]
+    names = {number: message_name(number) for number in serving}
+    declared += lookup_types(pages, names, none="$None", otherwise="$None")
+    own = "\n".join(declared)
+    return f"""import type * as base from "fx/base";
+import type {{ Elsewhere, NoSegment, PathOf }} from "fx/shared";
+interface $None {{ readonly none: unique symbol }}
+type $Paths = {" | ".join(paths) or "never"};
+type $Others = {" | ".join(sorted(set(others))) or "never"};
+{own}
+type $IsAny<T> = 0 extends 1 & T ? true : false;
+type $Beside<Path> = Path extends $Others | Elsewhere ? any
+  : Path extends `/${{string}}` ? Extract<$Paths, Path> extends never ? $None : any : any;
+type $Found<Path, Page> = $IsAny<Page> extends true ? any
+  : [Page] extends [$None] ? $Beside<Path> : Page;
+type $On<Path extends string> = $Found<Path, $Page0<Path>>;
+type $At<Path extends string> = string extends Path ? any : $On<PathOf<Path>>;
+type $Sent<Path, Own> = Path extends string ? $At<Path> : Own;
+type $IsNone<T> = $IsAny<T> extends true ? false : [T] extends [$None] ? true : false;
+type $Unfit<Path> = Path extends $Paths ? never : $Paths;
+type $Known<Path> =
+  Path extends string ? ($IsNone<$At<Path>> extends true ? $Unfit<Path> : Path) : Path;
+type $Socket<Message> = ReturnType<typeof base.useWebSocket<Message>>;
+{_HOOK}"""
+
+
+def message_name(number: int) -> str:
+    """Return what the messages of a page are called; ``number`` counts all files of a project."""
+    return f"$Message{number}"
+
+
+def message_text(page: PageTypes, printer: Printer) -> str:
+    """Return the type of what a page's WebSocket sends.
+
+    Each object lacks the keys of the others, so any key can be asked for; but objects that are
+    told apart by a constant lack that key alone: code looks at it first.
+    """
+    if page.messages is None:
+        return "any"
+    parts = parts_of(page.messages)
+    objects = {part: found for part in parts if (found := _object(page, part)) is not None}
+    telling = _telling(objects.values())
+    if not telling:
+        return printer.type(union(objects.get(part, part) for part in parts))
+    return " | ".join(_apart(part, objects.get(part), telling, printer) for part in parts)
+
+
+def _object(page: PageTypes, shape: Shape) -> ObjectShape | None:
+    found = page.definition(shape)
+    return found if isinstance(found, ObjectShape) else None
+
+
+def _telling(objects: Iterable[ObjectShape]) -> list[str]:
+    """Return the keys under which at least two objects have a constant."""
+    names = Counter(
+        key.name
+        for found in objects
+        for key in found.keys
+        if isinstance(key.shape, Constant) and not key.optional
+    )
+    return [name for name, count in names.items() if count > 1]
+
+
+def _apart(part: Shape, found: ObjectShape | None, telling: Sequence[str], printer: Printer) -> str:
+    own = {key.name for key in found.keys} if found is not None else set(telling)
+    missing = [name for name in telling if name not in own]
+    if found is None or not missing:
+        return printer.type(part)
+    return printer.object(found, missing)

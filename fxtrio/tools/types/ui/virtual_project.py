@@ -1,0 +1,308 @@
+"""`.fx/types`: the virtual files of UI halves, their declarations, what is known as JSON.
+
+Written by `fx dev`, `fx build` and `fx typecheck`; a file whose text stays is left alone, so
+that compilers and editors see what has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import attrs
+
+from fxtrio.build_folder import require_no_link
+from fxtrio.compile.bundling.installation import JS
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.publish.atomic_write import write_whole
+from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, dump_types
+from fxtrio.tools.types.ui.client_types import (
+    Tier,
+    app_module,
+    module_name,
+    page_module,
+    shared_module,
+    shared_name,
+)
+from fxtrio.tools.types.ui.jsx_positions import UiPlaces, read_places
+from fxtrio.tools.types.ui.other_page_actions import elsewhere_module
+from fxtrio.tools.types.ui.paths import path_types
+from fxtrio.tools.types.ui.socket_types import sockets_module
+from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
+
+FOLDER = Path(".fx/types")
+"""Relative to the project folder."""
+
+_BUILD_INFO = "build.json"
+
+FACTS = "types.json"
+"""What `dump_types` gives."""
+
+_TYPED = "typed.json"
+"""Digests of halves that write types, so that the next run knows it at once."""
+
+_OWN = "own.json"
+"""What own components get, so that the next run knows it at once."""
+
+_SLOT = re.compile(r"<Slot\b[^<>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
+
+
+@attrs.frozen(eq=False)
+class UiHalf:
+    """One UI half, read."""
+
+    page: CheckedPage
+    types: PageTypes
+    number: int
+    """In its project."""
+
+    places: UiPlaces
+
+    @property
+    def module(self) -> str:
+        """What it imports in place of ``fx/client``."""
+        return module_name(self.number)
+
+    @property
+    def source(self) -> str:
+        """The `.fxl` file."""
+        return self.page.module.source
+
+
+@attrs.define(eq=False)
+class TypesFolder:
+    """The folder of one project; keeps what it has read of halves that stay the same."""
+
+    root: Path
+    compiler: Path
+    """Where TypeScript and the types of React are installed."""
+
+    name: Path = FOLDER
+    """Relative to ``root``."""
+
+    own: dict[str, dict[str, str]] = attrs.field(init=False)
+    """Types of what own components get, by page file and name; see `component_props`."""
+
+    _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
+
+    @own.default
+    def _own_before(self) -> dict[str, dict[str, str]]:
+        """Return what was known last time: it is asked for again, and mostly stays."""
+        try:
+            found: dict[str, dict[str, str]] = json.loads((self.root / FOLDER / _OWN).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def note_own(self, found: Mapping[str, Mapping[str, str]]) -> bool:
+        """Remember what own components get; return whether that is something new."""
+        now = {source: dict(types) for source, types in found.items() if types}
+        if now == self.own:
+            return False
+        self.own = now
+        write_text(self.root, self.name / _OWN, json.dumps(now))
+        return True
+
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return self.root / self.name
+
+    def halves(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
+        """Return the halves of all files that divide into halves."""
+        known = types.by_source()
+        found = []
+        for number, page in enumerate(project.pages):
+            source = page.module.source
+            if page.whole and source in known:
+                found.append(self.half(page, known[source], number))
+        return found
+
+    def half(self, page: CheckedPage, types: PageTypes, number: int) -> UiHalf:
+        """Return the half of the page file that has a ``number`` in its project."""
+        return UiHalf(page, types, number, self._places(page))
+
+    def _places(self, page: CheckedPage) -> UiPlaces:
+        source = page.module.source
+        text, places = self._read.get(source, ("", None))
+        if places is None or text != page.ui:
+            places = read_places(page.ui)
+            self._read[source] = page.ui, places
+        return places
+
+    def typed(self) -> Callable[[UiHalf], bool]:
+        """Return what tells whether a half is known to write types."""
+        try:
+            digests = frozenset(json.loads((self.path / _TYPED).read_bytes()))
+        except (OSError, ValueError):
+            digests = frozenset()
+        return lambda half: digest_of(half.page.ui) in digests
+
+    def note_typed(self, halves: Iterable[UiHalf]) -> None:
+        """Remember that these halves, and no others, write types."""
+        digests = sorted({digest_of(half.page.ui) for half in halves})
+        write_text(self.root, self.name / _TYPED, json.dumps(digests))
+
+    def write_facts(self, types: ProjectTypes) -> None:
+        """Write what is known of the project."""
+        write_text(self.root, self.name / FACTS, dump_types(types).decode())
+
+    def write_tier(
+        self,
+        tier: Tier,
+        halves: Iterable[UiHalf],
+        types: ProjectTypes,
+        others: Iterable[str] = (),
+        around: Iterable[CheckedPage] = (),
+    ) -> tuple[dict[str, VirtualUi], str]:
+        """Write the virtual files of ``halves``.
+
+        Return them by their path in the tier's folder, and a digest of all that was written.
+        ``others`` are paths that the app answers besides its pages, for example ``/admin/*``;
+        ``around`` are page files besides the halves' whose slots count.
+        """
+        pages = {page.pattern for page in types.pages if page.pattern}
+        beside = _types_of({*types.routes, *others} - pages)
+        listed = list(halves)
+        loose = tier != "strict"
+        texts: dict[str, str] = {}
+        data = {half.source: half.module for half in listed if tier != "blank"}
+        if data and any("DataOf" in half.page.ui for half in listed):
+            for number, page in enumerate(types.pages):
+                named = data.setdefault(page.source, module_name(number))
+                texts[_declared(named)] = page_module(page, number, None, tier)
+        shared = [shared_name(number) for number in range(len(types.shared))]
+        texts |= {
+            "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
+            "sockets.d.ts": sockets_module(types.pages, beside, loose=loose),
+            "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
+        }
+        for name, module in zip(shared, types.shared, strict=True):
+            texts[_declared(name)] = shared_module(module, tier)
+        virtual: dict[str, VirtualUi] = {}
+        looked_at = (*around, *(half.page for half in listed))
+        slots = slot_names({page.module.source: page.ui for page in looked_at})
+        for half in listed:
+            places = None if slots is None else slots_around(half.types, slots)
+            texts[_declared(half.module)] = page_module(half.types, half.number, places, tier)
+            typed = tier == "strict"
+            name = virtual_name(half.source, tier)
+            virtual[name] = virtual_ui(
+                half.page.ui,
+                half.places,
+                half.module,
+                typed=typed,
+                own=self.own.get(half.source, {}) if tier == "loose" else None,
+            )
+            texts[name] = virtual[name].text
+        texts["tsconfig.json"] = self._settings(tier, virtual)
+        require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
+        for name, text in texts.items():
+            write_text(self.root, self.name / tier / name, text)
+        return virtual, digest_of("\0".join((*texts, *texts.values())))
+
+    def _settings(self, tier: Tier, files: Iterable[str]) -> str:
+        folder = self.path / tier
+        types = JS / "types"
+        own = self.root / "node_modules" / "@types"
+        # As with React itself (`reactHome`): half of it, a package's peer, is not mixed with ours.
+        whole = (own / "react").is_dir() and (own / "react-dom").is_dir()
+        react = own if whole else self.compiler / "node_modules" / "@types"
+        shown = [path.as_posix() for path in (types / "ambient.d.ts", types / "lenient.d.ts")]
+        return json.dumps(
+            {
+                "compilerOptions": {
+                    "target": "es2023",
+                    "lib": ["es2023", "dom", "dom.iterable"],
+                    "module": "esnext",
+                    "moduleResolution": "bundler",
+                    "allowImportingTsExtensions": True,
+                    "resolveJsonModule": True,
+                    "jsx": "react-jsx",
+                    "strict": True,
+                    "noImplicitAny": tier != "strict",
+                    "noErrorTruncation": True,
+                    "allowJs": True,
+                    "checkJs": tier != "strict",
+                    "noEmit": True,
+                    "skipLibCheck": True,
+                    "types": [],
+                    "incremental": True,
+                    "tsBuildInfoFile": f"./{_BUILD_INFO}",
+                    "rootDirs": [
+                        self.root.as_posix(),
+                        folder.as_posix(),
+                        *((folder.parent / one).as_posix() for one in ("loose", "strict")),
+                    ],
+                    "paths": {
+                        "fx/base": [(JS / "client" / "index.d.ts").as_posix()],
+                        "fx/shared": [(types / "shared.d.ts").as_posix()],
+                        "fx/client": ["./client.d.ts"],
+                        "fx/sockets": ["./sockets.d.ts"],
+                        "fx/elsewhere": ["./elsewhere.d.ts"],
+                        "fx/c*": ["./c*.d.ts"],
+                        "fx/m*": ["./m*.d.ts"],
+                        "@/*": [self.root.as_posix() + "/*"],
+                        "react": [(react / "react").as_posix()],
+                        "react/*": [(react / "react").as_posix() + "/*"],
+                        "react-dom": [(react / "react-dom").as_posix()],
+                        "react-dom/*": [(react / "react-dom").as_posix() + "/*"],
+                        "csstype": [(react.parent / "csstype").as_posix()],
+                    },
+                },
+                "files": [*(shown[:1] if tier == "strict" else shown), *files],
+            },
+            indent=1,
+        )
+
+
+def virtual_name(source: str, tier: Tier) -> str:
+    """Return the path of a virtual file in the folder of its tier."""
+    return f"{source}.{'tsx' if tier == 'strict' else 'jsx'}"
+
+
+def _declared(module: str) -> str:
+    """Return the file that declares a module such as ``fx/c00001``."""
+    return f"{module.removeprefix('fx/')}.d.ts"
+
+
+def _types_of(patterns: Iterable[str]) -> list[str]:
+    return [one for pattern in patterns for one in path_types(pattern)]
+
+
+def slot_names(texts: Mapping[str, str]) -> Mapping[str, frozenset[str]] | None:
+    """Return the names of the places that each file has; None when some cannot be seen.
+
+    ``texts`` are the UI halves by source.
+    """
+    found = {}
+    for source, text in texts.items():
+        names = set()
+        for one in _SLOT.finditer(text):
+            if one[3]:
+                return None
+            names.add(one[1] or one[2] or "")
+        found[source] = frozenset(names)
+    return found
+
+
+def slots_around(page: PageTypes, slots: Mapping[str, frozenset[str]]) -> list[str] | None:
+    """Return the places in the layouts around a page; None when there may be others."""
+    found = {name for layout in page.layouts for name in slots.get(layout, ())}
+    return sorted(found) or None
+
+
+def write_text(root: Path, path: Path, text: str) -> bool:
+    """Write the file ``path`` below ``root`` if its text is another one; return whether it was.
+
+    Raises LinkInTheWay.
+    """
+    return write_whole(require_no_link(root, path), text.encode())
+
+
+def digest_of(text: str) -> str:
+    """Return a short text that stands for another one."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
