@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import trio
-from fxtrio.tools.project_checks.migrations import migration_problems
 from starlette.types import Message
 
 from fx.db import db as current
@@ -28,6 +27,7 @@ from fxtrio.db.migrations import (
 )
 from fxtrio.db.scripts import Head, head_of, statements_of, transaction_control
 from fxtrio.testing.open import NoRender
+from fxtrio.tools.project_checks.migrations import migration_problems
 from tests.db.engines import opened
 from tests.trees import PAGE, write_tree
 
