@@ -42,7 +42,7 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.pages.endpoint_code:EndpointCode.function",
         "serve.pages.error_response:repeated_header",
         "serve.request.csrf:_fixed_size",
-        "serve.request.hooks:RouteHookMistaken.__init__",
+        "serve.request.hooks:RouteHookInvalid.__init__",
         "serve.request.hooks:hooks_of.<locals>.named",
         "uploads:_covers",
         "uploads:_media_types",

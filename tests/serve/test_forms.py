@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, TestResponse, open_app
-from fxtrio.serve.request.bodies.body import MOST_SHOWN, is_private, shown_again
+from fxtrio.serve.request.bodies.body import MAX_REFILL, is_private, shown_again
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -139,10 +139,10 @@ async def test_what_is_typed_into_password_fields_never_comes_back(
 
 
 def test_a_form_that_is_too_large_for_a_page_comes_back_in_part() -> None:
-    long = "<" * (MOST_SHOWN - 10)
+    long = "<" * (MAX_REFILL - 10)
     values = {"first": "a", "long": long, "longer": long, "last": ["b"]}
     assert shown_again(values) == {"first": "a", "long": long}
-    assert shown_again({"long": "<" * MOST_SHOWN, "last": ["b", "c"]}) == {"last": ["b", "c"]}
+    assert shown_again({"long": "<" * MAX_REFILL, "last": ["b", "c"]}) == {"last": ["b", "c"]}
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -26,7 +26,7 @@ from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.serve.pages.render_cache import RenderCache
 from fxtrio.serve.pages.server_functions import PageCode
 from fxtrio.serve.pages.shared_actions import SharedAction, shared_actions
-from fxtrio.serve.request.audience import OneVisitor
+from fxtrio.serve.request.audience import SingleVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens
 from fxtrio.serve.request.csrf_proof import Proof
@@ -163,7 +163,7 @@ def make_site(
         else None,
         large=LargePages(),
         entropy=entropy,
-        terms=_terms(config, standard, entropy, OneVisitor(entropy, bool(nonce))),
+        terms=_terms(config, standard, entropy, SingleVisitor(entropy, bool(nonce))),
         nonce=nonce,
     )
 
@@ -203,7 +203,7 @@ def _frames(manifest: Manifest, config: Config, nonce: bytes) -> tuple[DocumentF
 
 
 def _terms(
-    config: Config, standard: StandardHeaders, entropy: Entropy, audience: OneVisitor
+    config: Config, standard: StandardHeaders, entropy: Entropy, audience: SingleVisitor
 ) -> RequestTerms:
     return RequestTerms(
         base_url=config.base_url,

@@ -1,5 +1,5 @@
-"""One request: its event, hooks, proof of origin, body, reply, and the watchdog over its time.
+"""One request: its event, route hooks, CSRF check, body, response, and deadline.
 
-Begin with `event`. `spool` takes the body in within bounds, `validate` makes typed arguments
-of it, and `response` and `error_response` are what goes back. Knows nothing of pages.
+Begin with `event`. `spool` reads the body within limits, `validate` turns it into typed
+arguments, and `response` and `error_response` build the response. Pages are not known here.
 """

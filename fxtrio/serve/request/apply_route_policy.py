@@ -20,7 +20,7 @@ from fxtrio.serve.request.response.response import Answer, Header
 
 
 class RateLimited(LoaderError):
-    """A client has asked too often. Each form of a route tells it in its own shape."""
+    """A client exceeded its rate limit. Each representation reports it in its own format."""
 
     def __init__(self, wait: int) -> None:
         super().__init__(f"Too many requests. Try again in {wait} s.", 429)
@@ -29,10 +29,10 @@ class RateLimited(LoaderError):
 async def enter(
     event: RequestEvent, policies: Policies, pattern: str, *, called: bool, count: Count | None
 ) -> Response | None:
-    """Apply what is said of the route ``pattern``; return the answer to a preflight request.
+    """Apply the policy of the route ``pattern``; return the response to a preflight request.
 
-    ``called`` is whether it is an endpoint or action. Leaves with ``event`` what its response
-    is to have, and in ``event.refused`` why it must not be answered.
+    ``called`` is whether it is an endpoint or action. Stores on ``event`` the headers of the
+    response, and in ``event.refused`` the reason to reject the request, if any.
     """
     policy = policies.of(pattern, called=called)
     if policy is None:
@@ -43,14 +43,14 @@ async def enter(
             return cors.preflight_response(Headers(scope=event.scope))
         origin = headers.get(b"origin")
         if origin is not None and cors.is_allowed_origin(origin.decode("latin-1")):
-            # Without cookies a request acts for nobody.
-            event.welcome = cors.allow_credentials or _acts_for_nobody(headers)
-        event.send = _opened(event.send, cors.send, Headers(scope=event.scope))
+            # A request without cookies carries no visitor's authority.
+            event.welcome = cors.allow_credentials or _has_no_credentials(headers)
+        event.send = _with_cors_headers(event.send, cors.send, Headers(scope=event.scope))
     if policy.cache_control is not None and event.audience.personal:
         event.draft.policy = policy.cache_control
     if policy.rates and count is not None and event.audience.personal:
-        told, wait = await count(event.scope, policy.rates, pattern)
-        event.send = _with_headers(event.send, told)
+        rate_headers, wait = await count(event.scope, policy.rates, pattern)
+        event.send = _with_headers(event.send, rate_headers)
         if wait is not None:
             event.refused = RateLimited(wait)
             event.draft.policy = None
@@ -61,9 +61,9 @@ async def enter(
 async def enter_listing(
     event: RequestEvent, policies: Policies | None, path: str, count: Count | None
 ) -> Answer | None:
-    """Apply the settings of ``path``, which lists routes; return what they answer instead of it.
+    """Apply the settings of ``path``, which lists routes; return the response they give, if any.
 
-    No cache may keep it, whatever they say: each visitor has his own.
+    No cache may store the list, whatever the settings say: it differs by visitor.
     """
     if policies is None:
         return None
@@ -73,32 +73,32 @@ async def enter_listing(
 
 
 def is_preflight(event: RequestEvent) -> bool:
-    """Whether a browser asks if another origin may make a request."""
+    """Whether this is a CORS preflight request."""
     return event.scope.get("method") == "OPTIONS" and event.headers.keys() >= _PREFLIGHT
 
 
 _PREFLIGHT = {b"origin", b"access-control-request-method"}
 
 
-def _acts_for_nobody(headers: dict[bytes, bytes]) -> bool:
+def _has_no_credentials(headers: dict[bytes, bytes]) -> bool:
     return b"cookie" not in headers and b"authorization" not in headers
 
 
-def _opened(
+def _with_cors_headers(
     send: Send, add: Callable[[Message, Send, Headers], Awaitable[None]], headers: Headers
 ) -> Send:
-    """Return a ``send`` that tells a browser what another origin may read."""
+    """Return a ``send`` that adds the CORS headers."""
 
-    async def opened(message: Message) -> None:
+    async def with_cors_headers(message: Message) -> None:
         await add(message, send, headers)
 
-    return opened
+    return with_cors_headers
 
 
 def _with_headers(send: Send, headers: list[Header]) -> Send:
-    async def extended(message: Message) -> None:
+    async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start" and headers:
             message = {**message, "headers": [*message.get("headers", ()), *headers]}
         await send(message)
 
-    return extended
+    return with_headers

@@ -1,7 +1,7 @@
-"""For whom a response is made: one visitor, or everyone who will ask for it.
+"""The audience of a response: one visitor, or every visitor of a cached page.
 
-What a page asks of its visitor goes through this one object, so a page does not know
-whether its response is sent once or kept for many (`fxtrio.serve.cache.public_audience`).
+A page reads its visitor through this object alone, so it does not know whether its
+response is sent once or cached for many (`fxtrio.serve.cache.public_audience`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AUDIENCE = "fx.audience"
 
 
 class Audience(Protocol):
-    """What code that makes a response may ask of those who will get it."""
+    """The interface through which a page learns about the recipients of its response."""
 
     @property
     def streams(self) -> bool:
@@ -41,11 +41,11 @@ class Audience(Protocol):
         ...
 
     def admit(self, draft: ResponseDraft) -> None:
-        """Say that the route hooks have let the request pass, with what they set."""
+        """Record that the route hooks accepted the request, with the headers they set."""
         ...
 
     def nonce(self) -> bytes:
-        """Return what stands for the nonce in the response; empty without a policy."""
+        """Return the nonce or its placeholder; empty without a content security policy."""
         ...
 
     def time_to_live(self, revalidate: float | None) -> float:
@@ -57,17 +57,17 @@ class Audience(Protocol):
         ...
 
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
-        """Take the whole answer; return what is sent of it to the one who asked."""
+        """Receive the complete response; return the part to send to this client."""
         ...
 
 
 async def _nothing() -> Message:
-    """What a page's code receives: a GET has no body."""
+    """ASGI ``receive`` of a page: a GET has no body."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
 @attrs.frozen
-class OneVisitor:
+class SingleVisitor:
     """The audience of an ordinary request. One object serves all requests of a site."""
 
     entropy: Entropy
@@ -88,16 +88,16 @@ class OneVisitor:
         """Nothing depends on it."""
 
     def nonce(self) -> bytes:
-        """Return a nonce that nobody had before."""
+        """Return a new random nonce."""
         return self.entropy.hex().encode() if self.policy else b""
 
     def time_to_live(self, revalidate: float | None) -> float:
-        """Return 0: what one visitor got is asked for again."""
+        """Return 0: a personal response is not cached."""
         return 0
 
     def leave_to_browser(self) -> None:
         """The visitor's browser renders it."""
 
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
-        """Return the whole answer."""
+        """Return the response unchanged."""
         return answer

@@ -14,7 +14,7 @@ NAVIGATION: Final = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
 
 PAYLOAD: Final = b"application/vnd.fx.page+json"
-"""The media type of payloads: what the client router takes for a page, and runs the code of.
+"""The media type of payloads: the client router renders such a response and runs its code.
 
-Only the runtime sends it: `payload_media_type` takes it from everything else.
+Only the runtime may send it: `payload_media_type` removes it from all other responses.
 """

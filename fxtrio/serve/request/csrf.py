@@ -24,7 +24,7 @@ SECURE_COOKIE = "__Host-fx-csrf"
 
 
 class Source(msgspec.Struct, frozen=True):
-    """What the headers alone say about a request."""
+    """The origin of a request, judged by its headers alone."""
 
     trusted: bool | None
     """True: from the app's own pages. False: from elsewhere. None: they do not say."""
@@ -33,7 +33,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def _fixed_size(keys: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return keys that BLAKE2 takes, whatever the length of the given ones."""
+    """Return keys of a size that BLAKE2 accepts, for keys of any length."""
     return tuple(sha256(key).digest() for key in keys)
 
 
@@ -48,7 +48,7 @@ class CsrfTokens:
         return f"{nonce}.{_signature(self.keys[0], nonce, binding)}"
 
     def holds(self, token: str, binding: str) -> bool:
-        """Whether ``token`` was made by this app for this session."""
+        """Whether this app issued ``token`` for this session."""
         nonce, separator, signature = token.partition(".")
         if not separator or not nonce or not token.isascii():
             return False
@@ -72,9 +72,9 @@ class CsrfTokens:
 def judge_origin(
     headers: Mapping[bytes, bytes], *, scheme: str, trusted_origins: Sequence[str]
 ) -> Source:
-    """Decide from `Origin`, `Sec-Fetch-Site` and `Host` where a request comes from.
+    """Judge by `Origin`, `Sec-Fetch-Site` and `Host` where a request comes from.
 
-    `X-Forwarded-Host` is never looked at: a client can send it.
+    `X-Forwarded-Host` is never read: a client can forge it.
     """
     origin = headers.get(b"origin")
     if origin is not None and origin.decode("latin-1") in trusted_origins:
@@ -136,7 +136,7 @@ def exempt(path: str, prefixes: Sequence[str]) -> bool:
 
 
 def _signature(key: bytes, nonce: str, binding: str) -> str:
-    # Keyed BLAKE2 is a MAC by itself, at a fifth of the price of HMAC-SHA-256.
+    # Keyed BLAKE2 is itself a MAC, at a fifth of the cost of HMAC-SHA-256.
     return blake2b(
         f"{nonce}\0{binding}".encode("utf-8", "surrogatepass"),
         key=key,

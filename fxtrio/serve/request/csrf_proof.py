@@ -1,4 +1,4 @@
-"""The proof that an unsafe request comes from the app's own pages."""
+"""The CSRF check: an unsafe request must come from the app's own pages."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Proof:
         request: Request | None = None,
         form: dict[str, Any] | None = None,
     ) -> str | None:
-        """Return why an unsafe request is refused, "" when it may pass, None when a form may say.
+        """Return why an unsafe request is rejected, "" if it may pass, None if its form decides.
 
         ``form`` holds the fields of a form that was read because the headers did
-        not decide; None before that. Only who has a cookie that holds may send one.
-        ``request`` is what the session is read from, by default the event's own.
+        not decide; None before that. Only a client with a valid cookie may send one.
+        The session is read from ``request``, by default the event's own.
         """
         settings = self.settings
         if not settings.enabled or self._is_exempt(event):
@@ -80,9 +80,9 @@ class Proof:
         return csrf.exempt(event.whole_path, paths)
 
     async def refusal_of_form(self, event: RequestEvent, body: Body) -> str:
-        """Return why a request is refused whose form may hold the token; "" when it may pass.
+        """Return why a request is rejected whose form may hold the token; "" when it may pass.
 
-        The body is read. Raises what `BodyRequest.form` does.
+        Reads the body. Raises what `BodyRequest.form` does.
         """
         fields = await BodyRequest(event.scope, body).sent_token()
         return self.refusal(event, form=fields) or ""
@@ -92,7 +92,7 @@ class Proof:
         return self.token(event, request)[1]
 
     def token(self, event: RequestEvent, request: Request) -> tuple[str, list[Header]]:
-        """Return the client's token, and the `Set-Cookie` of a new one; "" where none is asked."""
+        """Return the client's token, and the `Set-Cookie` of a new one; "" if none is required."""
         if not self.settings.enabled:
             return "", []
         scheme = event.scope["scheme"]
@@ -106,7 +106,7 @@ class Proof:
         return token, [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
 
     def hand_out(self, event: RequestEvent) -> str:
-        """Return the client's token; a new one goes into a cookie of the answer."""
+        """Return the client's token; a new one is set as a cookie of the response."""
         token, headers = self.token(event, event.request)
         event.draft.raw_headers.extend(headers)
         return token
@@ -115,8 +115,8 @@ class Proof:
 def token_field(request: Request) -> str:
     """Return a hidden field for the forms of a page of a Starlette route, as HTML.
 
-    The page is the visitor's alone then, and must not be cached by others. "" where no
-    proof is asked, and in another application.
+    The page is then personal and must not be cached by shared caches. Returns "" where no
+    token is required, and in another application.
     """
     hand_out: Callable[[], str] | None = request.scope.get(TOKEN)
     token = hand_out() if hand_out is not None else ""

@@ -1,4 +1,4 @@
-"""One HTTP request as the runtime sees it, before anybody's code runs."""
+"""One HTTP request as the runtime sees it, before application code runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 
 class PagePath(msgspec.Struct, frozen=True):
-    """Where a page is, whichever of its forms was asked for. Without the base URL."""
+    """The path of a page, the same for all its representations. Without the base URL."""
 
     path: str
     """Decoded."""
@@ -53,7 +53,7 @@ class PagePath(msgspec.Struct, frozen=True):
 
 @attrs.frozen(eq=False)
 class RequestTerms:
-    """What is the same for all requests of an app."""
+    """The part of a request's state that all requests of an app share."""
 
     base_url: str
     entropy: Entropy
@@ -68,7 +68,7 @@ class RequestTerms:
 
 
 class RequestEvent(msgspec.Struct, eq=False):
-    """A request, with what every part of its answer asks for."""
+    """A request, with the state that the steps of its response share."""
 
     terms: RequestTerms
     scope: Scope
@@ -78,37 +78,37 @@ class RequestEvent(msgspec.Struct, eq=False):
     """By lower-case name; of repeated ones the last."""
 
     path: str
-    """Decoded, without the base URL; begins with a slash. "" for a path outside of it."""
+    """Decoded, without the base URL; starts with a slash. "" for a path outside of it."""
 
     request_id: bytes | None
     draft: ResponseDraft
     audience: Audience
     navigation: bool
-    """Whether the client router asks for the payload instead of the page."""
+    """Whether the client router requests the payload instead of the page."""
 
     background_tasks: list[BackgroundTask] = msgspec.field(default_factory=list)
-    """Work that begins once the response is sent."""
+    """Tasks that start after the response is sent."""
 
     negotiated: bool = False
-    """Whether a header, and not the URL, asks for the page as Markdown."""
+    """Whether a header, not the URL, requests the page as Markdown."""
 
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
 
     refused: LoaderError | None = None
-    """Why it must not be answered, by the settings of its route."""
+    """Why the settings of its route reject it; None if they do not."""
 
     welcome: bool = False
-    """Whether the settings of its route let its origin act for its visitor, or for nobody."""
+    """Whether the settings of its route let its origin act for its visitor, or without one."""
 
     begun: bool = False
     """Whether a response of the application's is on its way."""
 
     reserved: int = 0
-    """What its page has in the budget for responses while it is made (bytes)."""
+    """Bytes of the response budget that its page uses while it is rendered."""
 
     body: Body | None = None
-    """What is read of the request's body, until the request ends."""
+    """The request's body as far as it was read, until the request ends."""
 
     def open_body(self, bodies: Bodies, *, limit: int) -> Body:
         """Return the request's body, of which nothing has been read."""
@@ -127,7 +127,7 @@ class RequestEvent(msgspec.Struct, eq=False):
 
     @property
     def address(self) -> str:
-        """The network of its client's public address; "" when that may stand for many clients."""
+        """The network of its client's public address; "" for an address that clients may share."""
         client = self.scope.get("client")
         return "" if client is None else public_network_of(client[0])
 
@@ -137,7 +137,7 @@ class RequestEvent(msgspec.Struct, eq=False):
         return self.audience.connect(self.scope)
 
     def connect(self, scope: Scope) -> Request:
-        """Return a request of a scope made from this one's."""
+        """Return a request of a scope that was derived from this one's."""
         return self.audience.connect(scope)
 
     @property
@@ -209,9 +209,9 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
     state["response"] = draft
     request_id = None
     if terms.with_ids:
-        given = headers.get(b"x-request-id") if terms.trust_incoming_ids else None
-        if given is not None and _INCOMING_ID.fullmatch(given):
-            request_id = given
+        incoming = headers.get(b"x-request-id") if terms.trust_incoming_ids else None
+        if incoming is not None and _INCOMING_ID.fullmatch(incoming):
+            request_id = incoming
         else:
             request_id = terms.entropy.hex().encode()
         state["request_id"] = request_id.decode()

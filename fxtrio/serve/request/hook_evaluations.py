@@ -1,7 +1,7 @@
-"""Asks the route hooks about many routes for one request, and bounds what that costs.
+"""Evaluates the route hooks of many routes for one request, at a bounded cost.
 
-Called by `/openapi.json` and `/llms.txt`, which would call a hook for each operation or page
-of the app, for each request of whoever likes to ask.
+Called by `/openapi.json` and `/llms.txt`: without a bound, any request to these would call a
+hook for each operation or page of the app.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ AT_ONCE = 4
 """Evaluations of all visitors that run at the same time (count)."""
 
 WAITING = 256
-"""Requests that may wait for an evaluation; more are answered with 503 (count)."""
+"""Requests that may wait for an evaluation; further ones get 503 (count)."""
 
 LIFE = 1.0
 """How long a result is used for further requests of the same visitor (seconds)."""
 
-_KEPT = 256  # results: of the visitors who have asked last
+_CACHED_RESULTS = 256  # of the most recent visitors
 
 
 class ListingBusy(Busy):
@@ -38,7 +38,7 @@ class ListingBusy(Busy):
 
 @attrs.frozen
 class Evaluation:
-    """What the hooks open to one visitor."""
+    """The routes that the hooks open to one visitor."""
 
     opened: frozenset[Any]
     reusable: bool
@@ -47,7 +47,7 @@ class Evaluation:
 
 @attrs.define
 class _Visitor:
-    """Lets one evaluation run at a time, for as long as anybody waits for it."""
+    """Runs one evaluation at a time, for as long as a request waits for it."""
 
     lock: trio.Lock = attrs.field(factory=trio.Lock)
     waiting: int = 0
@@ -65,9 +65,9 @@ class Evaluations:
     async def ask(
         self, listing: str, scope: Scope, evaluate: Callable[[], Awaitable[Evaluation]]
     ) -> frozenset[Any]:
-        """Return what is open in a ``listing`` to the visitor whose request has ``scope``.
+        """Return the entries of a ``listing`` that are open to the visitor of ``scope``.
 
-        Who is cancelled leaves the evaluation to the next one who waits for it. Raises
+        A cancelled caller hands the evaluation over to the next waiting one. Raises
         ListingBusy, and what ``evaluate`` raises.
         """
         visitor = visitor_of(listing, scope)
@@ -80,7 +80,7 @@ class Evaluations:
             self._results.pop(visitor, None)
             if found.reusable:
                 self._results[visitor] = trio.current_time() + LIFE, found.opened
-                if len(self._results) > _KEPT:
+                if len(self._results) > _CACHED_RESULTS:
                     self._results.popitem(last=False)
             return found.opened
 
@@ -102,10 +102,10 @@ class Evaluations:
 
 
 def visitor_of(listing: str, scope: Scope) -> bytes:
-    """Return what stands for a visitor: two have the same only if no hook can tell them apart.
+    """Return a visitor's key: two visitors share one only if no hook can distinguish them.
 
-    A hook may judge by any header, by the address, by a certificate, and by whom middleware has
-    found, so all of it counts, and not the session alone.
+    A hook may read any header, the address, a certificate, and the user that middleware
+    found, so all of these are part of the key, not the session alone.
     """
     state = scope.get("state", {})
     users = [getattr(who, "id", who) for who in (state.get("user"), scope.get("user"))]

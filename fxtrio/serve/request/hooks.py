@@ -1,4 +1,4 @@
-"""Route hooks: what stands before a page, action, endpoint or WebSocket."""
+"""Route hooks, which run before a page, action, endpoint or WebSocket."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from fxtrio.errors import ActionError, LoaderError, Redirect, ValueRefused, forg
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
-from fxtrio.serve.request.response.unwrap import find_mistake, require_status
+from fxtrio.serve.request.response.unwrap import find_invalid_error, require_status
 
 
-class RouteHookMistaken(ValueRefused):
-    """A route hook cannot be called with the request, or returned what is no answer.
+class RouteHookInvalid(ValueRefused):
+    """A route hook cannot be called with the request, or returned an invalid value.
 
-    ``cause`` says what is wrong with it; "" when it is what it ``returned``.
+    ``cause`` describes the error; "" when the invalid value is ``returned``.
     """
 
     def __init__(self, name: str, cause: str = "", *, returned: object = None) -> None:
         if not cause:
-            shown = f"{returned!r:.80} ({type(returned).__name__})"
-            cause = f"returned {forgotten_await(returned) or shown}"
+            value = f"{returned!r:.80} ({type(returned).__name__})"
+            cause = f"returned {forgotten_await(returned) or value}"
         end = "" if cause.endswith("?") else "."
         super().__init__(
             f"route hook {name!r}: {cause}{end} Make it a function of the request that "
@@ -45,10 +45,10 @@ class Hook:
     """A route hook."""
 
     name: str
-    """What the settings call it."""
+    """Its name in the settings."""
 
     function: Callable[[HTTPConnection], object]
-    """Application code: None lets the request pass; anything else is its answer."""
+    """Application code: None accepts the request; any other value is the response."""
 
     call: Callable[[HTTPConnection], Awaitable[object]] = attrs.field(init=False)
     """Calls it: in a worker thread, unless it is ``async def``."""
@@ -70,7 +70,7 @@ class Hook:
 
 @attrs.frozen
 class Hooks:
-    """Route hooks by what they guard, outermost first."""
+    """Route hooks by the kind of route they guard, outermost first."""
 
     pages: tuple[Hook, ...] = ()
     actions: tuple[Hook, ...] = ()
@@ -100,14 +100,14 @@ class Hooks:
 async def run_hooks(
     hooks: tuple[Hook, ...], connection: HTTPConnection, audience: Audience
 ) -> Response | Redirect | None:
-    """Run route hooks, outermost first; the first that answers ends them.
+    """Run route hooks, outermost first; the first that returns a response ends the sequence.
 
-    Raises RouteHookMistaken, and what the hooks raise.
+    Raises RouteHookInvalid, and what the hooks raise.
     """
     for hook in hooks:
         try:
             audience.ask(hook.name)
-            answer = await _ask(hook, connection)
+            answer = await _call_hook(hook, connection)
         except Redirect as redirect:
             return redirect
         finally:
@@ -117,23 +117,23 @@ async def run_hooks(
     return None
 
 
-async def _ask(hook: Hook, connection: HTTPConnection) -> Response | Redirect | None:
-    """Return the answer of one hook."""
+async def _call_hook(hook: Hook, connection: HTTPConnection) -> Response | Redirect | None:
+    """Return the response of one hook; None if it accepts the request."""
     try:
         answer = await hook.call(connection)
     except TypeError:
         if cause := hook.takes(connection):
-            raise RouteHookMistaken(hook.name, cause) from None
+            raise RouteHookInvalid(hook.name, cause) from None
         raise
     except (LoaderError, ActionError, HTTPException) as error:
-        if mistake := find_mistake(error, f"route hook {hook.name!r}"):
-            raise mistake from error
+        if invalid := find_invalid_error(error, f"route hook {hook.name!r}"):
+            raise invalid from error
         raise
     if isinstance(answer, Response):
         require_status(answer.status_code, f"route hook {hook.name!r}")
     if answer is None or isinstance(answer, (Response, Redirect)):
         return answer
-    raise RouteHookMistaken(hook.name, returned=answer)
+    raise RouteHookInvalid(hook.name, returned=answer)
 
 
 async def run_page_hooks(
@@ -143,11 +143,11 @@ async def run_page_hooks(
     connect: Callable[[Scope], HTTPConnection],
     audience: Audience,
 ) -> Response | Redirect | None:
-    """Run the hooks of pages for another form of the page at ``path``, as for the page itself.
+    """Run the page hooks for another representation of the page at ``path``.
 
-    The hooks see the page's own URL, never that of its Markdown or of its action: who
-    guards by path guards all of them. ``connect`` makes the connection of a scope; what
-    hooks put into the scope stays.
+    The hooks see the page's own URL, never that of its Markdown or its action: a hook that
+    guards a path guards all of them. ``connect`` builds the connection from a scope; values
+    that hooks put into the scope remain there.
     """
     if not hooks.pages:
         return None
@@ -161,7 +161,7 @@ async def run_page_hooks(
 
 
 def hooks_of(config: Config, resolve: Callable[[str], Any]) -> Hooks:
-    """Return the hooks that the settings name. Raises what ``resolve`` raises for a name."""
+    """Return the hooks named in the settings. Raises what ``resolve`` raises for a name."""
 
     def named(names: tuple[str, ...]) -> tuple[Hook, ...]:
         return tuple(Hook(name, resolve(name)) for name in names)

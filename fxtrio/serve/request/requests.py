@@ -31,14 +31,14 @@ _Payload = TypeVar("_Payload", str, bytes)
 
 
 class BadMessage(WebSocketException, ValueError):
-    """A WebSocket message that is not the JSON a handler asks for; closes with 1007."""
+    """A WebSocket message that is not the JSON a handler expects; closes with 1007."""
 
     def __init__(self, reason: str, code: int = 1007) -> None:
         super().__init__(code, reason)
 
 
 class MessageOfOtherKind(BadMessage):
-    """Bytes where a handler asks for text, or the other way round; closes with 1003."""
+    """Bytes where a handler expects text, or the other way round; closes with 1003."""
 
     def __init__(self, wanted: str) -> None:
         super().__init__(f"A {wanted} message was expected.", 1003)
@@ -59,23 +59,23 @@ class _Cookies:
 
 
 class PageRequest(_Cookies, Request):
-    """What loaders and hooks of pages get."""
+    """The request that loaders and page hooks receive."""
 
 
 class PageSocket(_Cookies, WebSocket[Any]):
-    """What WebSocket handlers and their hooks get.
+    """The WebSocket that handlers and their hooks receive.
 
-    A client's message that is not what was asked for closes the connection, when the
-    handler lets that pass, and is no defect of the handler.
+    A client's message of the wrong kind closes the connection unless the handler catches
+    the error, and is not logged as a defect of the handler.
     """
 
     async def receive_text(self) -> str:
         """Return the next message. Raises MessageOfOtherKind for bytes."""
-        return await self._of_kind("text", super().receive_text)
+        return await self._require_kind("text", super().receive_text)
 
     async def receive_bytes(self) -> bytes:
         """Return the next message. Raises MessageOfOtherKind for text."""
-        return await self._of_kind("binary", super().receive_bytes)
+        return await self._require_kind("binary", super().receive_bytes)
 
     async def receive_json(self, mode: str = "text") -> Any:
         """Return the JSON of the next message, within the bounds of bodies.
@@ -92,9 +92,9 @@ class PageSocket(_Cookies, WebSocket[Any]):
             raise BadMessage(error.message) from None
 
     @staticmethod
-    async def _of_kind(wanted: str, receive: Callable[[], Awaitable[_Payload]]) -> _Payload:
+    async def _require_kind(wanted: str, receive: Callable[[], Awaitable[_Payload]]) -> _Payload:
         payload = None
-        with suppress(KeyError):  # servers leave out what there is not, or say None
+        with suppress(KeyError):  # servers omit the absent kind, or set it to None
             payload = await receive()
         if payload is None:
             raise MessageOfOtherKind(wanted)
@@ -102,14 +102,14 @@ class PageSocket(_Cookies, WebSocket[Any]):
 
 
 class BodyRequest(PageRequest):
-    """A request with a body: what endpoints get."""
+    """A request with a body, as endpoints receive it."""
 
     def __init__(self, scope: Scope, body: Body) -> None:
         super().__init__(scope, body.receive)
         self._held = body
 
     async def stream(self) -> AsyncGenerator[bytes, None]:
-        """Iterate over the body, which is not kept. Raises BodyTooLarge and BodiesFull."""
+        """Iterate over the body without storing it. Raises BodyTooLarge and BodiesFull."""
         if self._held.complete:
             async for chunk in self._held.stream():
                 yield chunk
@@ -119,7 +119,7 @@ class BodyRequest(PageRequest):
             yield chunk
 
     async def body(self) -> bytes:
-        """Return the whole body. Raises BodyTooLarge and BodiesFull."""
+        """Return the complete body. Raises BodyTooLarge and BodiesFull."""
         await self._read()
         return await self._held.data()
 
@@ -153,7 +153,7 @@ class BodyRequest(PageRequest):
         return form
 
     async def sent_token(self) -> dict[str, Any]:
-        """Return the token of `csrf` that came as a field of the form; raises as `form` does."""
+        """Return the CSRF token in the form's field; raises as `form` does."""
         await self._read()
         form = await self._held.form(self.headers.get("content-type", ""))
         return {FIELD: form[FIELD]} if FIELD in form else {}

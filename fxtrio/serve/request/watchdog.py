@@ -1,9 +1,8 @@
-"""Requests under way, and the one task that notices what ends them early.
+"""Running requests, and the one task that cancels them early.
 
-A task and a timer per request would cost more than most requests do. So
-requests are only written down here; a sweeper in the app's nursery looks at
-those that take long and starts a watcher for each, which ends the work when the
-client leaves or the deadline passes.
+A task and a timer per request would cost more than most requests do. So requests are
+only registered here; a sweeper in the app's nursery starts a watcher for each long
+request, which cancels the work when the client disconnects or the deadline passes.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ from starlette.types import Receive
 from fxtrio.errors import FxtrioError
 
 SWEEP = 0.05
-"""Age at which a request gets a watcher (seconds): far above an ordinary
-request, far below the time in which a person leaves a page. Deadlines hold
-with this precision."""
+"""Age at which a request gets a watcher (seconds): far above an ordinary request, far below
+the time after which a person leaves a page. It is also the precision of deadlines."""
 
 
 class DeadlinePassed(FxtrioError):
-    """Work took longer than the deadline that was promised for it; answered with 504."""
+    """Work exceeded its deadline; the response is 504."""
 
     def __init__(self, place: str, seconds: float) -> None:
         super().__init__(f"{place}: took longer than {seconds:g} s. Raise its timeout or do less.")
@@ -43,7 +41,7 @@ class Timed(Protocol):
 
     @property
     def source(self) -> str:
-        """The file that it stands in."""
+        """The file that defines it."""
         ...
 
     @property
@@ -53,10 +51,10 @@ class Timed(Protocol):
 
 
 class Watched:
-    """The work for one request, as a block: it ends when the client leaves, or at its deadline.
+    """The work for one request, as a block: a disconnect or the deadline cancels it.
 
-    Made by `Watchdog.watch`. After the block, `gone` says that the client has left; else
-    a block that was cut short has passed its deadline.
+    Created by `Watchdog.watch`. After the block, `gone` says that the client disconnected;
+    a block that was cancelled otherwise has passed its deadline.
     """
 
     __slots__ = (
@@ -79,8 +77,8 @@ class Watched:
         under_way: dict[Watched, None],
     ) -> None:
         self.receive = receive
-        """The server's ``receive``, read by nobody else while the block lasts; None for a
-        block that only its deadline ends early."""
+        """The server's ``receive``, which only the block may read; None for a block that only
+        its deadline cancels."""
 
         self.deadline = deadline
         """When the work must have ended (`trio.current_time`)."""
@@ -97,7 +95,7 @@ class Watched:
         self._under_way = under_way
         self._scope = trio.CancelScope()
         self._done = False
-        """Whether the work has ended; nobody may read ``receive`` for it then."""
+        """Whether the work has ended; ``receive`` must not be read for it then."""
 
         self._watcher: trio.CancelScope | None = None
 
@@ -113,7 +111,7 @@ class Watched:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        """End it: nobody reads ``receive`` for it any more."""
+        """End the block and stop reading ``receive``."""
         self._done = True
         self._under_way.pop(self, None)
         if self._watcher is not None:
@@ -121,13 +119,13 @@ class Watched:
         return bool(self._scope.__exit__(kind, error, trace))
 
     def allow(self, seconds: float) -> None:
-        """Give the work ``seconds`` from now on, in place of what was left of its time."""
+        """Set the deadline to ``seconds`` from now."""
         self._set(trio.current_time() + seconds)
 
     def tighten(self, part: Timed) -> float:
-        """Let the work end by the part's deadline, if it is the earlier one.
+        """Apply the part's deadline, if it is the earlier one.
 
-        Returns what `relax` takes once the part is done.
+        Returns the previous deadline, for `relax` once the part is done.
         """
         before = self.deadline
         end = trio.current_time() + part.timeout
@@ -163,7 +161,7 @@ class Watched:
 
 
 class Watchdog:
-    """The requests under way, oldest first. Made by `open_watchdog`."""
+    """The running requests, oldest first. Created by `open_watchdog`."""
 
     def __init__(self) -> None:
         self._under_way: dict[Watched, None] = {}
@@ -175,7 +173,7 @@ class Watchdog:
     def watch(self, receive: Receive | None, *, limit: float) -> Watched:
         """Return the block for a request's work, which may take ``limit`` seconds.
 
-        With ``receive`` it also ends when the client leaves, and nobody else may read of it.
+        With ``receive``, which only the block may then read, a disconnect cancels it too.
         """
         now = trio.current_time()
         if not self._under_way:
@@ -193,7 +191,7 @@ class Watchdog:
             for watched in list(self._under_way):
                 if now - watched.since < SWEEP:
                     break
-                # Only what is not watched yet stays written down.
+                # Watched requests are no longer in the list.
                 del self._under_way[watched]
                 nursery.start_soon(watched.wait_reason, name="serve.watch")
 

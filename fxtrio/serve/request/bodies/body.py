@@ -15,8 +15,8 @@ from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, form_values
 from fxtrio.serve.request.bodies.spool import Body
 from fxtrio.serve.request.requests import BodyRequest
 
-MOST_SHOWN = 256 * 1024
-"""Text of a form that goes back into its page (characters): there a ``<`` takes up to 10 bytes."""
+MAX_REFILL = 256 * 1024
+"""Form text that is sent back to refill the form (characters): a ``<`` takes up to 10 bytes."""
 
 _PRIVATE_PARTS = re.compile(
     "password|passwd|passphrase|passcode|pwd|secret|token|securitycode|onetimecode|cardnumber"
@@ -33,10 +33,10 @@ Ts = TypeVarTuple("Ts")
 
 
 async def read_body(receive: Receive, headers: Mapping[bytes, bytes], *, limit: int) -> bytes:
-    """Return the whole body of a request that may have a small one only.
+    """Return the complete body of a request that allows only a small one.
 
     Raises BodyTooLarge as soon as it is known to be over ``limit`` bytes, also
-    for chunked bodies, and ClientDisconnect when the client leaves before its end.
+    for chunked bodies, and ClientDisconnect when the client disconnects early.
     """
     body = Body(receive, headers, limit=limit)
     await body.read()
@@ -55,7 +55,7 @@ class ActionRequest(BodyRequest):
 
     @property
     def media_type(self) -> str:
-        """What the client calls its body, without parameters; "" when it says nothing."""
+        """The media type that the client declares, without parameters; "" for none."""
         known = self._media_type
         if known is None:
             known = self._media_type = media_type(self._held.content_type)
@@ -63,7 +63,7 @@ class ActionRequest(BodyRequest):
 
     @property
     def is_readable(self) -> bool:
-        """Whether `json` is made for such a body; a body without a type counts as JSON."""
+        """Whether `json` can parse this type of body; a body without a type counts as JSON."""
         media = self.media_type
         return not media or self.is_form or _JSON.fullmatch(media) is not None
 
@@ -77,7 +77,7 @@ class ActionRequest(BodyRequest):
         return await super().json()
 
     async def read_json(self) -> Any:
-        """Read the whole body and return it as `json` does; an empty object for none."""
+        """Read and parse the body as `json` does; return an empty object for an empty body."""
         await self._held.read()
         return await self.json() if self.has_body else {}
 
@@ -104,26 +104,26 @@ class ActionRequest(BodyRequest):
 
 
 def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """Return what of a form's values its page may be filled with again.
+    """Return the form values that may be rendered back into the form.
 
-    That is text. Files stay away, and what nobody should find in a page: fields with a
-    private name (`is_private`). So does what does not fit into `MOST_SHOWN`.
+    Only text is returned. Files, fields with a private name (`is_private`) and values beyond
+    `MAX_REFILL` characters in total are left out.
     """
-    shown: dict[str, str | list[str]] = {}
-    left = MOST_SHOWN
+    refill: dict[str, str | list[str]] = {}
+    left = MAX_REFILL
     for name, value in values.items():
         if is_private(name):
             continue
         texts = [item for item in _listed(value) if isinstance(item, str)]
         size = len(name) + sum(map(len, texts))
         if size <= left and (texts or isinstance(value, list)):
-            shown[name] = texts if isinstance(value, list) else texts[0]
+            refill[name] = texts if isinstance(value, list) else texts[0]
             left -= size
-    return shown
+    return refill
 
 
 def is_private(name: str) -> bool:
-    """Whether a field's name says that no page should repeat what is typed into it.
+    """Whether a field's name marks its value as a secret that no page should repeat.
 
     It begins with ``_``, contains ``password``, ``token`` or the like in any writing
     (``api_key``, ``apiKey``), or has one of the words ``pin``, ``cvv``, … (``card-pin``,

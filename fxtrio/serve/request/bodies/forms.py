@@ -1,7 +1,7 @@
-"""Forms, urlencoded and multipart: bytes in, fields and files out. No I/O but temporary files.
+"""Urlencoded and multipart forms: bytes in, fields and files out. No I/O but temporary files.
 
-All text is UTF-8, which is what browsers send. The client has no say in it: some codecs
-that Python knows are quadratic, others make text that nothing can encode again.
+All text is decoded as UTF-8, which browsers send. The client cannot choose another codec:
+some of Python's are quadratic, others produce text that cannot be encoded again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ IN_MEMORY = 64 * 1024
 """Larger files of a form go to the disk (bytes)."""
 
 _LONGEST_TYPE = 1024
-"""Content types above this are refused; the longest boundary is 256 (characters)."""
+"""Longer content types are rejected; the longest boundary is 256 (characters)."""
 
 _MOST_OPTIONS = 100
 """Semicolons of a part's name and file name; more are parsed in quadratic time (count)."""
@@ -81,9 +81,9 @@ def parse_form(
     max_fields: float = MOST_FIELDS,
     max_part_size: int = LARGEST_FIELD,
 ) -> FormData:
-    """Return the fields and files of a form, in order; without any when it is no form.
+    """Return the fields and files of a form, in order; an empty form for other types.
 
-    What is not UTF-8 in it becomes U+FFFD. Raises BadBody, and CharsetRefused (415)
+    Invalid UTF-8 is replaced with U+FFFD. Raises BadBody, and CharsetRefused (415)
     for the form, a part, or a field ``_charset_``, that names another charset.
     """
     options = options_of(content_type)
@@ -106,7 +106,7 @@ def parse_form(
 
 
 def form_values(form: FormData) -> dict[str, Any]:
-    """Return a form as a dict; a key that comes more than once has a list."""
+    """Return a form as a dict; a repeated key has a list."""
     values: dict[str, list[Any]] = {}
     for key, value in form.multi_items():
         values.setdefault(key, []).append(value)
@@ -171,7 +171,7 @@ def _multipart(
 
 
 class _Parts:
-    """Takes what the parser of multipart bodies finds."""
+    """Collects the parts that the multipart parser reports."""
 
     def __init__(self, limits: _Limits) -> None:
         self.items: list[tuple[str, str | StarletteUploadFile]] = []

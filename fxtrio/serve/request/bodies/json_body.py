@@ -46,7 +46,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _check_bounds(body: bytes) -> None:
-    """Raise BadJson for more values than a body may have, before they are made.
+    """Raise BadJson for a body with too many values, before it is parsed.
 
     A value takes 64 bytes and more, so 10 MB of ``[],[],…`` would be 300.
     """

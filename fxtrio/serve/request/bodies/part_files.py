@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 class PartFiles:
-    """What is written of a form's large files, one after the other. Made for one form.
+    """Stores a form's large files one after the other in one temporary file.
 
-    The file on the disk is there from the first `begin` on, until `close` and the end of
-    all readers.
+    The file on disk exists from the first `begin` until `close` and the end of all readers.
     """
 
     def __init__(self) -> None:
@@ -39,7 +38,7 @@ class PartFiles:
         self._end += len(data)
 
     def end(self) -> BinaryIO:
-        """Return the file that was begun, to be read. Whoever gets it closes it. Raises OSError."""
+        """Return the current file for reading. The caller closes it. Raises OSError."""
         assert self._file is not None
         self._file.flush()
         self._users += 1

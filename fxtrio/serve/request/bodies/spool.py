@@ -1,4 +1,4 @@
-"""Bodies as they arrive: counted for the whole process, on disk when they are large."""
+"""Request bodies as they arrive: limited for the whole process, spooled to disk when large."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from fxtrio.limiters import limiter_of
 from fxtrio.serve.request.bodies.forms import parse_form
 
 IN_MEMORY = 1024**2
-"""What of one body stays in memory; the whole of a larger one goes to the disk (bytes)."""
+"""Largest body that stays in memory; a larger one is written to disk (bytes)."""
 
 UNCOUNTED = 16 * 1024
-"""What each body has besides the budget: logins go on while uploads fill it (bytes)."""
+"""Each body has this much outside the budget: logins work while uploads fill it (bytes)."""
 
 LARGE = 64 * 1024
 """Bodies above this are parsed and validated in a thread (bytes)."""
 
 SHARE = 0.25
-"""What the bodies of one public address may have of the budget, if they are more than one."""
+"""Share of the budget for one public address that has more than one body."""
 
 _WRITTEN_AT_ONCE = 256 * 1024
 THREADS = 2
@@ -42,10 +42,10 @@ Ts = TypeVarTuple("Ts")
 
 
 class Bodies:
-    """The budget of one process for all bodies that it holds, and the threads that read them.
+    """The budget of one process for all request bodies, and the threads that parse them.
 
-    ``capacity`` is in bytes. A request that finds no room raises BodiesFull. So does one of
-    a public address whose other bodies have `SHARE` of it: nobody keeps all others out.
+    ``capacity`` is in bytes. A request beyond it raises BodiesFull. So does one from a public
+    address whose other bodies use `SHARE` of it: no address can block the others.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -75,7 +75,7 @@ class Bodies:
             self.shares[client] += size
 
     def release(self, size: int, client: str = "") -> None:
-        """Give back what was claimed."""
+        """Return claimed bytes to the budget."""
         self.used -= size
         if client:
             self.shares[client] -= size
@@ -84,9 +84,9 @@ class Bodies:
 
 
 class Body:
-    """The body of one request. Whoever makes it closes it, however the request ends.
+    """The body of one request. Its creator closes it, however the request ends.
 
-    Without ``bodies`` it is not counted and stays in memory: for small limits.
+    Without ``bodies`` it is not counted and stays in memory, which suits small limits.
     """
 
     def __init__(
@@ -103,10 +103,10 @@ class Body:
         """Bytes that have come."""
 
         self.complete = False
-        """Whether `read` has kept the whole of it."""
+        """Whether `read` has stored the complete body."""
 
         self.content_type = headers.get(b"content-type", b"").decode("latin-1")
-        """What the client calls it; "" when it says nothing."""
+        """The content type that the client declares; "" for none."""
 
         self._receive = receive
         self._declared = headers.get(b"content-length", b"")
@@ -115,7 +115,7 @@ class Body:
         self._address = address
         self._share = ""
         self._claimed = 0
-        self._kept: list[bytes] = []
+        self._stored: list[bytes] = []
         self._in_memory = 0
         self._file: IO[bytes] | None = None
         self._form: FormData | None = None
@@ -123,12 +123,12 @@ class Body:
         self._closed = False
 
     async def receive(self) -> Message:
-        """Return the next ASGI message, counted but not kept.
+        """Return the next ASGI message, counted but not stored.
 
         Raises BodyTooLarge above the limit, declared or not, and BodiesFull.
         """
         if not self.size and self._declared.isdigit():
-            # 20 digits are enough for every size, and int() refuses 5,000.
+            # 20 digits are enough for every size, and int() rejects 5,000.
             declared = int(self._declared[:20])
             if declared > self._limit:
                 raise BodyTooLarge(self._limit)
@@ -141,14 +141,14 @@ class Body:
         return message
 
     async def read(self) -> None:
-        """Keep the whole body. Raises what `receive` does, and ClientDisconnect."""
+        """Read and store the complete body. Raises what `receive` does, and ClientDisconnect."""
         while not self.complete:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             chunk = message.get("body", b"")
             if chunk:
-                self._kept.append(chunk)
+                self._stored.append(chunk)
                 self._in_memory += len(chunk)
                 await self._spill(IN_MEMORY if self._file is None else _WRITTEN_AT_ONCE)
             if not message.get("more_body", False):
@@ -165,7 +165,7 @@ class Body:
     async def stream(self) -> AsyncIterator[bytes]:
         """Iterate over the body that was read."""
         if self._file is None:
-            for chunk in self._kept:
+            for chunk in self._stored:
                 yield chunk
             return
         at = 0
@@ -174,7 +174,7 @@ class Body:
             yield chunk
 
     def again(self) -> Receive:
-        """Return a ``receive`` of the body that was read, and then of whatever else comes."""
+        """Return a ``receive`` that replays the stored body, then passes on further messages."""
         at = 0
         ended = False
 
@@ -186,7 +186,7 @@ class Body:
                 chunk = await self._read(at)
                 at += len(chunk)
             else:
-                chunk = self._kept[at] if at < len(self._kept) else b""
+                chunk = self._stored[at] if at < len(self._stored) else b""
                 at += 1
             ended = not chunk
             return {"type": "http.request", "body": chunk, "more_body": not ended}
@@ -207,7 +207,7 @@ class Body:
         return self._form
 
     async def value(self, parse: Callable[[bytes], T]) -> T:
-        """Return what ``parse`` makes of the body that was read; the same each time."""
+        """Return the stored body parsed by ``parse``; the same value each time."""
         if self._parsed is None:
             if self._bodies is None or self.size <= LARGE:  # the ordinary one, without a call more
                 self._parsed = (parse(self._joined()),)
@@ -219,7 +219,7 @@ class Body:
     async def work(self, function: Callable[[*Ts], T], *args: *Ts) -> T:
         """Return ``function(*args)``, in a thread when the body is large.
 
-        Waiting for a thread can be cancelled, the work itself cannot: it ends first.
+        Waiting for a thread can be cancelled; running work cannot, and is awaited.
         Context variables are those of the caller.
         """
         if self._bodies is None or self.size <= LARGE:
@@ -227,7 +227,7 @@ class Body:
         return await trio.to_thread.run_sync(function, *args, limiter=self._bodies.threads)
 
     def rewind(self) -> None:
-        """Let the body be parsed again, since whoever had it may have changed what came of it."""
+        """Parse the body again at its next use: a caller may have changed the parsed value."""
         self._parsed = None
         self._close_form()
 
@@ -238,7 +238,7 @@ class Body:
                 value.file.close()
 
     def close(self) -> None:
-        """Forget the body, delete its files, and give back what it took of the budget."""
+        """Drop the body, delete its files, and return its bytes to the budget."""
         if self._closed:
             return
         self._closed = True
@@ -253,9 +253,9 @@ class Body:
         self.close()
 
     def _claim(self, size: int, *, arrived: bool = True) -> None:
-        """Take what has arrived of the budget; of what has only been declared see that it fits.
+        """Claim budget for bytes that arrived; for declared bytes only check that they fit.
 
-        Who could claim by saying so would keep all others out without sending anything.
+        If a declaration were enough to claim, a client could block all others without sending.
         """
         more = size - UNCOUNTED - self._claimed
         if self._bodies is None or more <= 0:
@@ -269,7 +269,7 @@ class Body:
             self._bodies.require_room(more, self._share)
 
     async def _spill(self, most: int) -> None:
-        """Write what is kept to the disk when it is more than ``most``."""
+        """Write the stored chunks to disk when they exceed ``most`` bytes."""
         if self._bodies is None or self._in_memory <= most:
             return
         with _disk_of_bodies():
@@ -278,8 +278,8 @@ class Body:
     def _write(self) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="fx-body-")  # noqa: SIM115  # see close
-        self._file.writelines(self._kept)
-        self._kept.clear()
+        self._file.writelines(self._stored)
+        self._stored.clear()
         self._in_memory = 0
 
     async def _read(self, place: int) -> bytes:
@@ -292,13 +292,13 @@ class Body:
 
     def _joined(self) -> bytes:
         if self._file is None:
-            return self._kept[0] if len(self._kept) == 1 else b"".join(self._kept)
+            return self._stored[0] if len(self._stored) == 1 else b"".join(self._stored)
         self._file.seek(0)
         return self._file.read()
 
     def _chunks(self) -> Iterator[bytes]:
         if self._file is None:
-            yield from self._kept
+            yield from self._stored
             return
         at = 0
         while chunk := self._read_at(at):
@@ -308,7 +308,7 @@ class Body:
 
 @contextmanager
 def _disk_of_bodies() -> Iterator[None]:
-    """Say in words that the disk, or the number of open files, has no room for a body."""
+    """Log that the disk is full, or that too many files are open, when a body cannot be stored."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Bodies that Starlette's own requests parse, in routes and middleware: off the event loop.
+"""Parses the bodies of Starlette's own requests, in routes and middleware, off the event loop.
 
-Starlette decodes JSON and the fields of forms where it stands: 1 MB of ``[],[],…`` holds up
-all others for 130 ms, and so do its escapes. `install` puts what is here in place of two
-names of Starlette's, for the whole process; both do what Starlette's do.
+Starlette decodes JSON and form fields on the event loop: 1 MB of ``[],[],…`` blocks all
+other requests for 130 ms, and so do its escapes. `install` replaces two of Starlette's names
+for the whole process; both replacements behave as the originals.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _threads = trio.CapacityLimiter(THREADS)
 
 
 def install() -> None:
-    """Let the requests of Starlette, and of what is built on it, parse bodies this way."""
+    """Replace Starlette's parsers, also for frameworks that build on it."""
     for place, name, ours in (
         (requests, "FormParser", ThreadedFormParser),
         (Request, "json", _json),
@@ -68,7 +68,7 @@ async def _again(chunks: Sequence[bytes]) -> AsyncGenerator[bytes, None]:
 
 
 def _completed(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine comes to that never waits."""
+    """Return the result of a coroutine that never waits."""
     try:
         work.send(None)
     except StopIteration as done:

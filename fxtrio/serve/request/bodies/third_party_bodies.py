@@ -21,10 +21,10 @@ MOST_ESCAPES = 200
 
 
 def require_plain(headers: Iterable[Header]) -> None:
-    """Refuse what Starlette's own request, in a route or middleware, must not parse.
+    """Reject headers that Starlette's own request, in a route or middleware, must not parse.
 
-    Every line counts: of two types Starlette reads the first, and of cookies all. Raises
-    CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
+    Every header line is checked: Starlette reads the first of two types, and all cookies.
+    Raises CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
     cookies with more than `MOST_ESCAPES`.
     """
     escapes = 0
@@ -40,13 +40,13 @@ def require_plain(headers: Iterable[Header]) -> None:
 
 
 class PlainOnly:
-    """Stands before middleware, and answers what `require_plain` and its bodies refuse."""
+    """Middleware that responds to requests which `require_plain` rejects."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or let the app do so. A WebSocket is refused at the handshake."""
+        """Respond, or call the app. A WebSocket is rejected at the handshake."""
         begun = False
 
         async def noting(message: Message) -> None:

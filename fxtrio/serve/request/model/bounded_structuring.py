@@ -1,7 +1,7 @@
-"""Lists, sets, tuples and objects of typed bodies: the first problems, not all.
+"""Lists, sets, tuples and objects of typed bodies: only the first errors are reported.
 
-cattrs reports every item that is wrong. A body of 200 kB can hold a hundred thousand
-of them, which cost 3 s on the event loop and an answer of 4 MB.
+cattrs reports every invalid item. A body of 200 kB can hold a hundred thousand of them,
+which cost 3 s on the event loop and a response of 4 MB.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uuid import UUID
 import cattrs
 
 MOST = 20
-"""Problems of a whole body that are looked for (count)."""
+"""Errors that are collected for one body (count)."""
 
 _KINDS: dict[Any, Callable[[Iterable[Any]], Any]] = {
     list: list,
@@ -59,7 +59,7 @@ def is_items(kind: Any) -> bool:
 
 
 def items_factory(kind: Any, converter: cattrs.BaseConverter) -> Structure:
-    """Return what makes a list, set or tuple. Text and objects are refused: they are none."""
+    """Return a hook that structures a list, set or tuple. It rejects text and objects."""
     make = _KINDS[typing.get_origin(kind) or kind]
     item_kind = (typing.get_args(kind) or (Any,))[0]
     find = _hook(item_kind, converter)
@@ -87,7 +87,7 @@ def is_object(kind: Any) -> bool:
 
 
 def object_factory(kind: Any, converter: cattrs.BaseConverter) -> Structure:
-    """Return what makes a dict."""
+    """Return a hook that structures a dict."""
     key_kind, value_kind = typing.get_args(kind) or (Any, Any)
     find_key, find_value = _hook(key_kind, converter), _hook(value_kind, converter)
 
@@ -109,7 +109,7 @@ def object_factory(kind: Any, converter: cattrs.BaseConverter) -> Structure:
 
 
 def _hook(kind: Any, converter: cattrs.BaseConverter) -> Callable[[], Structure]:
-    """Return what finds how to make a ``kind``: at the first value, since it may contain itself."""
+    """Return a lookup of the hook for ``kind``, run at its first value: types may be recursive."""
     return functools.cache(lambda: converter.get_structure_hook(kind))
 
 

@@ -19,7 +19,7 @@ _UNIONS = (typing.Union, types.UnionType)
 
 @attrs.frozen
 class FormFields:
-    """What a model's annotations say about the fields of its forms."""
+    """The form fields of a model, by its annotations."""
 
     several: frozenset[str]
     """Fields that hold several values, also as ``list[…] | None``."""
@@ -30,8 +30,8 @@ class FormFields:
     def filled(self, value: Any) -> Any:
         """Return a form's values as the model expects them.
 
-        A single one that stands for a list becomes a list of one. A file field in which
-        nothing was chosen is None where that may be, an empty list, or left out.
+        A single value of a list field becomes a list of one. A file field without a chosen
+        file becomes None where the model allows it, an empty list, or is left out.
         """
         if not isinstance(value, Mapping):
             return value
@@ -49,7 +49,7 @@ class FormFields:
 
 
 def fields_of(annotations: Mapping[str, Any]) -> FormFields:
-    """Return what the annotations of a model say about forms."""
+    """Return the form fields of a model, by its annotations."""
     parts = {name: list(alternatives(annotation)) for name, annotation in annotations.items()}
     return FormFields(
         frozenset(
@@ -62,7 +62,7 @@ def fields_of(annotations: Mapping[str, Any]) -> FormFields:
 
 
 def alternatives(annotation: Any) -> Iterator[Any]:
-    """Yield the types that an annotation allows, without what is annotated about them."""
+    """Yield the types that an annotation allows, without their `Annotated` metadata."""
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         yield from alternatives(typing.get_args(annotation)[0])
@@ -91,14 +91,14 @@ def is_upload(kind: Any) -> bool:
 
 
 def upload_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any, Any], Any]:
-    """Return what makes an annotated file, or list of files, and asks its `Upload`."""
+    """Return a hook that structures an annotated file, or files, and checks its `Upload`."""
     inner = converter.get_structure_hook(kind.__origin__)
     demands = [each for each in kind.__metadata__ if isinstance(each, Upload)]
 
     def structure(value: Any, _: Any) -> Any:
-        made = inner(value, kind.__origin__)
+        structured = inner(value, kind.__origin__)
         for demand in demands:
-            demand.check(made)
-        return made
+            demand.check(structured)
+        return structured
 
     return structure

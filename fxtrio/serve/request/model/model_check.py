@@ -14,21 +14,21 @@ from fxtrio.errors import FxtrioError
 from fxtrio.serve.request.model.bounded_structuring import is_items, is_object
 from fxtrio.serve.request.model.form_structuring import alternatives, is_file
 
-_MOST_SHOWN = 5
+_MAX_LISTED = 5
 
 _READY_BEFORE = frozenset({"function-before", "function-plain", "function-wrap"})
-"""Steps of pydantic in which application code makes the value."""
+"""pydantic schema types in which application code creates the value."""
 
 
 class FieldsImpossible(FxtrioError):
     """A body's class has fields of types that no body can have."""
 
     def __init__(self, model: type, fields: Mapping[str, object]) -> None:
-        shown = [f"{path!r} ({_name(kind)})" for path, kind in fields.items()]
-        more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
-        are = "is of a type" if len(shown) == 1 else "are of types"
+        listed = [f"{path!r} ({_name(kind)})" for path, kind in fields.items()]
+        more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
+        are = "is of a type" if len(listed) == 1 else "are of types"
         super().__init__(
-            f"{model.__name__}: {', '.join(shown[:_MOST_SHOWN])}{more} {are} that no body can "
+            f"{model.__name__}: {', '.join(listed[:_MAX_LISTED])}{more} {are} that no body can "
             "have. Use str, int, float, bool, Decimal, dates, UUID, enums, UploadFile, classes "
             "and lists of them, or leave the field out of the class"
         )
@@ -54,9 +54,9 @@ def require_possible_pydantic(model: Any) -> None:
 
 
 def _impossible(
-    model: Any, converter: cattrs.BaseConverter, path: str, around: tuple[Any, ...]
+    model: Any, converter: cattrs.BaseConverter, path: str, enclosing: tuple[Any, ...]
 ) -> Iterator[tuple[str, object]]:
-    if model in around:  # a class that contains itself
+    if model in enclosing:  # a class that contains itself
         return
     for name, kind in _fields(model):
         place = f"{path}.{name}" if path else name
@@ -64,13 +64,13 @@ def _impossible(
             for inner in _inside(part):
                 plain = typing.get_origin(inner) or inner
                 if _is_class(plain):
-                    yield from _impossible(plain, converter, place, (*around, model))
+                    yield from _impossible(plain, converter, place, (*enclosing, model))
                 elif not _can_make(inner, converter):
                     yield place, part
 
 
 def _inside(kind: Any) -> Iterator[Any]:
-    """Yield what a list or an object of ``kind`` holds, however deep; else ``kind`` itself."""
+    """Yield the item types of a list or object, at any depth; else ``kind`` itself."""
     if not is_items(kind) and not is_object(kind):
         yield kind
         return
@@ -86,8 +86,8 @@ def _is_class(kind: Any) -> bool:
 
 def _fields(model: Any) -> Iterator[tuple[str, Any]]:
     hints = typing.get_type_hints(model, include_extras=True)
-    given = attrs.fields(model) if attrs.has(model) else dataclasses.fields(model)
-    for field in given:
+    declared = attrs.fields(model) if attrs.has(model) else dataclasses.fields(model)
+    for field in declared:
         if field.init and field.name in hints:
             yield field.name, hints[field.name]
 
@@ -112,7 +112,7 @@ def _schemas(schema: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _arbitrary(schema: Any) -> Iterator[object]:
-    """Yield the classes of which a schema demands an instance that nothing makes."""
+    """Yield the classes whose instances a schema requires but nothing can create."""
     if isinstance(schema, Mapping):
         if schema.get("type") in _READY_BEFORE:
             return

@@ -1,7 +1,7 @@
-"""Numbers of typed bodies: those that JSON can hold, and that no calculation chokes on.
+"""Limits for the numbers of typed bodies: JSON must hold them, and arithmetic stays cheap.
 
-``nan``, ``inf`` and ``1e400`` are text that Python reads as floats. One of them in the
-data of a page is an error each time that the page is shown, so none comes in.
+Python parses ``nan``, ``inf`` and ``1e400`` as floats. One of them in the data of a page
+is an error each time that the page is rendered, so all are rejected.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def decimal(value: Any, _: Any) -> Decimal:
         number = Decimal(value)
     except InvalidOperation:
         raise expected(Decimal) from None
-    if _is_odd(number):
+    if _is_unsupported(number):
         raise expected(Decimal)
     return number
 
 
-def odd_numbers(value: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of numbers that `finite` or `decimal` would refuse, in order.
+def unsupported_numbers(value: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of numbers that `finite` or `decimal` would reject, in order.
 
     Looks into lists, objects, pydantic models, attrs and data classes.
     """
     if isinstance(value, (float, Decimal)):
-        if _is_odd(value):
+        if _is_unsupported(value):
             yield path
         return
     if value is None or isinstance(value, (str, int, bytes)):
@@ -63,10 +63,10 @@ def odd_numbers(value: Any, path: str = "") -> Iterator[str]:
         return
     for step, item in inside:
         if item is not None and not isinstance(item, (str, int)):
-            yield from odd_numbers(item, f"{path}.{step}" if path else str(step))
+            yield from unsupported_numbers(item, f"{path}.{step}" if path else str(step))
 
 
-def _is_odd(number: float | Decimal) -> bool:
+def _is_unsupported(number: float | Decimal) -> bool:
     if isinstance(number, float):
         return not math.isfinite(number)
     if not number.is_finite():

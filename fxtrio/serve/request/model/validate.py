@@ -40,11 +40,11 @@ from fxtrio.serve.request.model.form_structuring import (
     upload_factory,
 )
 from fxtrio.serve.request.model.model_check import require_possible, require_possible_pydantic
-from fxtrio.serve.request.model.number_limits import decimal, finite, odd_numbers
-from fxtrio.serve.request.model.validators import refused_fields
+from fxtrio.serve.request.model.number_limits import decimal, finite, unsupported_numbers
+from fxtrio.serve.request.model.validators import validation_errors
 
 ROOT = "__root__"
-"""The field path of a problem with the body as a whole."""
+"""The field path of an error of the body as a whole."""
 
 _LONGEST_UUID = 45
 """``urn:uuid:`` and 36 characters."""
@@ -106,7 +106,7 @@ def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
 
     def build(value: Any, is_form: bool) -> Any:
         try:
-            made = model.model_validate(fields.filled(value) if is_form else value)
+            instance = model.model_validate(fields.filled(value) if is_form else value)
         except ValidationError as error:
             count = error.error_count()
             if count > _MOST_OF_PYDANTIC:  # they can only be had all at once
@@ -117,10 +117,10 @@ def _pydantic(model: Any) -> Callable[[Any, bool], Any]:
                 message = problem["msg"].removeprefix("Value error, ")
                 found.setdefault(path, []).append(message)
             raise invalid(found) from error
-        odd = [path or ROOT for path in islice(odd_numbers(made), MOST)]
-        if odd:
-            raise invalid({path: [str(expected(float))] for path in odd})
-        return made
+        unsupported = [path or ROOT for path in islice(unsupported_numbers(instance), MOST)]
+        if unsupported:
+            raise invalid({path: [str(expected(float))] for path in unsupported})
+        return instance
 
     return build
 
@@ -145,7 +145,7 @@ def _structured(model: Any) -> Callable[[Any, bool], Any]:
 
 
 def _collect(error: BaseException, path: str, fields: Fields) -> None:
-    """Add the messages of a cattrs error, and of what it groups, under their paths."""
+    """Add the messages of a cattrs error, and of the errors in its group, by their paths."""
     if isinstance(error, cattrs.BaseValidationError):
         if isinstance(error, cattrs.ForbiddenExtraKeysError):
             for name in sorted(error.extra_fields):
@@ -184,7 +184,7 @@ def _message(error: BaseException) -> str:
 
 
 def _strict(kind: type, accepts: tuple[type, ...]) -> Callable[[Any, Any], Any]:
-    """JSON has types of its own, so a value of another one is a mistake."""
+    """Reject a value of another type: JSON has types, so nothing is converted."""
 
     def structure(value: Any, _: Any) -> Any:
         if not isinstance(value, accepts) or (isinstance(value, bool) and kind is not bool):
@@ -198,7 +198,7 @@ def _strict(kind: type, accepts: tuple[type, ...]) -> Callable[[Any, Any], Any]:
 
 
 def _from_text(kind: type) -> Callable[[Any, Any], Any]:
-    """Form values are text, so they are read as what the field asks for."""
+    """Convert text to the field's type: all form values are text."""
 
     def structure(value: Any, _: Any) -> Any:
         try:
@@ -233,8 +233,8 @@ def _enum(value: Any, kind: Any) -> Any:
     for member in kind:
         if member.value == value or str(member.value) == value:
             return member
-    shown = ", ".join(repr(member.value) for member in kind)
-    raise ValueError(f"Expected one of {shown}")
+    choices = ", ".join(repr(member.value) for member in kind)
+    raise ValueError(f"Expected one of {choices}")
 
 
 def _is_class(kind: Any) -> bool:
@@ -243,7 +243,7 @@ def _is_class(kind: Any) -> bool:
 
 
 def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any, Any], Any]:
-    """Refuse what is no object, and report the validators of all fields, not of the first."""
+    """Reject all but objects, and run the validators of all fields, not only of the first."""
     _resolve(typing.get_origin(kind) or kind)
     inner = make_dict_structure_fn(kind, converter, _cattrs_detailed_validation=True)
 
@@ -255,9 +255,9 @@ def _class_factory(kind: Any, converter: cattrs.BaseConverter) -> Callable[[Any,
         except cattrs.ClassValidationError as error:
             # With a note it is a field of the wrong type; without, a validator said no.
             broken = {_note_of(inner): inner for inner in error.exceptions if _note_of(inner)}
-            refused = refused_fields(kind, value, converter, broken) if attrs.has(kind) else []
-            if refused:
-                problems = [*broken.values(), *refused]
+            rejected = validation_errors(kind, value, converter, broken) if attrs.has(kind) else []
+            if rejected:
+                problems = [*broken.values(), *rejected]
                 raise cattrs.ClassValidationError(str(error), problems, kind) from error
             raise
 

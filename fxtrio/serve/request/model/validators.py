@@ -1,7 +1,7 @@
-"""What the validators of an attrs class say of a body: all of them, in words for users.
+"""Runs all validators of an attrs class, and words their errors for users.
 
-attrs stops at the first field that is refused, and names the field and the value, which
-whoever filled in a form sees anyway.
+attrs stops at the first invalid field, and its messages name the field and the value, which
+the user who filled in the form sees anyway.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ import cattrs
 from fxtrio.serve.request.model.bounded_structuring import expected
 
 
-def refused_fields(
+def validation_errors(
     kind: Any, value: Mapping[str, Any], converter: cattrs.BaseConverter, broken: Collection[str]
 ) -> list[Exception]:
-    """Ask the validators of every field of ``kind`` that has a value of the right type.
+    """Run the validators of every field of ``kind`` that has a value of the right type.
 
-    ``broken`` are the fields that have none. A validator that looks at one of them says
-    nothing: it is asked again once that one holds. Returns errors with cattrs' notes.
+    ``broken`` are the fields without one. A validator that reads such a field reports
+    nothing; it runs after that field is valid. Returns errors with cattrs' notes.
     """
     instance = object.__new__(kind)
     held: list[attrs.Attribute[Any]] = []
-    refused: list[Exception] = []
+    errors: list[Exception] = []
 
     def attempt(field: attrs.Attribute[Any], item: Any, work: Callable[[], object]) -> bool:
         try:
             work()
         except Exception as error:  # converters and validators are application code
             if not (isinstance(error, AttributeError) and error.obj is instance):
-                words = ValueError(_in_words(error, field, item))
-                words.add_note(cattrs.AttributeValidationNote("", field.name, field.type))
-                refused.append(words)
+                message = ValueError(_user_message(error, field, item))
+                message.add_note(cattrs.AttributeValidationNote("", field.name, field.type))
+                errors.append(message)
             return False
         return True
 
@@ -48,7 +48,7 @@ def refused_fields(
         if field.validator is not None:
             item = getattr(instance, field.name)
             attempt(field, item, partial(field.validator, instance, field, item))
-    return refused
+    return errors
 
 
 def _filler(
@@ -57,7 +57,7 @@ def _filler(
     value: Mapping[str, Any],
     converter: cattrs.BaseConverter,
 ) -> Callable[[], None] | None:
-    """Return what sets a field as the class's own ``__init__`` would; None without a value."""
+    """Return a setter that fills a field as ``__init__`` would; None without a value."""
     if field.name not in value and field.default is attrs.NOTHING:
         return None
 
@@ -79,10 +79,10 @@ def _filler(
     return fill
 
 
-def _in_words(error: Exception, field: attrs.Attribute[Any], value: Any) -> str:
-    """Return a validator's message; those of attrs' own without the field and the value."""
+def _user_message(error: Exception, field: attrs.Attribute[Any], value: Any) -> str:
+    """Return a validator's message; attrs' own messages without the field and the value."""
     text = str(error.args[0]) if error.args else ""
-    for begin, words in (
+    for begin, message in (
         (f"'{field.name}' must ", "Must "),
         (f"Length of '{field.name}' must ", "Length must "),
     ):
@@ -91,12 +91,12 @@ def _in_words(error: Exception, field: attrs.Attribute[Any], value: Any) -> str:
         if isinstance(error, TypeError) and isinstance(error.args[-2], type):  # instance_of
             return str(expected(error.args[-2]))
         rest = text.removeprefix(begin).partition(" (got ")[0]
-        ends = [f": {value}", f" ({value!r} doesn't)"]
+        suffixes = [f": {value}", f" ({value!r} doesn't)"]
         if hasattr(value, "__len__"):
-            ends.append(f": {len(value)}")
-        for end in ends:
-            rest = rest.removesuffix(end)
+            suffixes.append(f": {len(value)}")
+        for suffix in suffixes:
+            rest = rest.removesuffix(suffix)
         if rest.startswith(("be in (", "be in [", "be in {")):
             return f"Expected one of {rest[7:-1].rstrip(',')}"
-        return words + rest
+        return message + rest
     return text

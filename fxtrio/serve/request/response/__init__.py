@@ -1,1 +1,1 @@
-"""What a request ends in, and how it is sent."""
+"""The responses to requests, and how they are sent."""

@@ -42,7 +42,7 @@ def require_runnable(tasks: Iterable[BackgroundTask], place: str) -> None:
 
 
 class Background:
-    """Runs the tasks of responses. Made by `open_background`."""
+    """Runs the background tasks of responses. Created by `open_background`."""
 
     def __init__(self, nursery: trio.Nursery, capacity: int) -> None:
         self._nursery = nursery
@@ -53,9 +53,8 @@ class Background:
     async def run(self, tasks: Sequence[BackgroundTask]) -> None:
         """Run ``tasks`` one after the other, without the caller waiting for them.
 
-        When more responses than the capacity have work under way, the caller does
-        wait: its connection is what slows down then. A caller that is cancelled takes
-        no work with it.
+        When more responses than the capacity have running tasks, the caller waits, which
+        slows down its connection. Cancelling the caller does not cancel the tasks.
         """
         self._running += 1
         self._nursery.start_soon(self._work, tasks, name="serve.background")
@@ -82,7 +81,7 @@ class Background:
 
 @asynccontextmanager
 async def open_background(*, capacity: int) -> AsyncIterator[Background]:
-    """Run work of responses for as long as the block lasts; what is left then is cut off."""
+    """Run background tasks while the block lasts; its end cancels unfinished ones."""
     async with trio.open_nursery() as nursery:
         background = Background(nursery, capacity)
         yield background

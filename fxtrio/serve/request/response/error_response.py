@@ -1,4 +1,4 @@
-"""A request that is refused: what the client learns of it, in JSON."""
+"""The JSON response to a rejected request."""
 
 from __future__ import annotations
 
@@ -27,52 +27,52 @@ class Refused:
     status: int
     data: Mapping[str, Any] = attrs.field(factory=dict)
     fields: Mapping[str, list[str]] | None = None
-    """What is wrong with single fields; None for an error that is not about fields."""
+    """Messages by field; None for an error that is not about fields."""
 
     retry_after: int | None = None
     """When the client may try again (seconds)."""
 
     redirect: str | None = None
-    """Where a visitor goes instead, such as to sign in."""
+    """URL to which the visitor is redirected, such as the sign-in page."""
 
 
 def refused(error: ActionError | LoaderError) -> Refused:
-    """Return what the client learns of an error that was raised for it."""
+    """Return the client's view of an error that application code raised for it."""
     fields = None
     if isinstance(error, ValidationActionError):
         fields = error.fields
     elif isinstance(error, ActionError):
         fields = error.fields or None
-    later = error.retry_after if isinstance(error, BodiesFull) else None
-    return Refused(error.message, error.status_code, error.data, fields, later)
+    retry_after = error.retry_after if isinstance(error, BodiesFull) else None
+    return Refused(error.message, error.status_code, error.data, fields, retry_after)
 
 
 def busy(error: Busy) -> Refused:
-    """Return what the client learns when something has as much to do as it can."""
+    """Return the client's view of a capacity that is exhausted."""
     return Refused(error.message, 503, retry_after=ceil(error.retry_after))
 
 
 def refusal_reply(refusal: Refused) -> Reply:
     """Return ``{ok: false, error}`` with ``data``, where there is any, and ``fields``."""
-    shown: dict[str, Any] = {"ok": False, "error": refusal.message}
+    body: dict[str, Any] = {"ok": False, "error": refusal.message}
     if refusal.data:
-        shown["data"] = refusal.data
+        body["data"] = refusal.data
     if refusal.fields is not None:
-        shown["fields"] = refusal.fields
+        body["fields"] = refusal.fields
     if refusal.redirect is not None:
-        shown["redirect"] = refusal.redirect
+        body["redirect"] = refusal.redirect
     headers: list[Header] = [NO_STORE]
     if refusal.retry_after is not None:
         headers.append((b"retry-after", b"%d" % refusal.retry_after))
     try:
-        return Reply(refusal.status, encode(shown, place="the error"), JSON, headers)
+        return Reply(refusal.status, encode(body, place="the error"), JSON, headers)
     except NotSerializable as error:
         log.error("%s", error)
         return refusal_reply(Refused(UNEXPECTED, 500))
 
 
 def forgery(verdict: str) -> Refused:
-    """Return what a request gets whose origin is not proven; ``verdict`` says why."""
+    """Return the rejection of a request that failed the CSRF check; ``verdict`` says why."""
     return Refused(f"CSRF check failed: {verdict}.", 403)
 
 

@@ -1,4 +1,4 @@
-"""What an endpoint raises to show a page of the app, with what was wrong with its form."""
+"""The exception that an endpoint raises to render a page again, with its form's errors."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PAGES = "fx.pages"
 
 
 class PageAgain(Exception):
-    """Shows the page at ``path`` as after an action named ``name`` that failed.
+    """Renders the page at ``path`` as after an action named ``name`` that failed.
 
-    The runtime answers with it: for a visitor whom the hooks of the page refuse, and where
-    there is no such page, with ``otherwise``.
+    If the page's hooks reject the visitor, or there is no such page, the runtime sends
+    ``otherwise`` instead.
     """
 
     def __init__(
@@ -40,6 +40,6 @@ class PageAgain(Exception):
         """That of the page, encoded, without the question mark."""
 
         self.values = values
-        """What its fields are filled with."""
+        """Values for its fields."""
 
         self.otherwise = otherwise

@@ -1,7 +1,7 @@
-"""The media type of payloads is the runtime's: whatever else has it loses it.
+"""Reserves the media type of payloads for the runtime: other responses lose it.
 
-The client router runs the code that a payload names, and an application may send what
-visitors have stored, with the type that they have given it.
+The client router runs the code that a payload names, and an application may send files that
+visitors uploaded, with a type that they chose.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def without_payload_type(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes
 
 
 class OnlyPayloads:
-    """Stands before middleware, which answers requests by itself."""
+    """Outermost middleware, since other middleware may respond on its own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the app answer. Not navigations alone: browsers keep what they have asked for."""
+        """Call the app. All requests are checked, since browsers cache responses."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""What a request ends in, and the headers that every response carries."""
+"""Response types, and the headers that every response carries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNSHARED = re.compile(r"\b(?:private|no-store)\b", re.IGNORECASE)
 
 
 class Reply(msgspec.Struct):
-    """A whole response, ready to be sent in two ASGI messages."""
+    """A complete response, ready to be sent in two ASGI messages."""
 
     status: int
     body: bytes
@@ -38,7 +38,7 @@ class Reply(msgspec.Struct):
 
 @attrs.frozen
 class Nothing:
-    """Stands for an answer of which nothing is left to send."""
+    """A response that was already sent."""
 
 
 NOTHING = Nothing()
@@ -49,10 +49,10 @@ Answer = Reply | Response | Nothing
 
 
 def keep_private(headers: list[Header]) -> None:
-    """Keep a form of a page that has no URL of its own out of shared caches.
+    """Exclude a representation without a URL of its own from shared caches.
 
-    Those that ignore `Vary` would send it to whoever asks for the page. What the browser
-    may do stays: its `max-age`.
+    A cache that ignores `Vary` would send it to every client that requests the page. The
+    browser's `max-age` is left as it is.
     """
     for index in range(len(headers) - 1, -1, -1):
         name, value = headers[index][0].lower(), headers[index][1]
@@ -64,7 +64,7 @@ def keep_private(headers: list[Header]) -> None:
 
 @lru_cache(256)
 def _private(policy: bytes) -> bytes:
-    """Return a `Cache-Control` without what lets shared caches keep the response."""
+    """Return a `Cache-Control` without the directives that allow shared caching."""
     if _UNSHARED.search(policy.decode("latin-1")):
         return policy
     age = _MAX_AGE.search(policy)
@@ -73,13 +73,13 @@ def _private(policy: bytes) -> bytes:
 
 
 def not_read(method: str) -> Response:
-    """Return what a page answers to methods other than GET and HEAD."""
+    """Return a page's response to methods other than GET and HEAD."""
     status = 204 if method == "OPTIONS" else 405
     return Response(status_code=status, headers={"allow": "GET, HEAD, OPTIONS"})
 
 
 def redirected(answer: Response | Redirect, *, navigation: bool) -> Answer:
-    """Return a hook's or loader's answer; the client router follows redirects by itself."""
+    """Return the response of a hook or loader; the client router follows redirects itself."""
     if isinstance(answer, Response):
         return answer
     if navigation:
@@ -102,7 +102,7 @@ class ResponseDraft(Response):
         self.raw_headers: list[Header] = []
 
     def settle(self, status: int) -> None:
-        """Take the policy for a response with ``status``: nobody keeps what went wrong."""
+        """Apply the cache policy for a response with ``status``: errors are not cached."""
         if self.policy is not None and status in _GOOD and "cache-control" not in self.headers:
             self.raw_headers.append((b"cache-control", self.policy))
 
@@ -123,7 +123,7 @@ class Entropy:
         self._at = 0
 
     def hex(self) -> str:
-        """Return 32 hex characters (128 bits) that nobody else gets."""
+        """Return 32 random hex characters (128 bits)."""
         at = self._at
         if at == len(self._pool):
             self._pool = os.urandom(4096).hex()
@@ -144,7 +144,7 @@ class StandardHeaders:
     """The policy of HTML responses, ``%s`` where the nonce goes, and ``%%`` for a ``%``."""
 
     def of_html(self, nonce: bytes) -> tuple[Header, ...]:
-        """Return what an HTML response carries besides."""
+        """Return the additional headers of an HTML response."""
         return () if self.csp_name is None else ((self.csp_name, self.csp % nonce),)
 
     def missing(self, present: list[Header], request_id: bytes | None) -> list[Header]:
@@ -157,7 +157,7 @@ class StandardHeaders:
 
 
 def _as_value(url: str) -> str:
-    """Return an encoded URL as it stands in a policy, which these characters would end."""
+    """Return a URL for a policy, with the characters encoded that would end a directive."""
     return url.replace(";", "%3B").replace(",", "%2C").replace("%", "%%")
 
 

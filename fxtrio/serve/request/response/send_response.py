@@ -1,4 +1,4 @@
-"""Sends what a request ended in, with the headers that every response carries."""
+"""Sends responses, with the headers that every response carries."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
                 event.draft.settle(message["status"])
             headers = without_payload_type(headers + event.draft.raw_headers)
             headers += event.terms.standard.missing(headers, event.request_id)
-            if bodiless and status != 304:  # which may say how long the body is that it stands for
+            if bodiless and status != 304:  # a 304 may give the length of the omitted body
                 headers = [header for header in headers if header[0].lower() not in _FRAMING]
                 headers += [(b"content-length", b"0")] if status == 205 else []
             message = {**message, "status": status, "headers": headers}
@@ -94,7 +94,7 @@ def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
 
 
 async def send_answer(event: RequestEvent, answer: Answer) -> None:
-    """Send ``answer``, whichever kind it is; nothing when it was sent already."""
+    """Send ``answer``, of whichever type; nothing if it was already sent."""
     draft = event.draft
     if isinstance(answer, Reply):
         if draft.policy is not None:
@@ -112,9 +112,9 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
 async def send_failure(
     event: RequestEvent, answer: Answer, raised: BaseException, fail: Callable[[], Answer]
 ) -> None:
-    """Send what ``fail`` gives for a response that failed with ``raised`` before it has begun.
+    """Send the response of ``fail`` for a request that failed with ``raised`` before its start.
 
-    Raises an Exception for one that has.
+    Raises the Exception if the response has started.
     """
     error = application_error(raised)
     if event.begun or not isinstance(answer, Response):

@@ -1,8 +1,8 @@
-"""Files that Starlette reads, for our folders and for the application: in threads of their own.
+"""Reads the files that Starlette serves, for fxtrio and the application, in separate threads.
 
-Starlette asks anyio for threads, which takes those of trio's default limiter. When the
-application holds all of them, no script would be served and no page come to life. `install`
-puts what is here in place of a name of Starlette's, for the whole process.
+Starlette takes its threads from anyio, which uses trio's default limiter. If the
+application occupies all of them, no script is served and no page hydrates. `install`
+replaces one of Starlette's names for the whole process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Ts = TypeVarTuple("Ts")
 
 
 def install() -> None:
-    """Let the files of Starlette, and of what is built on it, be read this way."""
+    """Replace Starlette's file access, also for frameworks that build on it."""
     for module in (responses, staticfiles):
         anyio = getattr(module, "anyio")  # noqa: B009  # an error here is a Starlette that has moved it
         if not isinstance(anyio, FileThreads):
@@ -41,7 +41,7 @@ class FileThreads:
         return getattr(self._anyio, name)
 
     async def run_sync(self, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-        """Return ``function(*args)``, which asks the file system."""
+        """Return ``function(*args)``, which accesses the file system."""
         if trio.lowlevel.in_trio_run():
             return await in_file_thread(function, *args)
         found: T = await self._anyio.to_thread.run_sync(function, *args)  # another event loop
@@ -55,7 +55,7 @@ class FileThreads:
 
 
 class ReadFile:
-    """An open file, with as much of anyio's as Starlette asks of one."""
+    """An open file, with the part of anyio's interface that Starlette uses."""
 
     def __init__(self, file: BinaryIO | FileIO) -> None:
         self._file = file

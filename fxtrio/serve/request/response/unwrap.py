@@ -1,4 +1,4 @@
-"""What application code raised or returned, as the runtime knows it: one error, a good status."""
+"""Normalizes errors and statuses of application code: one known error, a valid status."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fxtrio.status import as_status, phrase_of
 if TYPE_CHECKING:
     from fxtrio.db import Database
 
-_OF_THE_ANSWER = frozenset({"content-length", "content-type", "transfer-encoding"})
-"""Headers that say how the body is sent, which is ours to make."""
+_BODY_HEADERS = frozenset({"content-length", "content-type", "transfer-encoding"})
+"""Headers that describe the body, which the runtime creates."""
 
 _STATUS = "Give an int from 200 to 599, such as 404 or HTTPStatus.NOT_FOUND."
 
 
 class StatusInvalid(ValueRefused):
-    """Application code gave a response a status that none can have."""
+    """Application code set a status that no response can have."""
 
     def __init__(self, place: str, value: object) -> None:
         super().__init__(
@@ -43,7 +43,7 @@ class RaisedErrorInvalid(ValueRefused):
 
 
 def require_status(value: object, place: str) -> int:
-    """Return a status that application code gave. Raises StatusInvalid."""
+    """Return a status set by application code. Raises StatusInvalid."""
     status = as_status(value)
     if status is None:
         raise StatusInvalid(place, value)
@@ -54,9 +54,9 @@ def unwrap(error: Any, draft: ResponseDraft, place: str) -> Any:
     """Return the one expected error inside a nursery's group, or ``error`` itself.
 
     A loader that opens a nursery and raises LoaderError in it means LoaderError. Starlette's
-    HTTPException becomes one with its status and detail; its headers go into ``draft``. What the
-    database raises because it can work for nobody becomes a `Busy`. What was raised for the
-    client and cannot be sent becomes an error that names ``place``.
+    HTTPException becomes one with its status and detail; its headers go into ``draft``. A
+    database outage becomes a `Busy`. An error for the client that cannot be sent becomes an
+    error that names ``place``.
     """
     inner = error
     while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
@@ -64,34 +64,34 @@ def unwrap(error: Any, draft: ResponseDraft, place: str) -> Any:
     if not isinstance(inner, (LoaderError, ActionError, HTTPException)):
         known = isinstance(inner, (Redirect, Busy, ValueRefused))
         return inner if known else _of_database(inner) or error
-    mistake = find_mistake(inner, place)
-    if mistake is not None:
-        return mistake
+    invalid = find_invalid_error(inner, place)
+    if invalid is not None:
+        return invalid
     return _of_starlette(inner, draft) if isinstance(inner, HTTPException) else inner
 
 
-def find_mistake(
+def find_invalid_error(
     error: LoaderError | ActionError | HTTPException, place: str
 ) -> ValueRefused | None:
     """Return why an error cannot be sent to a client; None when it can."""
-    mistake: ValueRefused | None = None
+    invalid: ValueRefused | None = None
     if as_status(error.status_code) is None:
-        mistake = StatusInvalid(f"{place}: raised {type(error).__name__}", error.status_code)
+        invalid = StatusInvalid(f"{place}: raised {type(error).__name__}", error.status_code)
     elif not isinstance(error, HTTPException) and (cause := _unfit(error)):
-        mistake = RaisedErrorInvalid(place, error, cause)
-    if mistake is not None:
-        mistake.__cause__ = error
-    return mistake
+        invalid = RaisedErrorInvalid(place, error, cause)
+    if invalid is not None:
+        invalid.__cause__ = error
+    return invalid
 
 
 def _unfit(error: LoaderError | ActionError) -> str:
-    """Return what is wrong with an error of ours, and the remedy; "" when nothing is."""
+    """Return why a LoaderError or ActionError is invalid, and the remedy; "" if it is valid."""
     if not isinstance(error.message, str):
-        return f"the message is {_shown(error.message)}. Give a str, and other values as 'data'."
+        return f"the message is {_repr(error.message)}. Give a str, and other values as 'data'."
     if not isinstance(error.data, Mapping):
-        return f"'data' is {_shown(error.data)}. Give a dict, or leave it out."
+        return f"'data' is {_repr(error.data)}. Give a dict, or leave it out."
     if isinstance(error, ActionError) and not _is_fields(error.fields):
-        return f"'fields' is {_shown(error.fields)}. Give a dict of field paths to lists of str."
+        return f"'fields' is {_repr(error.fields)}. Give a dict of field paths to lists of str."
     return ""
 
 
@@ -104,15 +104,15 @@ def _is_fields(fields: object) -> bool:
     )
 
 
-def _shown(value: object) -> str:
+def _repr(value: object) -> str:
     return f"{value!r:.80} ({type(value).__name__})"
 
 
 def _of_database(error: BaseException) -> Busy | None:
-    """Return a 503 for what no statement is to blame for: a full disk, a server that stops.
+    """Return a 503 for a failure that no statement caused: a full disk, a server that stops.
 
-    The database must have said so itself: after a connection that was lost nobody knows what
-    was done, and none should be told to try again.
+    The database must have reported it: after a lost connection the outcome is unknown, and a
+    client should not be invited to retry.
     """
     said = getattr(error, "sqlstate", None) or getattr(error, "sqlite_errorcode", None)
     app = current_app() if said else None
@@ -130,19 +130,19 @@ def _of_database(error: BaseException) -> Busy | None:
 
 
 def _of_starlette(error: HTTPException, draft: ResponseDraft) -> LoaderError | Redirect:
-    """Return the error of ours that means the same; a ``Location`` makes it a redirect."""
+    """Return the equivalent LoaderError; with a ``Location`` it is a redirect."""
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     location = headers.pop("location", None)
     for name, value in headers.items():
         if name == "set-cookie":
             draft.headers.append(name, value)
-        elif name not in _OF_THE_ANSWER:
+        elif name not in _BODY_HEADERS:
             draft.headers[name] = value
     if location is not None and error.status_code in REDIRECT_STATUS:
         try:
             return Redirect(location, error.status_code)
-        except ValueError as refused:
-            error.add_note(str(refused))
+        except ValueError as invalid_header:
+            error.add_note(str(invalid_header))
     detail: object = error.detail  # FastAPI's takes anything
     if isinstance(detail, str):
         found = LoaderError(detail, error.status_code)
