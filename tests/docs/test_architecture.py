@@ -12,6 +12,7 @@ from tests.docs.pages import DOCS, ROOT
 from tests.source_tree import MODULES, pictures_of_the_map
 
 MAP = DOCS / "architecture.md"
+DECISIONS = sorted(DOCS.glob("decisions/0*.md"))
 FOR_CONTRIBUTORS = [MAP, ROOT / "CONTRIBUTING.md"]
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -38,7 +39,7 @@ def defined() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("document", FOR_CONTRIBUTORS, ids=lambda file: file.name)
+@pytest.mark.parametrize("document", [*FOR_CONTRIBUTORS, *DECISIONS], ids=lambda file: file.name)
 def test_paths_lead_to_files(document: Path) -> None:
     paths = [
         name
@@ -46,7 +47,7 @@ def test_paths_lead_to_files(document: Path) -> None:
         if _PATH.fullmatch(name) and not name.startswith(_MADE_LATER)
     ]
 
-    assert paths
+    assert paths or document in DECISIONS
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
@@ -98,3 +99,16 @@ def test_each_part_says_in_its_docstring_with_which_file_to_begin() -> None:
             wrong.append(inside.relative_to(ROOT).as_posix())
 
     assert wrong == []
+
+
+def test_every_decision_is_listed_and_has_its_sections() -> None:
+    listed = set(re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (DOCS / "decisions/index.md").read_text()))
+    sections = ["## Context", "## Decision", "## Consequences", "## Measured"]
+    lacking = [
+        file.name
+        for file in DECISIONS
+        if [one for one in file.read_text().splitlines() if one.startswith("## ")] != sections
+    ]
+
+    assert listed == {file.name for file in DECISIONS}
+    assert lacking == []
