@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -133,6 +134,25 @@ def test_no_function_is_longer_than_a_screen() -> None:
     ]
 
     assert long == []
+
+
+def test_contributors_read_the_same_numbers() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+    assert f"at most {LONGEST['fxtrio']} lines, a function at most {LONGEST_FUNCTION};" in guide
+    assert f"a file of tests has at most {LONGEST['tests']}." in guide
+
+
+def test_a_commit_is_checked_for_what_the_session_lint_checks() -> None:
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    session = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    (named,) = re.findall(r"^PYTHON_FILES = \((.+)\)$", session, re.MULTILINE)
+    folders = [name for name in ast.literal_eval(f"[{named}]") if name != "noxfile.py"]
+
+    assert f"files: &python ^({'|'.join(folders)})/|^noxfile\\.py$" in hooks
+    assert re.findall(r"entry: ruff (\w+)", hooks) == re.findall(
+        r'session\.run\("ruff", "(\w+)"', session
+    )
 
 
 def test_no_package_has_two_public_classes_of_one_name() -> None:
