@@ -34,7 +34,15 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
     show_default=True,
     help="The port, or the next that is free; 0 takes any.",
 )
-def command(root: Path, app: str | None, host: str, port: int) -> None:
+@click.option(
+    "--inspect",
+    type=click.IntRange(1, 65535),
+    is_flag=False,
+    flag_value=5678,
+    metavar="[PORT]",
+    help="Let a debugger attach to this port of 127.0.0.1 (5678); needs debugpy.",
+)
+def command(root: Path, app: str | None, host: str, port: int, inspect: int | None) -> None:
     """Serve the project while you work on it.
 
     What you save is on the screen at once: pages keep their state, and only the code that
@@ -42,10 +50,13 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     """
     from fxtrio.cli.standard_streams import open_closed_descriptors
     from fxtrio.config import load_config, load_env_files
+    from fxtrio.develop.debugger import require_debugger
     from fxtrio.develop.launch import Server, starting_ahead
     from fxtrio.develop.listener import open_listener
 
     open_closed_descriptors()
+    if inspect is not None:
+        require_debugger()
     _interrupt_by(*_ENDS)
     variables = load_env_files(root)  # the server process inherits it
     config = load_config(root)
@@ -54,13 +65,21 @@ def command(root: Path, app: str | None, host: str, port: int) -> None:
     named = "localhost" if host in ("0.0.0.0", "::") else shown
     find = partial(find_app, root, app)
     with open_listener(shown, port) as socket, TemporaryDirectory(prefix="fx-dev-") as sockets:
-        server = Server(root=root, app=find(), host=named, vite=Path(sockets), socket=socket)
+        server = Server(
+            root=root,
+            app=find(),
+            host=named,
+            vite=Path(sockets),
+            socket=socket,
+            inspect=inspect or 0,
+        )
         bound = socket.getsockname()[1]
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
         with starting_ahead(server, config) as ahead:
             url = f"http://{named}:{bound}{config.base_url}/"
             # At once: whoever asks now is answered when there is an answer.
-            click.echo("\n".join(filter(None, (taken, f"fx dev: {url}"))))
+            attach = f"A debugger may attach to 127.0.0.1:{inspect}." if inspect else ""
+            click.echo("\n".join(filter(None, (taken, f"fx dev: {url}", attach))))
             _develop(server, ahead, url, variables, find)
 
 

@@ -21,6 +21,7 @@ import trio
 from fxtrio.config import load_config
 from fxtrio.context import developing
 from fxtrio.develop.allowed_hosts import HostGuard, development_app
+from fxtrio.develop.debugger import replace_breakpoint
 from fxtrio.develop.line_stream import read_lines
 from fxtrio.develop.messages import (
     BEGIN,
@@ -80,6 +81,7 @@ def serve() -> int:
     settings = ChildSettings.from_json(os.environ[VARIABLE])
     if os.read(0, len(BEGIN)) != BEGIN:
         return 0
+    replace_breakpoint()
     options = ServeOptions(
         app="fxtrio.develop.child:make_app",
         factory=True,

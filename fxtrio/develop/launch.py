@@ -20,6 +20,7 @@ import attrs
 from fxtrio.build_folder import require_no_link
 from fxtrio.compile.bundling.installation import JS, is_whole, toolchain_folder
 from fxtrio.config import Config
+from fxtrio.develop.debugger import interpreter_arguments
 from fxtrio.develop.messages import VARIABLE, ChildSettings
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS
@@ -120,6 +121,8 @@ class Server:
     """Folder of the sockets on which Node listens."""
 
     socket: socket
+    inspect: int = 0
+    """The port on which it waits for a debugger; 0 for none."""
 
 
 @attrs.frozen(eq=False)
@@ -144,7 +147,12 @@ def launch_server(server: Server) -> LaunchedServer:
     )
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "fxtrio.develop.child_process"],
+            [
+                sys.executable,
+                *interpreter_arguments(server.inspect),
+                "-m",
+                "fxtrio.develop.child_process",
+            ],
             bufsize=0,
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
