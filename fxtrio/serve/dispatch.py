@@ -23,7 +23,7 @@ from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.policy.patterns import pattern_of
 from fxtrio.policy.routes import Policies
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
-from fxtrio.serve.actions.action import ActionEvent
+from fxtrio.serve.actions.action import answer_action
 from fxtrio.serve.actions.no_js_forms import show_again
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
@@ -277,7 +277,7 @@ class Dispatcher:
         return self._answer_csp_report if path == CSP_REPORT else None
 
     async def _answer_action(self, running: Running, event: RequestEvent) -> Answer:
-        return await ActionEvent(self._site, running, event).answer()
+        return await answer_action(self._site, running, event)
 
     async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""

@@ -1,8 +1,8 @@
-"""What an action came to."""
+"""What a call of an action came to."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
@@ -18,12 +18,21 @@ class Succeeded(msgspec.Struct, frozen=True):
     invalidated: list[str]
 
 
-class NotRun(msgspec.Struct, frozen=True):
-    """The action was not run: a hook, the proof of origin or the body stood against it."""
+class Rejected(msgspec.Struct, frozen=True):
+    """The action was not run: a hook, the CSRF check or the body stood against it."""
 
     refusal: Refused
     admitted: bool
     """Whether the hooks had let the request pass."""
 
 
+class Disconnected(msgspec.Struct, frozen=True):
+    """The client left before there was anything to answer."""
+
+
+DISCONNECTED: Final = Disconnected()
+
 Result = Succeeded | Refused | Redirect | Response
+"""What an action came to that was run, or in whose place a hook answered."""
+
+Outcome = Result | Rejected | Disconnected

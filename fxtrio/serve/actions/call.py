@@ -1,0 +1,207 @@
+"""The one way from a call of an action to its answer, for every representation of it.
+
+A call takes three steps: hooks, body, function. Each step has its own deadline, and its own
+answer to a deadline that passes; the first step that has an outcome ends the call. What the
+outcome looks like is the representation's: a streamed action would be one more outcome in
+`fxtrio.serve.actions.result`, and one more method there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from math import inf
+
+import msgspec
+from starlette.background import BackgroundTasks
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from fxtrio.application_errors import application_error
+from fxtrio.errors import ActionError, Redirect
+from fxtrio.runtime import INVALIDATE_HEADER
+from fxtrio.serve.actions.errors import refusal_in_json
+from fxtrio.serve.actions.execution import execute, failure
+from fxtrio.serve.actions.no_js_forms import asks_for_page
+from fxtrio.serve.actions.representations import Representation, Target
+from fxtrio.serve.actions.result import DISCONNECTED, Disconnected, Outcome, Rejected, Succeeded
+from fxtrio.serve.request.bodies.body import ActionRequest
+from fxtrio.serve.request.bodies.spool import Body
+from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
+from fxtrio.serve.request.response.error_response import Refused, forgery, refused
+from fxtrio.serve.request.response.response import NOTHING, Answer
+from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.serve.request.watchdog import DeadlinePassed
+
+log = logging.getLogger("fx.serve")
+
+
+class ActionCall(msgspec.Struct, frozen=True, eq=False):
+    """A call that has passed the settings of its route and the check of its headers."""
+
+    target: Target
+    request: ActionRequest
+    body: Body
+    background: BackgroundTasks
+    """What the action adds to `request.state.background`."""
+
+    needs_token: bool
+    """Whether the form's own CSRF token decides, since the headers prove nothing."""
+
+    @classmethod
+    def open(cls, target: Target, *, needs_token: bool) -> ActionCall:
+        """Return the call; nothing of its body has been read."""
+        site, event = target.site, target.event
+        limit = target.found.action.limit
+        if limit is None:
+            limit = site.config.limits.body
+        body = event.open_body(target.running.bodies, limit=limit)
+        background = event.scope["state"]["background"] = BackgroundTasks()
+        return cls(target, ActionRequest(event.scope, body), body, background, needs_token)
+
+
+class Step(msgspec.Struct, frozen=True, eq=False):
+    """A part of the way. It is cancelled at its deadline, and has no outcome then."""
+
+    take: Callable[[ActionCall], Awaitable[Outcome | None]]
+    """Takes the step; None lets the call go on."""
+
+    timeout: Callable[[ActionCall], float]
+    """How long it may take (seconds)."""
+
+    late: Callable[[ActionCall], Outcome]
+    """Returns what the call comes to when it took longer."""
+
+
+async def answer_call(call: ActionCall, representation: Representation) -> Answer:
+    """Return the answer to ``call``; nothing when the client has left."""
+    target = call.target
+    try:
+        outcome = await _take(_GUARDED if _has_hooks(call) else _UNGUARDED, call)
+    finally:  # before anything can fail: it is a promise, whatever the action answers
+        target.event.background_tasks[:0] = call.background.tasks
+    if isinstance(outcome, Disconnected):
+        return NOTHING
+    if isinstance(outcome, Rejected):
+        return await representation.reject(target, outcome)
+    cache = target.running.app.cache
+    if cache is not None:
+        cache.drop(*_invalidated(outcome, target.site.root))
+    return await representation.show(target, call.request, outcome)
+
+
+async def _take(steps: Sequence[Step], call: ActionCall) -> Outcome:
+    """Take ``steps`` until one has an outcome, or does not end by its deadline.
+
+    One watched block serves all of them, with the deadline of the step that it is in: a block
+    for each would put every call on the watchdog's list again.
+    """
+    with call.target.running.watchdog.watch(None, limit=inf) as watched:
+        for step in steps:
+            watched.allow(step.timeout(call))
+            outcome = await step.take(call)
+            if outcome is not None:
+                return outcome
+    return step.late(call)
+
+
+def _has_hooks(call: ActionCall) -> bool:
+    hooks = call.target.site.hooks
+    return bool(hooks.pages or hooks.actions)
+
+
+async def _ask_hooks(call: ActionCall) -> Outcome | None:
+    """Run the hooks of pages, then those of actions.
+
+    Nothing of the body has been read, unless a hook reads it. What a hook raises is never
+    shown on the page that it guards: it is a rejection of somebody who is not admitted.
+    """
+    target, request = call.target, call.request
+    hooks, audience, page = target.site.hooks, target.event.audience, target.found.page
+    try:
+        if page is None:
+            answer = await run_hooks(hooks.before("actions", "action"), request, audience)
+        else:
+            answer = await run_page_hooks(hooks, request.scope, page.path, request.at, audience)
+            answer = answer or await run_hooks(hooks.actions, request, audience)
+    except ClientDisconnect:  # a hook has read the body
+        return DISCONNECTED
+    except BaseException as raised:
+        action, draft = target.found.action, target.event.draft
+        error = unwrap(application_error(raised), draft, f"{action.place}: a route hook")
+        failed = failure(error, action, development=target.site.development)
+        return Rejected(failed, admitted=False) if isinstance(failed, Refused) else failed
+    if isinstance(answer, Response) and answer.status_code >= 400:
+        whole = not asks_for_page(target.event)
+        said = refusal_in_json(answer, target.event.draft, whole=whole)
+        if said is not None:
+            return Rejected(said, admitted=False)
+    return answer
+
+
+async def _read_body(call: ActionCall) -> Outcome | None:
+    """Read the body whole, and check the token of a form that has to prove its origin."""
+    try:
+        await call.body.read()
+        if not call.needs_token:
+            return None
+        request, proof = call.request, call.target.site.proof
+        form = await request.sent_token() if request.is_form else {}
+        verdict = proof.refusal(call.target.event, request, form)
+    except ActionError as error:
+        return Rejected(refused(error), admitted=True)
+    except ClientDisconnect:
+        return DISCONNECTED
+    return Rejected(forgery(verdict), admitted=True) if verdict else None
+
+
+async def _run(call: ActionCall) -> Outcome | None:
+    """Run the action; where it says so, only for as long as its client is there."""
+    target = call.target
+    action = target.found.action
+    if not action.cancel_on_disconnect:
+        return await execute(target, call.request, call.background)
+    # Watched from here on only: until the body is whole, somebody else reads `receive`.
+    watchdog, receive = target.running.watchdog, target.event.receive
+    with watchdog.watch(receive, limit=action.timeout) as present:
+        return await execute(target, call.request, call.background)
+    return DISCONNECTED if present.gone else None
+
+
+def _hooks_late(call: ActionCall) -> Outcome:
+    return Rejected(_run_late(call), admitted=False)
+
+
+def _body_late(call: ActionCall) -> Outcome:
+    return Rejected(Refused("The body took too long to arrive.", 408), admitted=True)
+
+
+def _run_late(call: ActionCall) -> Refused:
+    action = call.target.found.action
+    log.error("%s", DeadlinePassed(action.place, action.timeout))
+    return Refused("The action took too long.", 504)
+
+
+def _action_timeout(call: ActionCall) -> float:
+    return call.target.found.action.timeout
+
+
+def _request_timeout(call: ActionCall) -> float:
+    return call.target.site.config.timeouts.request
+
+
+_UNGUARDED = (
+    Step(_read_body, timeout=_request_timeout, late=_body_late),
+    Step(_run, timeout=_action_timeout, late=_run_late),
+)
+_GUARDED = (Step(_ask_hooks, timeout=_action_timeout, late=_hooks_late), *_UNGUARDED)
+
+
+def _invalidated(result: Outcome, root: str) -> list[str]:
+    """Return the URLs that the action named in `invalidate_routes`, without the ``root``."""
+    named: Sequence[str] = ()
+    if isinstance(result, Response):
+        named = result.headers.get(INVALIDATE_HEADER, "").split(", ")
+    elif isinstance(result, (Succeeded, Redirect)):
+        named = result.invalidated
+    return [url.removeprefix(root) if url.startswith(root + "/") else url for url in named]

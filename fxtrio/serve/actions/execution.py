@@ -1,0 +1,129 @@
+"""Running an action: its arguments, its function, its transaction, and what it came to."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from starlette.background import BackgroundTasks
+from starlette.responses import Response
+
+from fxtrio.application_errors import application_error
+from fxtrio.errors import ActionError, BadBody, Busy, LoaderError, Redirect
+from fxtrio.runtime import take_invalidated
+from fxtrio.serve.actions.lookup import ActionResultInvalid
+from fxtrio.serve.actions.representations import Target
+from fxtrio.serve.actions.result import Result, Succeeded
+from fxtrio.serve.actions.transact import transact
+from fxtrio.serve.pages.error_response import log_failure
+from fxtrio.serve.pages.server_functions import ActionCode
+from fxtrio.serve.request.bodies.body import ActionRequest
+from fxtrio.serve.request.response.background import background_task, require_runnable
+from fxtrio.serve.request.response.error_response import UNEXPECTED, Refused, busy, refused
+from fxtrio.serve.request.response.unwrap import require_status, unwrap
+
+log = logging.getLogger("fx.serve")
+
+
+async def execute(target: Target, request: ActionRequest, background: BackgroundTasks) -> Result:
+    """Run the action of ``target`` and return what it came to; it raises no application's error."""
+    action, development = target.found.action, target.site.development
+    try:
+        arguments = await _arguments(action, request)
+        if action.transaction:
+            return await _transact(target, request, arguments, background)
+        value = await action.function(request, *arguments)
+        return _checked(action, value, background, development=development)
+    except BaseException as raised:
+        error = unwrap(application_error(raised), target.event.draft, action.place)
+        return failure(error, action, development=development)
+
+
+async def _transact(
+    target: Target,
+    request: ActionRequest,
+    arguments: tuple[Any, ...],
+    background: BackgroundTasks,
+) -> Result:
+    """Run the action as one transaction; see `transact`."""
+    action, development = target.found.action, target.site.development
+    unused: list[tuple[Any, ...]] = [arguments]
+
+    async def run() -> Any:
+        # A second attempt gets arguments that the first cannot have changed.
+        own = unused.pop() if unused else await _arguments(action, request)
+        return await action.function(request, *own)
+
+    return await transact(
+        run,
+        lambda value: _checked(action, value, background, development=development),
+        isolation=action.isolation,
+        request=request,
+        draft=target.event.draft,
+        background=background,
+    )
+
+
+async def _arguments(action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
+    """Return the typed body, if the action takes one. Raises ValidationActionError."""
+    model = action.body
+    if model is None:
+        return ()
+    # Heavy, and loaded by now, since there is a model.
+    from fxtrio.serve.request.model.validate import ROOT, invalid
+
+    if not request.has_body:
+        if model.optional:
+            return (None,)
+        raise invalid({ROOT: ["The body is empty"]})
+    if not request.is_readable:
+        raise ActionError(
+            f"The body is {request.media_type!r}. Send application/json, "
+            "application/x-www-form-urlencoded or multipart/form-data.",
+            415,
+        )
+    try:
+        value = await request.json()
+    except BadBody as error:
+        raise invalid({ROOT: [error.message]}) from error
+    if value is None and model.optional:
+        return (None,)
+    return (await request.work(model.build, value, request.is_form),)
+
+
+def failure(error: BaseException, action: ActionCode, *, development: bool) -> Refused | Redirect:
+    """Return what the client learns of an error of the application; log what is a defect."""
+    if isinstance(error, (ActionError, LoaderError)):
+        return refused(error)
+    if isinstance(error, Redirect):
+        return error
+    log_failure(error, action.place)
+    if isinstance(error, Busy):
+        return busy(error)
+    message = f"{type(error).__name__}: {error}" if development else UNEXPECTED
+    return Refused(message, 500)
+
+
+def _checked(
+    action: ActionCode, value: Any, background: BackgroundTasks, *, development: bool
+) -> Result:
+    """Return what an action returned, apart from what only the runtime reads."""
+    if isinstance(value, Response):
+        require_status(value.status_code, action.place)
+    if isinstance(value, (Response, Redirect)):
+        require_runnable(background.tasks, action.place)
+        return value
+    if not isinstance(value, dict):
+        raise ActionResultInvalid(action.place, value)
+    result, invalidated = take_invalidated(value)
+    if development and result.get("ok", True) is not True:
+        log.warning(
+            "%s: returned 'ok': %r, which is sent as true: 'ok' is the answer's own. "
+            "Raise ActionError for a failure, or choose another key.",
+            action.place,
+            result["ok"],
+        )
+    if "background" in result:
+        background.tasks.append(background_task(result.pop("background"), action.place))
+    require_runnable(background.tasks, action.place)
+    return Succeeded(result, invalidated)
