@@ -362,6 +362,8 @@ def _lint(session: nox.Session) -> None:
 
 def _types(session: nox.Session) -> None:
     session.run("mypy")
+    python = str(Path(session.bin) / "python")
+    session.run("pyright", "--project", "tests/typing", "--pythonpath", python)
 
 
 def _js(session: nox.Session) -> None:
