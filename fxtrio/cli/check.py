@@ -14,6 +14,7 @@ import click
 from fxtrio.cli.named_paths import paths_argument, require_inside
 from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
 from fxtrio.compile.plurals import counted, counted_problems
+from fxtrio.errors import shown_path
 
 if TYPE_CHECKING:
     from fxtrio.compile.problems import Problem
@@ -122,9 +123,15 @@ async def check(
     project = await trio.to_thread.run_sync(check_project, root, config)
     module = f"{app.partition(':')[0].replace('.', '/')}.py"
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
-    problems = [*project.problems, *broken]
-    settings = list(unusable)
     beside = await beside_problems(root, config, project, connects=imports)
+    unparsed = {one.path for one in beside if one.kind is FindingKind.CODE}
+
+    def is_known(problem: Problem) -> bool:
+        """Return whether it is in a module that does not parse: each import of it fails."""
+        return shown_path(root / problem.path) in unparsed
+
+    problems = [*project.problems, *(one for one in broken if not is_known(one))]
+    settings = list(unusable)
 
     async def look_at_ui() -> None:
         problems.extend(await check_ui(root, project, report=report))
@@ -135,7 +142,8 @@ async def check(
             root, project, config, app="" if broken or unusable else app, has_app=bool(app)
         )
         found = await try_application(order)
-        problems.extend(of_kind(FindingKind.CODE, found.problems))
+        imported = (one for one in found.problems if not is_known(one))
+        problems.extend(of_kind(FindingKind.CODE, imported))
         late = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
         settings.extend(locate(late, root))
 

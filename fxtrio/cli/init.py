@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import keyword
+import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -89,36 +91,35 @@ class StarterUnwritable(FxtrioError):
 
 
 @click.command
-@click.argument("name")
+@click.argument("path", metavar="NAME")
 @click.option("--accounts", is_flag=True, help="Pages to register and to sign in.")
 @click.option("--database", is_flag=True, help="Notes in an SQLite database, with migrations.")
 @click.option("--docker", is_flag=True, help="A Dockerfile, and what it needs.")
 @click.option("--tailwind", is_flag=True, help="Styles with Tailwind; needs 'npm install'.")
 @click.option("--typescript", is_flag=True, help="Modules in TypeScript, and types for editors.")
 def command(
-    name: str, accounts: bool, database: bool, docker: bool, tailwind: bool, typescript: bool
+    path: str, accounts: bool, database: bool, docker: bool, tailwind: bool, typescript: bool
 ) -> None:
     """Create the project NAME in a new folder.
 
-    With '.' the current folder becomes the project, and gives it its name. Files that
-    exist are never overwritten.
+    A path such as sites/shop works as well: its last part is the name. With '.' the
+    current folder becomes the project. Files that exist are never overwritten.
     """
-    name = name.rstrip("/") or name
-    folder = Path(name).resolve()
-    if not _NAME.fullmatch(name if name != "." else folder.name):
+    folder = Path(path).resolve()
+    name = folder.name if path else ""
+    if not _NAME.fullmatch(name):
         raise click.BadParameter(
-            f"{folder.name if name == '.' else name!r} is no project name: letters, digits, "
-            "'-' and '_', a letter first.",
+            f"{name!r} is no project name: letters, digits, '-' and '_', a letter first.",
             param_hint="NAME",
         )
-    if keyword.iskeyword(folder.name):
+    if keyword.iskeyword(name):
         raise click.BadParameter(
-            f"{folder.name!r} is a word of Python's own, which no package can have as its name. "
-            f"Take another one, such as '{folder.name}-app'.",
+            f"{name!r} is a word of Python's own, which no package can have as its name. "
+            f"Take another one, such as '{name}-app'.",
             param_hint="NAME",
         )
     content = starter(
-        folder.name,
+        name,
         accounts=accounts,
         database=database,
         docker=docker,
@@ -127,8 +128,8 @@ def command(
     )
     write_starter(folder, content)
     own = [path for path in content if not path.startswith(".fx/")]
-    print_done(f"Created {folder.name} with {len(own)} files.")
-    _print_next_steps(name, packages="package.json" in content, accounts=accounts)
+    print_done(f"Created {name} with {len(own)} files.")
+    _print_next_steps(folder, packages="package.json" in content, accounts=accounts)
 
 
 def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
@@ -299,10 +300,10 @@ def _steps(*, packages: bool, accounts: bool) -> Iterable[tuple[str, str]]:
     yield "fx serve", "serve the build; needs FX_SECRET_KEY, see 'fx secret'"
 
 
-def _print_next_steps(name: str, *, packages: bool, accounts: bool) -> None:
+def _print_next_steps(folder: Path, *, packages: bool, accounts: bool) -> None:
     out = console()
     out.print("\nNext:\n")
-    if name != ".":
-        out.print(f"  cd {name}")
+    if folder != Path.cwd():
+        out.print(Text(f"  cd {shlex.quote(os.path.relpath(folder))}"))
     for line, purpose in _steps(packages=packages, accounts=accounts):
         out.print(Text(f"  {line:<13}", style="bold"), Text(purpose, style="dim"), sep="")

@@ -239,12 +239,9 @@ def _check_code(
 ) -> list[Problem]:
     """Return what keeps Python code from running: its syntax, or else its undefined names."""
     module = parse_module(python)
-    if isinstance(module, Broken):
-        found = conflicts_in(source) or _too_new(source, python)
-        return found or [_broken_python(source, module)]
-    broken = compile_error(python)
-    if broken is not None:
-        return [_broken_python(source, broken)]
+    broken = syntax_problems(source, python, module)
+    if broken or isinstance(module, Broken):
+        return broken
     undefined = undefined_names(source, module, injected, root)
     statuses = [
         source.node_problem(node.lineno, node.col_offset, message, remedy)
@@ -252,6 +249,15 @@ def _check_code(
     ]
     foreign = [*foreign_imports(source, module), *foreign_calls(source, module)]
     return [*undefined, *foreign, *statuses]
+
+
+def syntax_problems(source: SourceText, python: str, parsed: ast.Module | Broken) -> list[Problem]:
+    """Return what keeps the ``python`` of a file, which is ``parsed``, from being compiled."""
+    if isinstance(parsed, Broken):
+        found = conflicts_in(source) or _too_new(source, python)
+        return found or [_broken_python(source, parsed)]
+    error = compile_error(python)
+    return [] if error is None else [_broken_python(source, error)]
 
 
 def _too_new(source: SourceText, python: str) -> list[Problem]:

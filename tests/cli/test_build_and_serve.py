@@ -146,6 +146,25 @@ def test_a_build_warns_of_pages_that_will_fail(
     assert "warning pages/index.fxl:2:11: undefined name 'Lnik' in UI code." in result.stderr
 
 
+def test_a_build_fails_for_a_module_that_does_not_parse_as_a_check_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pages").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Path("pages/index.fxl").write_text(
+        "import store\n\nexport default function P() {\n  return <p>x</p>;\n}\n"
+    )
+    Path("store.py").write_text("def read(:\n    return 1\n")
+
+    built, checked = fx("build"), fx("check")
+
+    finding = "store.py:1:10: broken Python: invalid syntax."
+    assert built.exit_code == checked.exit_code == 1
+    assert built.stderr.startswith(f"error {finding}") or f"\nerror {finding}" in built.stderr
+    assert checked.stdout.startswith(finding)
+    assert "1 problem" in checked.stderr
+
+
 def test_what_is_missing_for_serving_is_said_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

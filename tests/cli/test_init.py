@@ -122,13 +122,33 @@ def test_the_next_steps_are_printed() -> None:
     assert any(line.startswith("fx dev") for line in lines)
 
 
-@pytest.mark.parametrize("name", ["", "1shop", "../shop", "a/b", "shop!", "-x-", "x" * 65, "über"])
+@pytest.mark.parametrize(
+    "name", ["", "1shop", "../1shop", "a/b!", "shop!", "-x-", "x" * 65, "über", "/"]
+)
 def test_other_names_are_refused_and_nothing_is_written(working_folder: Path, name: str) -> None:
     result = CliRunner().invoke(main, ["init", "--", name])
 
     assert result.exit_code == 2
     assert "is no project name" in result.output
     assert list(working_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["sites/shop", "sites/new/shop/", "../elsewhere/shop"])
+def test_a_path_gives_the_folder_and_its_last_part_the_name(
+    working_folder: Path, path: str
+) -> None:
+    result = init(path)
+
+    assert result.exit_code == 0, result.output
+    root = (working_folder / path).resolve()
+    assert load_config(root, environ={}).name == "shop"
+    assert "Created shop" in result.output
+    assert f"cd {path.rstrip('/')}" in [line.strip() for line in result.output.splitlines()]
+
+
+def test_the_step_into_a_folder_is_quoted_for_the_shell(working_folder: Path) -> None:
+    assert "cd 'my sites/shop'" in init("my sites/shop").output
+    assert f"cd {working_folder.name}" not in init("./other").output
 
 
 def test_a_dot_makes_a_project_of_the_current_folder(

@@ -27,15 +27,25 @@ class OwnModule:
     be run there."""
 
 
+@attrs.frozen(eq=False)
+class UsedModules:
+    """The modules of a project that its pages lead to."""
+
+    modules: tuple[OwnModule, ...]
+    """By path."""
+
+    broken: tuple[tuple[SourceText, Broken], ...]
+    """Those that do not parse, and why, by path."""
+
+
 def modules_used(
     root: Path, starts: Iterable[ast.Module], named: Iterable[str] = ()
-) -> list[OwnModule]:
-    """Return the modules of the project in ``root`` that ``starts`` lead to, by path.
+) -> UsedModules:
+    """Return the modules of the project in ``root`` that ``starts`` lead to.
 
-    ``named`` are dotted names of the settings, such as ``guards.signed_in``. A file that cannot
-    be read or parsed is left out.
+    ``named`` are dotted names of the settings, such as ``guards.signed_in``.
     """
-    trees: dict[Path, tuple[SourceText, ast.Module] | None] = {}
+    read: dict[Path, tuple[SourceText, ast.Module | Broken] | None] = {}
     seen: set[tuple[Path, bool]] = set()
     waiting = [
         (file, has_portal(start)) for start in starts for file in _files_of(start, root, root)
@@ -43,31 +53,43 @@ def modules_used(
     waiting += [(file, False) for name in named for file in _candidates(name, root)]
     while waiting:
         file, portal = waiting.pop()
-        if file not in trees:
-            trees[file] = read_module(file, root)
-        read = trees[file]
-        if read is None or (file, portal) in seen:
+        if file not in read:
+            read[file] = _read(file, root)
+        found = read[file]
+        if found is None or isinstance(found[1], Broken) or (file, portal) in seen:
             continue
         seen.add((file, portal))
-        inner = portal or has_portal(read[1])
-        waiting += [(found, inner) for found in _files_of(read[1], file.parent, root)]
-    return [
-        OwnModule(*read, (file, True) in seen or has_portal(read[1]))
-        for file, read in sorted(trees.items())
-        if read is not None
-    ]
+        inner = portal or has_portal(found[1])
+        waiting += [(used, inner) for used in _files_of(found[1], file.parent, root)]
+    modules: list[OwnModule] = []
+    broken: list[tuple[SourceText, Broken]] = []
+    for file, found in sorted(read.items()):
+        if found is None:
+            continue
+        source, parsed = found
+        if isinstance(parsed, Broken):
+            broken.append((source, parsed))
+        else:
+            behind_portal = (file, True) in seen or has_portal(parsed)
+            modules.append(OwnModule(source, parsed, behind_portal))
+    return UsedModules(tuple(modules), tuple(broken))
 
 
 def read_module(file: Path, root: Path) -> tuple[SourceText, ast.Module] | None:
     """Return a module of the project with its text; None for one that is gone or broken."""
+    match _read(file, root):
+        case SourceText() as source, ast.Module() as module:
+            return source, module
+    return None
+
+
+def _read(file: Path, root: Path) -> tuple[SourceText, ast.Module | Broken] | None:
+    """Return a module with what it parses to; None for one that is gone, or not in UTF-8."""
     try:
         source = read_bytes(file.read_bytes(), file.relative_to(root).as_posix())
     except OSError:
         return None
-    if not isinstance(source, SourceText):
-        return None
-    parsed = parse_module(source.text)
-    return None if isinstance(parsed, Broken) else (source, parsed)
+    return (source, parse_module(source.text)) if isinstance(source, SourceText) else None
 
 
 def _files_of(module: ast.Module, folder: Path, root: Path) -> Iterator[Path]:

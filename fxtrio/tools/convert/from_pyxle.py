@@ -164,7 +164,7 @@ def _in_place(text: str, half: str) -> str:
 
 def _modules_on_trio(root: Path, trees: _Trees) -> set[str]:
     """Return the modules whose coroutines run in the server."""
-    return {module.source.path for module in modules_used(root, trees.starts(), ["app"])}
+    return {module.source.path for module in modules_used(root, trees.starts(), ["app"]).modules}
 
 
 def _convert_rest(conversion: Conversion) -> None:

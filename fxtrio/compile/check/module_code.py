@@ -1,7 +1,8 @@
-"""Python code that was written for Pyxle or asyncio, and fails or means something else here.
+"""What is wrong with the Python modules that pages use: their syntax, and code of Pyxle or asyncio.
 
-Called with the other looks beside the pages, by `fx check`, `fx build` and `fx dev`. What page
-files and endpoints import themselves are errors of these files: see `undefined_names`.
+Code that was written for those fails, or means something else here. Called with the other looks
+beside the pages, by `fx check`, `fx build` and `fx dev`. What page files and endpoints import
+themselves are errors of these files: see `undefined_names`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.project_modules import modules_used, read_module
 from fxtrio.compile.check.undefined_names import foreign_calls
 from fxtrio.compile.problems import Problem, of_kind
-from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.project import CheckedProject, syntax_problems
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.config import Config
@@ -27,8 +28,9 @@ _ENVELOPE = (
 _COOKIES = "'request.state.cookies' is not set here"
 
 
-def foreign_problems(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
-    """Return what of another framework is in page files, and in the modules that they use.
+def module_problems(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
+    """Return what of another framework is in page files, and in the modules that they use, and
+    which of those modules do not parse.
 
     Modules that ``app.py`` and the settings name count as used. Nothing is run.
     """
@@ -47,14 +49,23 @@ def foreign_problems(root: Path, config: Config, project: CheckedProject) -> lis
             found += _cookies(*read)
             starts.append(read[1])
     checked = files | {module.source for module in project.actions}
-    for module in modules_used(root, starts, _named(config, project)):
+    used = modules_used(root, starts, _named(config, project))
+    for module in used.modules:
         if module.source.path in files:
             continue
         found += _cookies(module.source, module.tree)
         if module.source.path not in checked:
             found += _imports(module.source, module.tree, root)
             found += [] if module.behind_portal else foreign_calls(module.source, module.tree)
-    return of_kind(FindingKind.FOREIGN, sorted(found))
+    texts: list[tuple[SourceText, ast.Module | Broken]] = [*used.broken]
+    texts += [(module.source, module.tree) for module in used.modules]
+    broken = [
+        problem
+        for source, tree in texts
+        if source.path not in checked
+        for problem in syntax_problems(source, source.text, tree)
+    ]
+    return [*of_kind(FindingKind.FOREIGN, sorted(found)), *of_kind(FindingKind.CODE, broken)]
 
 
 def _named(config: Config, project: CheckedProject) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Code of another framework or event loop is named where it stands, also in modules of its own."""
+"""What is wrong with modules that pages use is named where it stands: syntax, foreign code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.check.foreign_code import foreign_problems
+from fxtrio.compile.check.module_code import module_problems
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
@@ -16,12 +16,12 @@ LOADER = "@server\nasync def load(request):\n    return {'x': store.read()}\n"
 USING = page(f"import store\n\n{LOADER}")
 
 
-def told(root: Path, files: dict[str, str]) -> list[str]:
+def told(root: Path, files: dict[str, str], kind: FindingKind = FindingKind.FOREIGN) -> list[str]:
     write_tree(root, files)
     config = load_config(root)
-    found = foreign_problems(root, config, check_project(root, config))
-    assert all(one.kind is FindingKind.FOREIGN for one in found)
-    return [str(one) for one in found]
+    found = module_problems(root, config, check_project(root, config))
+    assert all(one.kind is kind for one in found)
+    return [one.head for one in found]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,6 @@ def test_modules_that_pages_use_are_looked_at(
             "store.py": "from fx.asyncio import portal\nimport inner\n",
             "inner.py": "import asyncio\nlock = asyncio.Lock()\n",
         },
-        {"store.py": "def (\n"},
         {"store.py": "import store, pages, nothing\nfrom ... import x\nfrom .. import y\n"},
     ],
 )
@@ -132,3 +131,52 @@ def test_cookies_of_an_action_are_named_with_what_sets_them(tmp_path: Path) -> N
         "pages/index.fxl:4:5: 'request.state.cookies' is not set here. "
         "Write request.state.response.delete_cookie(…).",
     ]
+
+
+BROKEN = "def read(:\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pages/index.fxl": USING},
+        {
+            "pages/index.fxl": USING.replace("import store", "import near"),
+            "near.py": "import store",
+        },
+        {
+            "pages/index.fxl": page(""),
+            "pages/api/a.py": "import store\nasync def get(request): ...\n",
+        },
+        {"pages/index.fxl": page(""), "fx.config.json": '{"middleware": ["store:Timing"]}'},
+    ],
+)
+def test_a_module_that_does_not_parse_is_an_error_wherever_it_is_used(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    found = told(tmp_path, {**files, "store.py": BROKEN}, FindingKind.CODE)
+    assert [one.partition(". ")[0] for one in found] == [
+        "store.py:1:10: broken Python: invalid syntax"
+    ]
+
+
+def test_a_module_that_parses_and_cannot_be_compiled_is_one_too(tmp_path: Path) -> None:
+    files = {"pages/index.fxl": USING, "store.py": "return 1\n"}
+    [found] = told(tmp_path, files, FindingKind.CODE)
+    assert found.startswith("store.py:1:1: broken Python: 'return' outside function")
+
+
+@pytest.mark.parametrize("text", [BROKEN.encode(), "# coding: latin-1\nü = 1\n".encode("latin-1")])
+def test_modules_that_nothing_uses_or_that_are_no_utf_8_are_left_alone(
+    tmp_path: Path, text: bytes
+) -> None:
+    used = b"coding" in text
+    (tmp_path / "store.py").write_bytes(text)
+    assert told(tmp_path, {"pages/index.fxl": USING if used else page("")}) == []
+
+
+def test_endpoints_and_app_are_reported_once(tmp_path: Path) -> None:
+    endpoint = {"pages/index.fxl": page(""), "pages/api/a.py": BROKEN}
+    assert told(tmp_path / "a", endpoint) == []  # it is among the problems of the project
+    app = {"pages/index.fxl": page(""), "app.py": BROKEN}
+    assert len(told(tmp_path / "b", app, FindingKind.CODE)) == 1
