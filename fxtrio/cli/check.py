@@ -124,13 +124,7 @@ async def check(
     module = f"{app.partition(':')[0].replace('.', '/')}.py"
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
     beside = await beside_problems(root, config, project, connects=imports)
-    unparsed = {one.path for one in beside if one.kind is FindingKind.CODE}
-
-    def is_known(problem: Problem) -> bool:
-        """Return whether it is in a module that does not parse: each import of it fails."""
-        return shown_path(root / problem.path) in unparsed
-
-    problems = [*project.problems, *(one for one in broken if not is_known(one))]
+    problems = [*project.problems, *_elsewhere(broken, root, beside)]
     settings = list(unusable)
 
     async def look_at_ui() -> None:
@@ -142,7 +136,7 @@ async def check(
             root, project, config, app="" if broken or unusable else app, has_app=bool(app)
         )
         found = await try_application(order)
-        imported = (one for one in found.problems if not is_known(one))
+        imported = _elsewhere(found.problems, root, beside)
         problems.extend(of_kind(FindingKind.CODE, imported))
         late = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
         settings.extend(locate(late, root))
@@ -156,6 +150,17 @@ async def check(
     if types and not unusable:
         found += await _types_beside(found, root, report)
     return Checked(files, tuple(sorted(found)))
+
+
+def _elsewhere(problems: Iterable[Problem], root: Path, beside: Iterable[Problem]) -> list[Problem]:
+    """Return those in other modules than the ones that do not parse: each import of these fails.
+
+    ``beside`` are `placed`, and ``problems`` are not.
+    """
+    from fxtrio.compile.check.problem_kinds import FindingKind
+
+    unparsed = {one.path for one in beside if one.kind is FindingKind.CODE}
+    return [one for one in problems if shown_path(root / one.path) not in unparsed]
 
 
 async def _types_beside(
