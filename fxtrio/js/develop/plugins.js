@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { foreignPlugin } from '../vite/foreign.js';
+import { discoveryPlugin } from './discovery.js';
 import { bundledPlugin, nativePlugin } from './react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
@@ -34,6 +35,7 @@ export function developmentPlugins(known) {
   );
   return [
     entryPlugin(settings, runtime, refresh),
+    discoveryPlugin(site, settings.root, vite.parseSync),
     foreignPlugin(settings.root, vite.parseSync),
     pagePlugin(site, vite, runtime),
     nativePlugin(home, native, runtime, serverRuntime),

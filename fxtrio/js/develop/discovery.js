@@ -1,0 +1,82 @@
+/**
+ * Dependency discovery: the packages that page files and their components import, registered with
+ * Vite before anybody opens those pages. A package that Vite meets later makes it bundle all of
+ * them once more, and may reload every open page.
+ */
+
+import fs from 'node:fs/promises';
+import path from 'node:path';
+
+import { requestsOf } from '../vite/requests.js';
+import { moduleFile } from '../vite/specifiers.js';
+import { OF_LIBRARY } from '../worker/library.js';
+
+const FILE = /^(\.|@\/)/;
+const CODE = /(?<!\.d)\.(m?[jt]s|[jt]sx)$/;
+/** Addresses, what a package defines itself, and what fxtrio and React are made of. */
+const OTHER = /^([/#]|\w[\w+.-]*:|fx\/client$)/;
+
+/**
+ * Return the packages that page files import, by themselves or through other files of the project:
+ * the id of one importer by specifier.
+ *
+ * @param {Iterable<string>} sources of page files
+ * @param {object} project
+ * @param {string} project.root
+ * @param {import('./site.js').Site} project.site
+ * @param {typeof import('vite').parseSync} project.parse
+ * @returns {Promise<Map<string, string>>}
+ */
+export async function importedPackages(sources, { root, site, parse }) {
+  /** @type {Map<string, string>} */
+  const packages = new Map();
+  const files = new Map([...sources].map((source) => [site.idOf(source), site.stagedAt(source)]));
+  for (const [id, file] of files) {
+    const text = await fs.readFile(file, 'utf8').catch(() => ''); // it has been deleted meanwhile
+    const { module } = parse(file, text, { lang: /\.m?ts$/.test(file) ? 'ts' : 'tsx' });
+    for (const { value } of requestsOf(module, text)) {
+      if (FILE.test(value)) {
+        const imported = moduleFile(value, root, path.dirname(id));
+        if (imported !== undefined && CODE.test(imported)) files.set(imported, imported);
+      } else if (!OTHER.test(value) && !OF_LIBRARY.test(value) && !packages.has(value)) {
+        packages.set(value, id);
+      }
+    }
+  }
+  return packages;
+}
+
+/**
+ * Register the packages of all pages with Vite, whose first bundle waits for that.
+ *
+ * @param {import('./site.js').Site} site
+ * @param {string} root of the project
+ * @param {typeof import('vite').parseSync} parse
+ * @returns {import('vite').Plugin}
+ */
+export function discoveryPlugin(site, root, parse) {
+  return {
+    name: 'fx:discovery',
+    configureServer({ environments }) {
+      const found = site.planned.then(() => importedPackages(site.sources, { root, site, parse }));
+      for (const environment of Object.values(environments)) {
+        const registered = found.then((packages) => register(environment, packages));
+        const whenIdle = environment.waitForRequestsIdle.bind(environment);
+        environment.waitForRequestsIdle = (id) => registered.then(() => whenIdle(id));
+      }
+    },
+  };
+}
+
+/**
+ * Resolve packages as their importers would, by which Vite registers them.
+ *
+ * @param {import('vite').DevEnvironment} environment
+ * @param {Map<string, string>} packages
+ */
+async function register({ pluginContainer }, packages) {
+  for (const [specifier, importer] of packages) {
+    // Whoever opens the page learns what is wrong.
+    await pluginContainer.resolveId(specifier, importer).catch(() => null);
+  }
+}
