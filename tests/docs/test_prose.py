@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, documents, name
+from tests.docs.pages import DOCS, ROOT, documents, name
 
+CHANGELOG = ROOT / "CHANGELOG.md"
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 _TWO_SENTENCES = re.compile(r"[a-z)`][.?!] +[A-Z]")
 _ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc)\.")
 
 
-@pytest.mark.parametrize("document", documents(), ids=name)
+@pytest.mark.parametrize("document", [*documents(), CHANGELOG], ids=name)
 def test_links_to_other_pages_lead_there(document: Path) -> None:
     targets = [
         target
@@ -52,3 +53,22 @@ def test_every_page_can_be_reached_from_the_index() -> None:
             ]
 
     assert sorted(name(page) for page in DOCS.rglob("*.md") if page not in found) == []
+
+
+def test_the_changelog_has_each_heading_of_a_release_once() -> None:
+    """A merge that keeps the lines of both sides may bring back what was replaced."""
+    seen: set[tuple[str, str]] = set()
+    release, twice = "", []
+    for line in CHANGELOG.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            release = line
+        if line.startswith("#"):
+            twice += [line] if (release, line) in seen else []
+            seen.add((release, line))
+
+    assert twice == []
+    assert not any(
+        one.removeprefix("### ") in ("Added", "Fixed", "Changed")
+        for release, one in seen
+        if release.startswith("## 0.1.0")
+    )
