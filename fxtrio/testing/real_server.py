@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 _BACKLOG = 128
 _PATIENCE = 10_000.0
+_BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 """How long a browser waits for what a test wants to see (ms)."""
 
 
@@ -210,7 +211,7 @@ def _in_chromium(visit: Callable[[Page], T], url: str) -> T:
     with sync_playwright() as playwright:
         chromium = playwright.chromium
         own = Path(chromium.executable_path).exists()
-        system = shutil.which("chromium") or shutil.which("google-chrome")
+        system = next(filter(None, map(shutil.which, _BROWSERS)), None)
         root = hasattr(os, "geteuid") and os.geteuid() == 0
         with chromium.launch(
             executable_path=None if own else system, args=["--no-sandbox"] if root else []
