@@ -40,8 +40,10 @@ T = TypeVar("T")
 
 _BACKLOG = 128
 _PATIENCE = 10_000.0
-_BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 """How long a browser waits for what a test wants to see (ms)."""
+
+_BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+"""Programs that are tried where Playwright has installed no browser of its own."""
 
 
 class ToolMissing(FxtrioError):
