@@ -20,6 +20,9 @@ class Ended:
     """Of what is written, ``done`` counts what was still this process's, ``lost`` the rest."""
 
     _jobs: list[Claimed] = attrs.field(init=False, factory=list)
+    _uncertain: set[Claimed] = attrs.field(init=False, factory=set)
+    """Those of a statement that failed: the server may have committed it all the same."""
+
     _writing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
     def __bool__(self) -> bool:
@@ -41,7 +44,18 @@ class Ended:
             while self._jobs:
                 worker = self._jobs[0].worker
                 own = {job for job in self._jobs if job.worker == worker}
-                written = await self._store.finish(worker, [job.id for job in own], self._now())
+                written = await self._finish(worker, own)
                 self._jobs = [job for job in self._jobs if job not in own]  # more have come
+                self._uncertain -= own
                 self._counts["done"] += written
                 self._counts["lost"] += len(own) - written
+
+    async def _finish(self, worker: str, own: set[Claimed]) -> int:
+        """Write jobs of ``worker``; return how many were still its own."""
+        ids = [job.id for job in own]
+        uncertain = not self._uncertain.isdisjoint(own)
+        self._uncertain |= own  # until there is an answer: also when this task is cancelled here
+        written = await self._store.finish(worker, ids, self._now())
+        # After a commit whose answer was lost the statement finds nothing more to write, as it
+        # does for jobs that others have taken over: only the table tells them apart.
+        return await self._store.count_done(worker, ids) if uncertain else written

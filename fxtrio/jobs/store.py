@@ -158,6 +158,12 @@ class JobStore:
             worker,
         )
 
+    async def count_done(self, worker: str, ended: Sequence[int]) -> int:
+        """Return how many of the jobs are done, and were ended by ``worker``."""
+        sql = f"select count(*) from fx_jobs where id {self._in(1)} and worker = $2"
+        counted: int = await self.database.value(f"{sql} and state = 'done'", list(ended), worker)
+        return counted
+
     async def fail(self, job: Claimed, error: str, now: float, again: float | None) -> None:
         """Let a job wait until ``again``, or give it up."""
         await self.database.execute(

@@ -221,6 +221,29 @@ async def test_jobs_of_two_names_of_a_worker_are_counted_once(
         assert (runner.statistics().done, runner.statistics().lost) == (2, 0)
 
 
+async def test_jobs_whose_write_was_committed_without_an_answer_count_as_done(
+    memory: Database, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = JobStore.finish
+    failures = ["the connection is lost"]
+
+    async def finish(store: JobStore, worker: str, *args: Any) -> int:
+        written = await real(store, worker, *args)
+        if failures:
+            raise OSError(failures.pop())
+        return written
+
+    @job()
+    async def work() -> None: ...
+
+    async with running(memory, work) as runner:
+        monkeypatch.setattr(JobStore, "finish", finish)
+        await work.enqueue()
+        await trio.sleep(10)
+        assert not failures
+        assert (runner.statistics().done, runner.statistics().lost) == (1, 0)
+
+
 def test_a_clock_follows_the_database_by_no_more_than_it_must() -> None:
     async def main() -> None:
         clock = JobClock(1000.0, fixed=False)
