@@ -29,6 +29,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs import open_jobs
 from fxtrio.jobs.discovery import make_job_runner
+from fxtrio.jobs.job_clock import JobClock
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
@@ -103,6 +104,8 @@ class Application(Starlette):
         self._open_renderer = open_renderer
         self.openapi: OpenApiSource = DocumentFile(build / OPENAPI_FILE)
         """What `/openapi.json` is made of, where the settings want it."""
+        self.job_clock: JobClock | None = None
+        """What jobs go by; None for a clock that follows the database. `open_app` sets it."""
         self._replaceable: Replaceable | None = None
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
@@ -189,7 +192,7 @@ class Application(Starlette):
                 )
             )
             cache = make_response_cache(site)
-            jobs = make_job_runner(config.jobs, self._root, database)
+            jobs = make_job_runner(config.jobs, self._root, database, self.job_clock)
             app = App(
                 config=config,
                 tasks=state.fx_tasks,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fxtrio.config import JobsConfig
 from fxtrio.jobs.decorators import Job
+from fxtrio.jobs.job_clock import JobClock
 from fxtrio.jobs.runner import JobRunner
 from fxtrio.jobs.store import JobStore
 
@@ -22,9 +23,12 @@ _FOREIGN = tuple(
 
 
 def make_job_runner(
-    settings: JobsConfig, root: Path, database: Database | None
+    settings: JobsConfig, root: Path, database: Database | None, clock: JobClock | None = None
 ) -> JobRunner | None:
-    """Return what runs the jobs of the project in ``root``; None without jobs or a database."""
+    """Return what runs the jobs of the project in ``root``; None without jobs or a database.
+
+    ``clock`` is what they go by; None for one that follows the database.
+    """
     found = {} if database is None else find_jobs(root)
     if database is None or not found:
         return None
@@ -35,6 +39,7 @@ def make_job_runner(
         queues=settings.queues,
         keep=settings.keep,
         keep_failed=settings.keep_failed,
+        clock=clock or JobClock.started(),
     )
 
 

@@ -24,13 +24,13 @@ class JobClock:
     """What trio's clock lacks (seconds)."""
 
     fixed: bool
-    """Whether the clock can jump, as that of a test: its seconds count from now on."""
+    """Whether it goes by trio's clock alone, and follows no database: who runs jobs on a clock
+    that jumps wants its seconds, of which a server knows nothing."""
 
     @classmethod
-    def started(cls) -> JobClock:
+    def started(cls, *, fixed: bool = False) -> JobClock:
         """Return a clock that begins with the time of this machine."""
-        jumps = hasattr(trio.lowlevel.current_clock(), "jump")
-        return cls(time.time() - trio.current_time(), jumps)
+        return cls(time.time() - trio.current_time(), fixed)
 
     def now(self) -> float:
         """Return the time."""

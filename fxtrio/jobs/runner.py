@@ -68,7 +68,9 @@ class JobRunner:
     house: JobStore = attrs.field(init=False)
     """`store` with a place in the database that requests cannot take, and a limit of time."""
 
-    clock: JobClock = attrs.field(init=False, factory=JobClock.started)
+    clock: JobClock = attrs.field(factory=JobClock.started)
+    """By which it tells what is due."""
+
     _workers: Workers = attrs.field(init=False)
     _threads: JobThreads = attrs.field(init=False)
     _attempts: JobAttempts = attrs.field(init=False)

@@ -16,6 +16,7 @@ from fxtrio.app_handle import App
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import counting, entered
+from fxtrio.jobs.job_clock import JobClock
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered
@@ -127,6 +128,7 @@ async def _open(
         for plugin in app.plugins:
             plugin.isolate(Path(folder, "data") if data is None else data)
         if held is not None:
+            app.job_clock = JobClock.started(fixed=True)  # a server's clock does not jump along
             stack.enter_context(held.hold_while(lambda: under_way(app)))
         with hold() if config.database.url.startswith("postgres") else nullcontext():
             token = counting.set(True)  # of the tasks that the lifespan starts

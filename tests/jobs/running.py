@@ -7,9 +7,13 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import trio
+from trio.testing import MockClock
+
 from fxtrio.context import entered
 from fxtrio.db import Database
 from fxtrio.jobs import Job, JobRunner, open_jobs
+from fxtrio.jobs.job_clock import JobClock
 from fxtrio.jobs.store import JobStore
 
 
@@ -29,6 +33,7 @@ async def running(
         workers=workers,
         queues=queues,
         keep=3600,
+        clock=JobClock.started(fixed=isinstance(trio.lowlevel.current_clock(), MockClock)),
     )
     app = SimpleNamespace(jobs=runner, database=database)
     async with open_jobs(runner, app):
