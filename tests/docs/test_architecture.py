@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import DOCS, ROOT
-from tests.source_tree import MODULES, pictures_of_the_map
+from tests.source_tree import MODULES, own_files, pictures_of_the_map
 
 MAP = DOCS / "architecture.md"
 DECISIONS = sorted(DOCS.glob("decisions/0*.md"))
@@ -112,3 +112,56 @@ def test_every_decision_is_listed_and_has_its_sections() -> None:
 
     assert listed == {file.name for file in DECISIONS}
     assert lacking == []
+
+
+@pytest.mark.parametrize(
+    ("change", "folders", "sign", "elsewhere"),
+    [
+        (
+            "A timeout of single routes",
+            ("fxtrio",),
+            r"(?<!`)\btimeouts\.(?:request|loader|action|render|shell)\b(?!`)",
+            (),
+        ),
+        (
+            "`Retry-After`",
+            ("fxtrio/serve", "fxtrio/plugins"),
+            r"(?i)retry[_-]after",
+            (),
+        ),
+        (
+            "Another UI library in the render worker",
+            ("fxtrio/js", "fxtrio/tools/types", "fxtrio/tools/convert"),
+            r"""['"](?:@types/|@vitejs/plugin-)?react(?:-dom)?(?:/[a-z.-]+)?['"]""",
+            ("fxtrio/js/client/", "fxtrio/js/tests/", "fxtrio/js/package-lock.json"),
+        ),
+    ],
+)
+def test_a_change_names_every_place(
+    change: str, folders: tuple[str, ...], sign: str, elsewhere: tuple[str, ...]
+) -> None:
+    """What has a sign of it in its code, apart from comments of Python, stands in its line."""
+    (entry,) = re.findall(
+        rf"^- \*\*{re.escape(change)}\*\*.*(?:\n  .*)*", MAP.read_text("utf-8"), re.MULTILINE
+    )
+    places = {
+        name
+        for folder in folders
+        for file in own_files(folder)
+        if (name := file.relative_to(ROOT).as_posix())
+        and file.suffix in {".py", ".js", ".mjs", ".ts", ".json"}
+        and not name.startswith(elsewhere)
+        and _speaks(file, sign)
+    }
+
+    assert sorted(places - set(_CODE.findall(entry))) == []
+
+
+def _speaks(file: Path, sign: str) -> bool:
+    """Return whether a file has the sign in its code; in Python, strings of words are prose."""
+    source = text = file.read_text(encoding="utf-8")
+    if file.suffix == ".py" and re.search(sign, text):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                text = text.replace(ast.get_source_segment(source, node) or node.value, '""')
+    return re.search(sign, text) is not None
