@@ -1,7 +1,7 @@
-"""Content codings of responses: which a client takes, what may be encoded, and by whom.
+"""Content codings of responses: negotiation, eligibility and encoding.
 
-`accept_encoding` reads `Accept-Encoding`, `codings` encodes, `eligibility` says what may be encoded
-without telling a secret by its size, `middleware` encodes what an ASGI app sends, `gzip_splice`
-what is kept, and `precompressed` what is built.
+`accept_encoding` parses `Accept-Encoding`, `codings` encodes, `eligibility` decides what can be
+encoded without revealing a secret by its size, `middleware` encodes the responses of an ASGI
+app, `gzip_splice` cached responses, and `precompressed` the files of a build.
 Begin with `middleware`.
 """

@@ -14,23 +14,23 @@ Coding = Literal["zstd", "br", "gzip"]
 _ALIASES = {"x-gzip": "gzip"}
 _WEIGHT = re.compile(r"(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
-_LONGEST_KEPT = 200
+_LONGEST_CACHED = 200
 """Longer headers are no browser's, and are read each time (bytes)."""
 
 
 @attrs.frozen
 class Accepted:
-    """What one `Accept-Encoding` says."""
+    """A parsed `Accept-Encoding`."""
 
     weights: Mapping[str, float]
-    """By lower-case name, from 0 (refused) to 1. ``*`` stands for those not named."""
+    """By lower-case name, from 0 (rejected) to 1. ``*`` covers all other codings."""
 
     def weight(self, coding: str) -> float:
         """Return how much ``coding`` is wanted; 0 when it is not acceptable."""
         return self.weights.get(coding, self.weights.get("*", 0.0))
 
     @property
-    def refuses_identity(self) -> bool:
+    def rejects_identity(self) -> bool:
         """Whether a body that is not encoded is unwelcome."""
         return self.weights.get("identity", self.weights.get("*", 1.0)) == 0
 
@@ -47,8 +47,8 @@ class Accepted:
 
 
 def read_accepted(header: bytes) -> Accepted:
-    """Return what an `Accept-Encoding` says. What is no coding in it is passed over."""
-    return _read_kept(header) if len(header) <= _LONGEST_KEPT else _read(header)
+    """Parse an `Accept-Encoding`. Invalid items are ignored."""
+    return _read_cached(header) if len(header) <= _LONGEST_CACHED else _read(header)
 
 
 def _read(header: bytes) -> Accepted:
@@ -67,4 +67,4 @@ def _read(header: bytes) -> Accepted:
     return Accepted(weights)
 
 
-_read_kept = lru_cache(maxsize=256)(_read)
+_read_cached = lru_cache(maxsize=256)(_read)

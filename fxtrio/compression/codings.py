@@ -1,7 +1,7 @@
-"""The codings themselves: whole bodies, bodies in parts, and what is encoded for good.
+"""The codings: for complete bodies, bodies in parts, and stored bodies.
 
-gzip is always there; zstd and Brotli where their packages are, which have no builds for
-some interpreters.
+gzip is always available; zstd and Brotli are if their packages are installed, which lack
+builds for some interpreters.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ SUFFIXES: dict[Coding, str] = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 """Of encoded files."""
 
 _LEVELS: dict[Coding, int] = {"zstd": 3, "br": 4, "gzip": 5}
-"""For bodies that are made for one answer: about 10 ms for each MB (br and gzip: 30)."""
+"""For bodies that are sent once: about 10 ms per MB (br and gzip: 30)."""
 
 _BEST: dict[Coding, int] = {"zstd": 19, "br": 11, "gzip": 9}
-"""For bodies that are kept. Higher levels of zstd need windows that browsers refuse (RFC 9659)."""
+"""For stored bodies. Higher levels of zstd need windows that browsers reject (RFC 9659)."""
 
 _GZIP_WINDOW = 31  # 32 KiB, with the header and checksum of gzip
 
 
 class Encoder(Protocol):
-    """Encodes a body that comes in parts."""
+    """Encodes a body that arrives in parts."""
 
     def feed(self, data: bytes, *, flush: bool) -> bytes:
-        """Return what can be sent; with ``flush`` all of what was fed."""
+        """Return the bytes that can be sent; with ``flush`` those of all input."""
         ...
 
     def end(self) -> bytes:
@@ -56,7 +56,7 @@ def smallest_first() -> tuple[Coding, ...]:
 
 
 def encode_whole(coding: Coding, data: bytes, *, best: bool = False) -> bytes:
-    """Return ``data`` encoded; ``best`` takes its time for what will be sent often."""
+    """Return ``data`` encoded; ``best`` compresses slower, for data that is sent often."""
     level = (_BEST if best else _LEVELS)[coding]
     if coding == "gzip":
         return gzip.compress(data, level, mtime=0)
@@ -78,8 +78,8 @@ class _Gzip:
         self._deflate = zlib.compressobj(level, wbits=_GZIP_WINDOW)
 
     def feed(self, data: bytes, *, flush: bool) -> bytes:
-        made = self._deflate.compress(data)
-        return made + self._deflate.flush(zlib.Z_SYNC_FLUSH) if flush else made
+        encoded = self._deflate.compress(data)
+        return encoded + self._deflate.flush(zlib.Z_SYNC_FLUSH) if flush else encoded
 
     def end(self) -> bytes:
         return self._deflate.flush()
@@ -90,8 +90,8 @@ class _Brotli:
         self._encoder = _brotli().Compressor(quality=level)
 
     def feed(self, data: bytes, *, flush: bool) -> bytes:
-        made = self._encoder.process(data)
-        return bytes(made + self._encoder.flush() if flush else made)
+        encoded = self._encoder.process(data)
+        return bytes(encoded + self._encoder.flush() if flush else encoded)
 
     def end(self) -> bytes:
         return bytes(self._encoder.finish())

@@ -1,8 +1,8 @@
-"""What may be encoded: text, and nothing whose size could tell a secret.
+"""Decides which responses may be encoded: text whose size cannot reveal a secret.
 
-The size of an encoded body tells how much it repeats itself. Who can put text into a
-response and watch its size guesses, byte after byte, what else stands in it (BREACH).
-So what may be one visitor's own is left as it is, unless the settings say otherwise.
+The size of an encoded body depends on its repetitions. An attacker who can put text into a
+response and observe its size can recover its other content byte by byte (BREACH). Personal
+responses are therefore not encoded, unless the settings allow it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_text(media: bytes) -> bool:
 
 @attrs.define
 class Described:
-    """What the headers of a response say that decides about its coding."""
+    """The headers of a response that decide about its coding."""
 
     media: bytes | None = None
     size: int | None = None
@@ -60,7 +60,7 @@ class Described:
 
     @property
     def may_change(self) -> bool:
-        """Whether somebody on the way may change the body."""
+        """Whether an intermediary may change the body."""
         return not self.fixed and b"no-transform" not in self.policy
 
     @property
@@ -93,7 +93,7 @@ class Visitor:
     """Whether a response may be one visitor's own."""
 
     known: bool
-    """Whether the request or the response tells who it is: credentials, or a cookie."""
+    """Whether the request or the response identifies the visitor: credentials, or a cookie."""
 
     tokens: tuple[bytes, ...] = ()
     """Cookies that everybody gets, and that are a secret where a body repeats them."""
@@ -102,7 +102,7 @@ class Visitor:
 def visitor_of(
     request: Iterable[Header], set_cookies: Iterable[bytes], *, common: frozenset[bytes]
 ) -> Visitor:
-    """Return what is known of the visitor; cookies named in ``common`` are everybody's."""
+    """Return what is known of the visitor; cookies named in ``common`` identify nobody."""
     tokens: list[bytes] = []
     for name, value in request:
         if name == b"authorization":

@@ -1,9 +1,9 @@
-"""One gzip body of pieces that were deflated before: what is kept is compressed once.
+"""Builds one gzip body from pieces that were deflated before: a stored body is compressed once.
 
-A stored response is the same for everybody but for a nonce here and there, and for a number
-at its end. Deflate has blocks of plain bytes for these, so all else is compressed once and
-only a checksum is computed for each visitor (RFC 1951, 3.2.4; RFC 1952). Neither zstd nor
-Brotli can be put together so.
+A cached response is the same for all visitors except for its nonces, and for a number at its
+end. Deflate has stored blocks for these, so all else is compressed once and only a checksum
+is computed for each visitor (RFC 1951, 3.2.4; RFC 1952). zstd and Brotli cannot be spliced
+like this.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import attrs
 
 STORED = "fx.stored"
-"""Key in the ASGI scope of a request that is answered with a `StoredBody`."""
+"""Key in the ASGI scope of a request whose response is a `StoredBody`."""
 
 _HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _END = b"\x03\x00"
@@ -23,27 +23,27 @@ _RAW = -15
 
 
 def deflate_pieces(pieces: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return each piece deflated by itself, to its last byte, and without an end."""
-    made = []
+    """Return each piece deflated separately, flushed to its last byte, without a final block."""
+    deflated = []
     for piece in pieces:
         deflate = zlib.compressobj(_LEVEL, wbits=_RAW)
-        made.append(deflate.compress(piece) + deflate.flush(zlib.Z_SYNC_FLUSH))
-    return tuple(made)
+        deflated.append(deflate.compress(piece) + deflate.flush(zlib.Z_SYNC_FLUSH))
+    return tuple(deflated)
 
 
 @attrs.frozen(eq=False)
 class StoredBody:
-    """A body as it is sent to one visitor, and what it was made of."""
+    """A body as it is sent to one visitor, and its pieces."""
 
     body: bytes
     pieces: Sequence[bytes]
     """Deflated, by `deflate_pieces`."""
 
     between: bytes
-    """What stands between two pieces, at most 65,535 bytes."""
+    """Bytes between two pieces, at most 65,535."""
 
     tail: bytes
-    """What stands behind the last one, at most as long."""
+    """Bytes after the last one, at most 65,535."""
 
     def gzip(self) -> bytes:
         """Return ``body`` in the format of gzip."""
@@ -61,7 +61,7 @@ class StoredBody:
 
 
 def _plain(data: bytes) -> bytes:
-    """Return a block of plain bytes, which begins and ends with a whole byte."""
+    """Return a stored block, which starts and ends at a byte boundary."""
     if not data:
         return b""
     size = len(data)

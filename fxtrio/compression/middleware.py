@@ -1,7 +1,7 @@
 """Encodes what an ASGI app sends: `Compression(…).sending(scope, send)` is the new ``send``.
 
-It stands outside of all middleware, which so sees bodies as they are. A request that does
-not ask for it costs a look at its headers.
+It wraps all middleware, which therefore sees bodies unencoded. For a request without
+`Accept-Encoding` it costs only one look at the headers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Compression:
     """Encodes the responses of one app."""
 
     def __init__(self, mode: Literal["safe", "all"], *, common_cookies: frozenset[bytes]) -> None:
-        """``common_cookies`` are the names of those that tell nothing of who sends them."""
+        """``common_cookies`` are the names of cookies that do not identify a visitor."""
         self.everything = mode == "all"
         self.common_cookies = common_cookies
         self.threads = Threads()
@@ -44,10 +44,10 @@ class Compression:
         for name, _ in scope["headers"]:
             if name == b"accept-encoding":
                 break
-        else:  # nothing is asked for, and nothing made
+        else:  # neither requested nor offered
             return send
-        asked = [value for name, value in scope["headers"] if name == b"accept-encoding"]
-        return _Sending(self, scope, send, read_accepted(b",".join(asked)))
+        accept_encoding = [value for name, value in scope["headers"] if name == b"accept-encoding"]
+        return _Sending(self, scope, send, read_accepted(b",".join(accept_encoding)))
 
 
 @attrs.define(eq=False)
@@ -61,10 +61,10 @@ class _Sending:
     _head: Message | None = None
     _tokens: tuple[bytes, ...] = ()
     _personal: bool = False
-    """Whether only a kept body may be encoded."""
+    """Whether only a stored body may be encoded."""
 
     _live: bool = False
-    """Whether parts go out as they come: nobody has said how many there will be."""
+    """Whether parts are sent as they arrive, since the length is unknown."""
 
     _encoder: Encoder | None = None
 
@@ -88,17 +88,17 @@ class _Sending:
         await self._send(message)
 
     async def _start(self, message: Message) -> None:
-        """Decide by the head; what may be encoded waits."""
+        """Decide by the head; hold back the head of an eligible response."""
         status = message["status"]
         if status < 200 or status in _WITHOUT_BODY or self._encoder is not None:
             return await self._send(message)
         headers = list(message.get("headers", ()))
         found = describe(headers)
-        refused = self._accepted.refuses_identity
-        wanted = refused or (found.media is not None and is_text(found.media))
+        identity_rejected = self._accepted.rejects_identity
+        wanted = identity_rejected or (found.media is not None and is_text(found.media))
         if not wanted or not found.may_change or not self._is_open(found):
             return await self._send(message)
-        if not refused and found.size is not None and found.size < LEAST:
+        if not identity_rejected and found.size is not None and found.size < LEAST:
             return await self._send(message)
         coding = self._accepted.best(available())
         if coding is None:
@@ -107,21 +107,21 @@ class _Sending:
         if self._scope["method"] == "HEAD" and not (
             self._live and (self._personal or self._tokens)
         ):
-            # Its length is known to who encodes the body alone (RFC 9110, 9.3.2).
+            # Only encoding the body would give its length (RFC 9110, 9.3.2).
             return await self._send({**message, "headers": _encoded(headers, self._coding, None)})
         self._head = {**message, "headers": headers}
         return None
 
     @property
     def _stored(self) -> StoredBody | None:
-        kept = self._scope.get(STORED)
-        return kept if isinstance(kept, StoredBody) else None
+        stored = self._scope.get(STORED)
+        return stored if isinstance(stored, StoredBody) else None
 
     @property
     def _coding(self) -> Coding:
         """The coding of this response: there is one that is acceptable."""
         codings = available()
-        # gzip first for what is kept: it is deflated already.
+        # gzip first for a stored body: it is deflated already.
         coding = self._accepted.best(codings if self._stored is None else codings[::-1])
         assert coding is not None
         return coding
@@ -137,10 +137,10 @@ class _Sending:
         return not visitor.known or self._stored is not None
 
     async def _first(self, head: Message, message: Message) -> None:
-        """Send the head with what decides at last: a whole body, or the first part of one."""
+        """Send the head after the final decision, by a complete body or its first part."""
         body = message.get("body", b"")
         if message.get("more_body", False):
-            if self._personal or self._tokens:  # who knows what else is to come
+            if self._personal or self._tokens:  # further parts may hold secrets
                 return await self._forward(message)
             if len(self._owner.encoders) >= MOST_OPEN:
                 self._head = {**head, "headers": varying(head["headers"])}
@@ -151,16 +151,16 @@ class _Sending:
             self._head = None
             await self._send({**head, "headers": _encoded(head["headers"], coding, None)})
             return await self._part(message)
-        kept = self._stored
-        if kept is not None and kept.body is not body:  # some middleware has changed it
-            kept = None
-        least = 1 if self._accepted.refuses_identity else LEAST
-        told = kept is None and (self._personal or any(token in body for token in self._tokens))
-        if len(body) < least or told:
+        stored = self._stored
+        if stored is not None and stored.body is not body:  # some middleware has changed it
+            stored = None
+        least = 1 if self._accepted.rejects_identity else LEAST
+        leaks = stored is None and (self._personal or any(token in body for token in self._tokens))
+        if len(body) < least or leaks:
             return await self._forward(message)
         coding = self._coding
-        if kept is not None and coding == "gzip":
-            encoded = kept.gzip()
+        if stored is not None and coding == "gzip":
+            encoded = stored.gzip()
         else:
             encoded = await self._owner.threads.run(len(body), encode_whole, coding, body)
         self._head = None
@@ -169,7 +169,7 @@ class _Sending:
         return await self._send({**message, "body": encoded})
 
     async def _part(self, message: Message) -> None:
-        """Send one part; nothing of it stays behind when the body is sent as it comes."""
+        """Send one part; a streamed body is flushed with each part."""
         body = message.get("body", b"")
         more = message.get("more_body", False)
         encoded = await self._owner.threads.run(len(body), self._encode, body, more)
@@ -194,19 +194,19 @@ def varying(headers: list[Header]) -> list[Header]:
 
 
 def _encoded(headers: list[Header], coding: Coding, size: int | None) -> list[Header]:
-    """Return the headers of an encoded body of ``size`` bytes, None when that is not known.
+    """Return the headers of an encoded body of ``size`` bytes, None for an unknown size.
 
-    Its entity tag is weak: the bytes differ from those that it was made for.
+    The entity tag becomes weak: the bytes differ from those of the original.
     """
-    kept: list[Header] = []
+    result: list[Header] = []
     for name, value in headers:
         lower = name.lower()
         if lower in (b"content-length", b"accept-ranges", b"content-encoding"):
             continue
         if lower == b"etag" and not value.startswith(b"W/"):
             value = b"W/" + value
-        kept.append((name, value))
-    kept.append((b"content-encoding", coding.encode()))
+        result.append((name, value))
+    result.append((b"content-encoding", coding.encode()))
     if size is not None:
-        kept.append((b"content-length", b"%d" % size))
-    return varying(kept)
+        result.append((b"content-length", b"%d" % size))
+    return varying(result)

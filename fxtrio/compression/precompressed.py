@@ -1,8 +1,8 @@
-"""Files that are compressed before anybody asks for them: `fx build` writes, the server reads.
+"""Precompressed files: `fx build` writes them, the server reads them.
 
-Those of a build stand beside their originals. Those of the project's public folder are in
-the build folder, with a digest of what they were made of: who changes a file after the
-build gets the file as it is now.
+Those of a build are beside their originals. Those of the project's public folder are in the
+build folder, with a digest of the original: a file that changed after the build is sent
+uncompressed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PUBLIC = "public"
 _LISTING = "public.json"
 
 _WORTH = 0.95
-"""A form that is not smaller than this part of its original is not kept."""
+"""A compressed file that is not smaller than this part of its original is discarded."""
 
 
 @attrs.frozen
@@ -35,12 +35,12 @@ class CompressedFile:
     """The smallest first."""
 
     original: Path | None = None
-    """Set where the file may change: then `state` is what it was."""
+    """Set if the file may change: `state` is that of the compressed original."""
 
     state: tuple[int, int] | None = None
 
     def find(self, coding: Coding) -> Path | None:
-        """Return the file in one coding; None when that is not what it once was."""
+        """Return the file in one coding; None if the original has changed."""
         if self.original is not None and _state_of(self.original) != self.state:
             return None
         return self.forms.get(coding)
@@ -67,7 +67,7 @@ def compress_build(build: Path, client: str, public: Path) -> None:
 
 
 def find_assets(client: Path) -> Compressed:
-    """Return the files of a build that stand there compressed, too."""
+    """Return the files of a build that also exist in a compressed form."""
     files = set(_files(client))
     found = {}
     for path in files:
@@ -112,18 +112,18 @@ def _write_forms(source: Path, target: Path) -> bool:
     if source.stat().st_size < LEAST or not is_text((guess_type(source)[0] or "").encode()):
         return False
     data = source.read_bytes()
-    made = False
+    written = False
     for coding in smallest_first():
         form = encode_whole(coding, data, best=True)
         if len(form) < len(data) * _WORTH:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.with_name(target.name + SUFFIXES[coding]).write_bytes(form)
-            made = True
-    return made
+            written = True
+    return written
 
 
 def _state_of(path: Path) -> tuple[int, int] | None:
-    """Return what changes with a file; None when there is none."""
+    """Return the size and time of a file; None if it does not exist."""
     try:
         found = os.stat(path)  # noqa: PTH116  # twice as fast
     except OSError:

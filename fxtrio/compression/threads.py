@@ -1,4 +1,4 @@
-"""Where bodies are encoded: large ones in threads, so that nobody waits for them."""
+"""Encodes large bodies in threads, so that they do not block the event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT_ONCE = 64 * 1024
 
 
 class Threads:
-    """Runs what encodes. At most one thread for each core."""
+    """Runs encoders in at most one thread per core."""
 
     def __init__(self) -> None:
         self._limiter = trio.CapacityLimiter(os.cpu_count() or 1)

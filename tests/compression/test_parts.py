@@ -58,7 +58,7 @@ def test_the_coding_is_the_one_that_is_wanted_most(header: bytes, best: str | No
     ],
 )
 def test_who_refuses_identity_says_so(header: bytes, refused: bool) -> None:
-    assert read_accepted(header).refuses_identity is refused
+    assert read_accepted(header).rejects_identity is refused
 
 
 @given(st.binary(max_size=400))
