@@ -43,7 +43,7 @@ from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
-from fxtrio.serve.middleware import AnswerFailures
+from fxtrio.serve.middleware import ErrorResponses
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
@@ -126,7 +126,7 @@ class Application(Starlette):
         # Not in development: its server adds to pages, and there is no way to shorten.
         compression = None if self.site.development else compression_of(self.site.config)
         if app is not inner:  # without middleware the dispatcher comes first
-            failing = AnswerFailures(OnlyPayloads(app), self.site.config.base_url)
+            failing = ErrorResponses(OnlyPayloads(app), self.site.config.base_url)
             app = Entered(failing, self.lifetime)
         return Entrance(app, self.router, compression)
 

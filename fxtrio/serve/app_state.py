@@ -1,4 +1,4 @@
-"""The one thing about an app that changes: whether it runs, and with what."""
+"""The mutable state of an app: whether it runs, and with which resources."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Lifetime:
     """None before the lifespan has begun and after it has ended."""
 
     cache: ResponseCache | None = None
-    """Keeps the responses of pages with ``CACHE``; None in development."""
+    """Caches the responses of pages with ``CACHE``; None in development."""
 
     ready: bool = False
-    """Whether `/readyz` says so; False again as soon as the shutdown begins."""
+    """Whether `/readyz` reports ready; False again as soon as the shutdown begins."""
 
     @contextmanager
     def serving(self, running: Running, cache: ResponseCache | None) -> Iterator[None]:

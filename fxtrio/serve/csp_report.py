@@ -1,7 +1,7 @@
-"""What browsers report of the Content-Security-Policy, told once per problem and hour.
+"""Content-Security-Policy violations that browsers report, logged once per problem and hour.
 
-Anybody may send reports: so nothing of one is written as it came, and neither one client
-nor all together decide how much is written or remembered.
+Any client may send reports, so no report is logged verbatim, and clients do not decide how
+much is logged or stored, neither singly nor together.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ HOUR: Final = 3600.0
 """Time between two lines about the same problem (seconds)."""
 
 PROBLEMS: Final = 256
-"""Problems that are told apart within the hour (count)."""
+"""Distinct problems that are tracked within the hour (count)."""
 
 RATE: Final = 30
 """Bodies that are read of one address within a minute (count)."""
 
 ADDRESSES: Final = 1024
-"""Addresses that are told apart; the one that was heard of longest ago is forgotten first."""
+"""Distinct addresses that are tracked; the least recently seen is evicted first."""
 
-_SHOWN = 120  # characters of each part of a problem
+_MAX_PART = 120  # characters of each part of a problem
 _DIRECTIVE = re.compile(r"[a-z][a-z-]{0,39}")
 _KEYWORD = re.compile(r"[a-z][a-z-]{0,29}")
 _REMEDIES = {
@@ -58,7 +58,7 @@ _REMEDIES = {
 
 @attrs.frozen
 class CspProblem:
-    """What a policy has found, without what differs from visitor to visitor."""
+    """A violation of the policy, without the parts that differ between visitors."""
 
     directive: str
     blocked: str
@@ -68,13 +68,13 @@ class CspProblem:
     """The path of the page."""
 
     def __str__(self) -> str:
-        told = f"{self.page!r}: {self.directive} does not allow {self.blocked!r}"
+        text = f"{self.page!r}: {self.directive} does not allow {self.blocked!r}"
         remedy = _REMEDIES.get(self.blocked) if self.directive.startswith("script-") else None
-        return told if remedy is None else f"{told}. {remedy}"
+        return text if remedy is None else f"{text}. {remedy}"
 
 
 OTHERS: Final = CspProblem("", "", "")
-"""Stands for what there was no room for."""
+"""Represents all problems beyond the capacity."""
 
 
 class _Body(msgspec.Struct):
@@ -136,16 +136,16 @@ def _split(url: str) -> tuple[str, str]:
     except ValueError:
         return "a URL", ""
     if not parts.netloc:  # data: and the like
-        return (parts.scheme or "a URL")[:_SHOWN], ""
+        return (parts.scheme or "a URL")[:_MAX_PART], ""
     host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}"[:_SHOWN], parts.path[:_SHOWN]
+    return f"{parts.scheme}://{host}"[:_MAX_PART], parts.path[:_MAX_PART]
 
 
 @attrs.define
 class CspReports:
-    """Remembers what was told, and who has reported how much. All times in seconds."""
+    """Tracks which problems were logged, and how much each client reported. Times in seconds."""
 
-    _told: Repeats[CspProblem] = attrs.field(init=False, factory=lambda: Repeats(HOUR, PROBLEMS))
+    _logged: Repeats[CspProblem] = attrs.field(init=False, factory=lambda: Repeats(HOUR, PROBLEMS))
     _heard: OrderedDict[str, tuple[float, int]] = attrs.field(init=False, factory=OrderedDict)
 
     def may_report(self, address: str, now: float) -> bool:
@@ -159,23 +159,23 @@ class CspReports:
         return bodies < RATE
 
     def add(self, problem: CspProblem, now: float) -> list[str]:
-        """Return the lines that a report gives rise to: none, mostly."""
-        lines = [_more(known, count) for known, count in self._told.take_due(now)]
-        if not self._told.repeats(problem, now):
-            if self._told.add(problem, now):
+        """Return the log lines for a report: usually none."""
+        lines = [_more(known, count) for known, count in self._logged.take_due(now)]
+        if not self._logged.repeats(problem, now):
+            if self._logged.add(problem, now):
                 lines.append(str(problem))
             else:
-                self._told.count(OTHERS, now)
+                self._logged.count(OTHERS, now)
         return lines
 
 
 def _more(problem: CspProblem, count: int) -> str:
-    shown = "other problems" if problem == OTHERS else str(problem)
-    return f"{count} more within the hour: {shown}"
+    name = "other problems" if problem == OTHERS else str(problem)
+    return f"{count} more within the hour: {name}"
 
 
 async def answer_csp_report(reports: CspReports, event: RequestEvent, now: float) -> Answer:
-    """Take what a browser reports, at the time ``now``, and tell what is new in it."""
+    """Process a browser's report at the time ``now``, and log new problems."""
     if event.scope["method"] != "POST":
         return Response(status_code=405, headers={"allow": "POST"})
     client = event.scope.get("client")

@@ -31,7 +31,7 @@ from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.openapi.answer import PATH as OPENAPI
 from fxtrio.serve.openapi.answer import OpenApiSource, answer_openapi
-from fxtrio.serve.pages.as_markdown import MarkdownForm, page_of_markdown, wants_markdown
+from fxtrio.serve.pages.as_markdown import MarkdownRepresentation, page_of_markdown, wants_markdown
 from fxtrio.serve.pages.error_response import DEFECT, NOT_FOUND, plain_problem, repeated_header
 from fxtrio.serve.pages.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
@@ -208,7 +208,7 @@ class Dispatcher:
             event.negotiated = True
             event.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
             path = PagePath(event.path, event.raw_path)
-            answer = await respond(page, MarkdownForm(site.markdown, path), cache=cache)
+            answer = await respond(page, MarkdownRepresentation(site.markdown, path), cache=cache)
             if answer is not None:
                 return answer
         event.negotiated = False
@@ -262,8 +262,8 @@ class Dispatcher:
             return not_read(method)
         page = self._page(running, event, match[0], match[1])
         event.scope[SCOPE_KEY] = site.matched["markdown", pattern]
-        form = MarkdownForm(markdown, path)
-        answer = await respond(page, form, cache=self._lifetime.cache)
+        representation = MarkdownRepresentation(markdown, path)
+        answer = await respond(page, representation, cache=self._lifetime.cache)
         return answer or _moved(site, event, path, status=307)
 
     def _own_endpoint(

@@ -79,8 +79,8 @@ def _failed(site: Site, source: str, error: BaseException) -> Answer:
     log_failure(error, source)
     if isinstance(error, Busy):
         return refusal_reply(busy(error))
-    shown = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
-    return refusal_reply(Refused(shown, 500))
+    message = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
+    return refusal_reply(Refused(message, 500))
 
 
 async def _call(code: EndpointCode, request: Request, source: str) -> Answer | Redirect:

@@ -1,4 +1,4 @@
-"""What stands around middleware: its failures are answered, and never end the server."""
+"""The outermost layer around middleware: it responds to failures, which never stop the server."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from fxtrio.tracebacks import trimmed
 log = logging.getLogger("fx.serve")
 
 
-class AnswerFailures:
-    """Answers what middleware must not parse, and its failures before its response has begun."""
+class ErrorResponses:
+    """Responds to requests that middleware must not parse, and to failures before a response."""
 
     def __init__(self, app: ASGIApp, base_url: str) -> None:
         self._app = PlainOnly(app)
         self._api = f"{base_url}/api/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer. Raises an Exception for a WebSocket, or a response, that has begun."""
+        """Respond. Raises an Exception if a WebSocket or a response has started."""
         begun = False
 
         async def noting(message: Message) -> None:
@@ -43,8 +43,8 @@ class AnswerFailures:
             await self._app(scope, receive, noting)
         except BaseException as raised:
             error = application_error(raised)
-            gone = isinstance(error, (ClientDisconnect, ClientDisconnected))
-            if begun or gone or scope["type"] != "http":
+            disconnected = isinstance(error, (ClientDisconnect, ClientDisconnected))
+            if begun or disconnected or scope["type"] != "http":
                 leave_to_server(error)
             log.error(
                 "%s %r: middleware failed",
@@ -58,8 +58,8 @@ class AnswerFailures:
         headers = {"cache-control": "no-store"}
         asks_for_data = NAVIGATION.decode() in Headers(scope=scope)
         if asks_for_data or scope["path"].startswith(self._api):
-            shown = {"ok": False, "error": UNEXPECTED}
+            body = {"ok": False, "error": UNEXPECTED}
             if asks_for_data:
-                shown |= {"statusCode": 500, "type": "ServerError", "boundary": None}
-            return JSONResponse(shown, 500, headers)
+                body |= {"statusCode": 500, "type": "ServerError", "boundary": None}
+            return JSONResponse(body, 500, headers)
         return HTMLResponse(error_document(500, UNEXPECTED), 500, headers)

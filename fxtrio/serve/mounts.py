@@ -25,7 +25,7 @@ class Mounts:
 
     # Without a frame of its own: nearly all requests come to the root.
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer one request or WebSocket."""
+        """Serve one request or WebSocket."""
         if scope.get(ROOT):
             return self._at(scope[ROOT])(scope, receive, send)
         return self._plain(scope, receive, send)

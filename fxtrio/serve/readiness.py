@@ -1,7 +1,7 @@
-"""Whether the app can do its work now, for `/readyz`: each part in one word, within a limit.
+"""Whether the app is ready, for `/readyz`: a fixed status for each part, within a time limit.
 
-The parts are asked once for all who ask at the same time, and again after a second at the
-earliest. What they answer are words of ours, and nothing that an error says.
+Concurrent requests share one check of the parts, which is repeated after a second at the
+earliest. The statuses are fixed words; no text of an error is exposed.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ LIMIT = 2.0
 """How long all parts together have (seconds)."""
 
 FRESH = 1.0
-"""How long what was found holds (seconds)."""
+"""How long a result is valid (seconds)."""
 
-Word = Literal["ok", "unreachable", "no answer", "refused", "stalled", "no worker"]
-Check = Callable[[], Awaitable[Word]]
+PartStatus = Literal["ok", "unreachable", "no answer", "refused", "stalled", "no worker"]
+Check = Callable[[], Awaitable[PartStatus]]
 
 
 @attrs.define(eq=False)
 class AppReadiness:
-    """Asks the parts. Made by `open_readiness`; valid until its block ends."""
+    """Checks the parts. Created by `open_readiness`; valid until its block ends."""
 
     checks: dict[str, Check]
     _needed: tuple[str, ...]
     """Those without which the app is not ready."""
 
     _nursery: trio.Nursery
-    _found: dict[str, Word] = attrs.field(factory=dict)
+    _found: dict[str, PartStatus] = attrs.field(factory=dict)
     _since: float = -inf
     _looking: trio.Event | None = None
 
-    async def look(self) -> tuple[bool, dict[str, Word]]:
-        """Return whether all is well that is needed, and what each part says."""
-        found = await self._words()
+    async def look(self) -> tuple[bool, dict[str, PartStatus]]:
+        """Return whether all required parts are ready, and the status of each part."""
+        found = await self._statuses()
         return all(found[name] == "ok" for name in found if name in self._needed), found
 
-    async def _words(self) -> dict[str, Word]:
-        """Return what each part says; those that have not answered in `LIMIT` say that."""
+    async def _statuses(self) -> dict[str, PartStatus]:
+        """Return the status of each part; "no answer" for those that exceed `LIMIT`."""
         if trio.current_time() - self._since >= FRESH:
             if self._looking is None:
                 self._looking = trio.Event()
@@ -66,7 +66,7 @@ class AppReadiness:
         return dict(self._found)
 
     async def _look(self, done: trio.Event) -> None:
-        """Ask all parts. One that is slow to give up holds back the next look, and nobody else."""
+        """Check all parts. One that is slow to cancel delays only the next check."""
         try:
             async with trio.open_nursery() as nursery:
                 for name, check in self.checks.items():
@@ -83,7 +83,7 @@ class AppReadiness:
 
 @asynccontextmanager
 async def open_readiness(app: App, renderer: object) -> AsyncIterator[AppReadiness]:
-    """Give what tells whether the parts of ``app`` work, for the length of the block."""
+    """Provide the readiness checks of ``app`` while the block lasts."""
     checks: dict[str, Check] = {}
     if app.database is not None:
         database = app.database if app.database.alone else app.database.reserve()
@@ -106,7 +106,7 @@ async def open_readiness(app: App, renderer: object) -> AsyncIterator[AppReadine
         nursery.cancel_scope.cancel()
 
 
-async def _of_database(database: Database) -> Word:
+async def _of_database(database: Database) -> PartStatus:
     try:
         await database.value(database.probe)
     except Exception:  # whatever the engine says: it is in the log of those who need it
@@ -114,25 +114,25 @@ async def _of_database(database: Database) -> Word:
     return "ok"
 
 
-async def _of_writes(database: Database) -> Word:
+async def _of_writes(database: Database) -> PartStatus:
     try:
         return "ok" if await database.can_write() else "refused"
     except Exception:  # whatever the engine says: it is in the log of those who need it
         return "unreachable"
 
 
-async def _of_jobs(jobs: JobRunner, opened: float) -> Word:
+async def _of_jobs(jobs: JobRunner, opened: float) -> PartStatus:
     await trio.lowlevel.checkpoint()
     age = jobs.beat_age()
-    late = age is not None and min(age, trio.current_time() - opened) > LEASE
-    return "stalled" if late else "ok"
+    stalled = age is not None and min(age, trio.current_time() - opened) > LEASE
+    return "stalled" if stalled else "ok"
 
 
-async def _of_broker(broker: SharedBroker) -> Word:
+async def _of_broker(broker: SharedBroker) -> PartStatus:
     await trio.lowlevel.checkpoint()
     return "ok" if broker.connected else "unreachable"
 
 
-async def _of_renderer(pool: SsrPool) -> Word:
+async def _of_renderer(pool: SsrPool) -> PartStatus:
     await trio.lowlevel.checkpoint()
     return "ok" if pool.statistics().pids else "no worker"

@@ -34,7 +34,7 @@ class Replaceable:
         self._sockets: dict[_Socket, None] = {}  # in order, which a set has not
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request or WebSocket."""
+        """Serve one request or WebSocket."""
         if scope["type"] == "websocket":
             await self._handle(scope, receive, send)
         else:

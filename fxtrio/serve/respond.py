@@ -1,6 +1,6 @@
-"""The one way from a matched page to its answer, for every form of it.
+"""Produces the response of a matched page, in every representation.
 
-Watch, ask the hooks, look into the cache, load and show, or say that it took too long.
+The steps: watchdog, route hooks, cache, loaders and render, or the timeout response.
 """
 
 from __future__ import annotations
@@ -15,59 +15,65 @@ from fxtrio.serve.request.response.response import NOTHING, Answer
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 
-class Form(Protocol):
-    """One form of a page. Shared by all requests: what a request has is in the `PageEvent`."""
+class Representation(Protocol):
+    """A representation of pages. All requests share it: their state is in the `PageEvent`."""
 
-    def stored_as(self, page: PageEvent) -> bytes:
-        """Return the name of the form for the response cache."""
+    def cache_name(self, page: PageEvent) -> bytes:
+        """Return the name of the representation for the response cache."""
         ...
 
-    async def ask(self, page: PageEvent) -> Answer | None:
-        """Run the route hooks, where there are any, and return how they refuse; None lets pass."""
+    async def check_hooks(self, page: PageEvent) -> Answer | None:
+        """Run the route hooks, if any; return the response of one that rejects, else None."""
         ...
 
-    def make(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
-        """Run the loaders and return what they show; None when the page has no such form."""
+    def render(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
+        """Run the loaders and render; None if the page has no such representation."""
         ...
 
-    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
-        """Return what is shown of an error that application code raised, or raise it again."""
+    async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
+        """Return the response to an error of application code, or raise it again."""
         ...
 
-    async def late(
+    async def render_timeout(
         self, page: PageEvent, error: DeadlinePassed, source: str, *, admitted: bool
     ) -> Answer:
-        """Return what is shown when the request, or the loader of ``source``, took too long."""
+        """Return the response when the request, or the loader of ``source``, timed out."""
         ...
 
 
-async def respond(page: PageEvent, form: Form, *, cache: ResponseCache | None) -> Answer | None:
-    """Return the answer in ``form``; None when the page has no such form."""
-    refused = page.event.refused
-    if cache is not None and refused is None and not page.site.hooks.pages:
-        stored = cache.find(page, form.stored_as(page))
+async def respond(
+    page: PageEvent, representation: Representation, *, cache: ResponseCache | None
+) -> Answer | None:
+    """Return the answer in ``representation``; None when the page has no such form."""
+    rejection = page.event.refused
+    if cache is not None and rejection is None and not page.site.hooks.pages:
+        stored = cache.find(page, representation.cache_name(page))
         if stored is not None:  # without a scope or a task
             return stored
     admitted = False
     limit = page.site.config.timeouts.request
     with page.running.watchdog.watch(page.event.receive, limit=limit) as watched:
         try:
-            if refused is not None:
-                raise refused
+            if rejection is not None:
+                raise rejection
             if page.site.hooks.pages:
-                refusal = await form.ask(page)
-                if refusal is not None:
-                    return refusal
+                response = await representation.check_hooks(page)
+                if response is not None:
+                    return response
             admitted = True
             page.event.audience.admit(page.event.draft)
-            stored = None if cache is None else await cache.obtain(page, form.stored_as(page))
-            return stored or await form.make(page, watched)
+            stored = (
+                None if cache is None else await cache.obtain(page, representation.cache_name(page))
+            )
+            return stored or await representation.render(page, watched)
         except BaseException as raised:
-            return await form.fail(page, application_error(raised))
+            return await representation.render_error(page, application_error(raised))
     if watched.gone:
         return NOTHING
-    late = watched.culprit
-    if late is not None:
-        passed = DeadlinePassed(late.place, late.timeout)
-        return await form.late(page, passed, late.source, admitted=True)
-    return await form.late(page, DeadlinePassed(page.place, limit), "", admitted=admitted)
+    timed_out = watched.culprit
+    if timed_out is not None:
+        passed = DeadlinePassed(timed_out.place, timed_out.timeout)
+        return await representation.render_timeout(page, passed, timed_out.source, admitted=True)
+    return await representation.render_timeout(
+        page, DeadlinePassed(page.place, limit), "", admitted=admitted
+    )

@@ -109,10 +109,10 @@ class Folder:
 
         Each form has its own entity tag, so that ranges of one are not joined to another's.
         """
-        asked = event.headers.get(b"accept-encoding")
-        if asked is None or event.scope["method"] not in ("GET", "HEAD"):
+        accept_encoding = event.headers.get(b"accept-encoding")
+        if accept_encoding is None or event.scope["method"] not in ("GET", "HEAD"):
             return None
-        coding = read_accepted(asked).best(tuple(file.forms))
+        coding = read_accepted(accept_encoding).best(tuple(file.forms))
         form = None if coding is None else file.find(coding)
         if coding is None or form is None:
             return None

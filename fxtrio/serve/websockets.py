@@ -41,12 +41,12 @@ log = logging.getLogger("fx.realtime")
 async def serve_socket(
     site: Site, event: RequestEvent, routes: list[BaseRoute], *, count: Count | None
 ) -> None:
-    """Serve one WebSocket: the page's handler, a route's, or a refusal at the handshake."""
+    """Serve one WebSocket: call the page's or route's handler, or reject the handshake."""
     send = _accepting(event)
     socket = PageSocket(event.scope, event.receive, send)
     if event.repeated is not None:
         error = {"ok": False, "error": repeated_header(event.repeated).message}
-        await _refuse(socket, JSONResponse(error, 400))
+        await _reject(socket, JSONResponse(error, 400))
         return
     with known_ending(event.scope) as ending:
         for route in routes:
@@ -59,8 +59,8 @@ async def serve_socket(
                 try:
                     require_plain(event.scope["headers"])
                 except ActionError as error:
-                    refusal = {"ok": False, "error": error.message}
-                    await _refuse(socket, JSONResponse(refusal, error.status_code))
+                    body = {"ok": False, "error": error.message}
+                    await _reject(socket, JSONResponse(body, error.status_code))
                     return
                 await route.handle(event.scope, event.receive, _followed(socket, send))
                 return
@@ -74,7 +74,7 @@ async def _serve_page(
 ) -> None:
     found = _find(site, event)
     if found is None:
-        await _refuse(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
+        await _reject(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
         return
     handler, place, pattern, file = found
     if not await _admit(site, event, socket, pattern, count):
@@ -88,7 +88,7 @@ async def _serve_page(
     if isinstance(answer, Redirect):
         answer = Response(status_code=answer.status, headers={"location": answer.url})
     if answer is not None:
-        await _refuse(socket, answer)
+        await _reject(socket, answer)
         return
     await serve_websocket(handler, socket, place=place)
 
@@ -96,14 +96,14 @@ async def _serve_page(
 async def _admit(
     site: Site, event: RequestEvent, socket: WebSocket, pattern: str, count: Count | None
 ) -> bool:
-    """Apply the settings of a route; False when they refuse the handshake, which is done then."""
+    """Apply the settings of a route; return False after they rejected the handshake."""
     if site.policies is None:
         return True
     await enter(event, site.policies, pattern, called=False, count=count)
     if event.refused is None:
         return True
     error = {"ok": False, "error": event.refused.message}
-    await _refuse(socket, JSONResponse(error, 429, event.draft.headers))
+    await _reject(socket, JSONResponse(error, 429, event.draft.headers))
     return False
 
 
@@ -137,8 +137,8 @@ def _find(site: Site, event: RequestEvent) -> tuple[Handler, str, str, FileKind]
     return code.websocket, f"{code.module.source}: websocket()", route.pattern, "page"
 
 
-async def _refuse(socket: WebSocket, response: Response) -> None:
-    """Answer the handshake with a response; servers without that extension send 403."""
+async def _reject(socket: WebSocket, response: Response) -> None:
+    """Reject the handshake with a response; servers without that extension send 403."""
     if (await socket.receive())["type"] != "websocket.connect":
         return
     if "websocket.http.response" in socket.scope.get("extensions", {}):
@@ -160,7 +160,7 @@ def _accepting(event: RequestEvent) -> Send:
 
 
 def _followed(socket: WebSocket, send: Send) -> Send:
-    """Return a ``send`` for a route, which lets ``socket`` know what has become of it."""
+    """Return a ``send`` for a route that updates the state of ``socket``."""
 
     async def followed(message: Message) -> None:
         if message["type"] == "websocket.accept":
@@ -173,7 +173,7 @@ def _followed(socket: WebSocket, send: Send) -> Send:
 
 
 async def _send_close_frame(socket: WebSocket, send: Send, code: int, reason: str) -> None:
-    """Close a socket that was ended, or refuse it, if its handler has left that to us."""
+    """Close a finished socket, or reject it, if its handler did neither."""
     if socket.application_state is WebSocketState.DISCONNECTED:
         return
     with trio.move_on_after(_CLOSE_LIMIT):

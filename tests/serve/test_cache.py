@@ -292,8 +292,8 @@ async def test_what_depends_on_the_visitor_is_not_kept_and_the_log_says_why_once
     warnings = [r.getMessage() for r in caplog.records if "CACHE" in r.getMessage()]
     assert len(warnings) == 1
     assert warnings == [
-        f"pages/index.fxl: CACHE has no effect: its code, or {reason}. A kept response is the "
-        "same for everybody: load what differs in the browser, or remove CACHE."
+        f"pages/index.fxl: CACHE has no effect: its code, or {reason}. A cached response is the "
+        "same for all visitors: load what differs in the browser, or remove CACHE."
     ]
 
 
@@ -496,7 +496,7 @@ async def test_the_log_names_the_hook_that_reads_something_of_the_visitor(
     (warning,) = [r.getMessage() for r in caplog.records if "CACHE" in r.getMessage()]
     assert warning == (
         f"pages/index.fxl: CACHE has no effect: {causes}the route hook cache_hook_e.asking reads "
-        "request.cookies, request.headers. A kept response is the same for everybody: "
+        "request.cookies, request.headers. A cached response is the same for all visitors: "
         f"{remedies}, or remove CACHE."
     )
 

@@ -210,4 +210,9 @@ def test_what_answers_in_the_place_of_a_page_is_known_here() -> None:
         for name, value in vars(importlib.import_module(module.name)).items():
             if isinstance(value, type) and {"ask", "make", "late"} <= set(dir(value)):
                 found.add(name)
-    assert found == {"Form", "PageForm", "NotFoundForm", "MarkdownForm"}
+    assert found == {
+        "Form",
+        "PageRepresentation",
+        "NotFoundRepresentation",
+        "MarkdownRepresentation",
+    }

@@ -13,7 +13,7 @@ from fx.db import db
 from fx.testing import open_app
 from fxtrio.db import Database
 from fxtrio.jobs import JobRunner
-from fxtrio.serve.readiness import AppReadiness, Word
+from fxtrio.serve.readiness import AppReadiness, PartStatus
 from tests.trees import PAGE, write_tree
 
 JOBS = """
@@ -117,7 +117,7 @@ async def test_a_full_disk_is_told_once_it_has_refused_something(
 async def test_all_who_ask_share_one_look(autojump_clock: MockClock) -> None:
     looks = 0
 
-    async def check() -> Word:
+    async def check() -> PartStatus:
         nonlocal looks
         looks += 1
         await trio.sleep(0.5)

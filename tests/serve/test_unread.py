@@ -98,7 +98,7 @@ async def test_few_large_pages_wait_for_room_with_their_data_in_hand(
 
     async def make(size: int) -> None:
         with suppress(UnsentFull):
-            async with large.made(bytes(size), "page", footprint=1):
+            async with large.rendering(bytes(size), "page", footprint=1):
                 made.append((size, trio.current_time()))
 
     with process_unsent.reserving(process_unsent.capacity + 1):
@@ -113,7 +113,7 @@ async def test_few_large_pages_wait_for_room_with_their_data_in_hand(
                 process_unsent.add(1)
     assert sorted(made) == ([(900, 3), (IN_HAND - 1000, 3)] if room else [])
     assert trio.current_time() == (4 if room else WAIT)
-    async with large.made(bytes(IN_HAND), "page", footprint=1):
+    async with large.rendering(bytes(IN_HAND), "page", footprint=1):
         assert process_unsent.used == 1
 
 

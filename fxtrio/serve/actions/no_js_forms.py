@@ -17,7 +17,7 @@ from fxtrio.errors import ActionError
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.actions.lookup import NamedAction
-from fxtrio.serve.pages.boundaries import stand_in
+from fxtrio.serve.pages.boundaries import show_problem
 from fxtrio.serve.pages.error_response import log_failure, plain_problem
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.payload import PageProblem
@@ -108,7 +108,7 @@ class FormPage:
         if refusal.retry_after is not None:
             self.event.draft.headers["retry-after"] = str(refusal.retry_after)
         problem = PageProblem(refusal.message, refusal.status, "ActionError", refusal.data)
-        return await stand_in(self._page(), "", problem, {}, admitted=admitted)
+        return await show_problem(self._page(), "", problem, {}, admitted=admitted)
 
     def _page(self) -> PageEvent:
         """Return the request for the page, as if the browser had asked for it."""

@@ -1,5 +1,5 @@
-"""Stored responses: what a page with CACHE comes to for everybody, and when it is made anew.
+"""The response cache for pages with CACHE, and its revalidation.
 
-Begin with `response_cache`. `public_audience` says what may be stored, `keys` what it depends on,
-`store` is the memory that holds it, and `invalidation` tells the app's other processes.
+Begin with `response_cache`. `public_audience` decides what is cacheable, `keys` builds cache
+keys, `store` holds the entries, and `invalidation` notifies the app's other processes.
 """

@@ -1,9 +1,9 @@
-"""The visitor for whom a stored response is made: nobody in particular.
+"""The anonymous request for which a cached response is rendered.
 
-Its request has the URL and the host, and nothing else of whoever asked first: no
-cookies, no other headers, no address. So what is kept can hold nothing of a visitor.
-What code reads of such a request all the same would have been different for others:
-it is written down, and then the response is not kept.
+It has the URL and the host, but no cookies, no other headers and no address of the visitor
+who came first, so a cached response cannot contain personal data. If code reads such a value
+all the same, the result would differ between visitors: the read is recorded, and the response
+is not cached.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 _PERSONAL = frozenset({"user", "session"})
-"""What middleware puts on ``request.state`` about a visitor."""
+"""Attributes of ``request.state`` in which middleware stores the visitor."""
 
 
 @attrs.define(eq=False)
 class Reads:
-    """What code has read of the visitor, and whose code it was."""
+    """The visitor's data that code has read, by the hook that read it."""
 
     hook: str = ""
     """The route hook that runs; "" for the page and its layouts."""
 
     found: dict[str, set[str]] = attrs.field(factory=dict)
-    """Hook, or "", to the names of what it has read."""
+    """Name of the hook, or "", to the names that it read."""
 
     def add(self, name: str) -> None:
         """Write down that ``name`` was read."""
         self.found.setdefault(self.hook, set()).add(name)
 
     def describe(self) -> str:
-        """Say who has read what, and what to do about it; "" when nobody has read anything."""
+        """Describe which code read what, with the remedy; "" if nothing was read."""
         causes, remedies = [], []
         for hook, names in sorted(self.found.items()):
             reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
@@ -47,14 +47,14 @@ class Reads:
 
 
 def not_shared(cause: str, remedy: str = "load what differs in the browser") -> str:
-    """Return why a response is not kept, and what to do about it."""
-    return f"{cause}. A kept response is the same for everybody: {remedy}, or remove CACHE."
+    """Return why a response is not cacheable, and the remedy."""
+    return f"{cause}. A cached response is the same for all visitors: {remedy}, or remove CACHE."
 
 
 class AnonymousRequest(Request):
-    """The request that hooks and loaders get when a response is to be stored.
+    """The request that hooks and loaders receive when the response is to be cached.
 
-    ``reads`` takes what they read of the visitor.
+    ``reads`` records which data of the visitor they read.
     """
 
     def __init__(self, scope: Scope, receive: Receive, reads: Reads) -> None:
@@ -81,19 +81,19 @@ class AnonymousRequest(Request):
 
     @property
     def session(self) -> dict[Any, Any]:
-        """The session of nobody, if the app has sessions."""
+        """The empty session of an anonymous visitor, if the app has sessions."""
         self._reads.add("request.session")
         return super().session
 
     @property
     def user(self) -> Any:
-        """The user that middleware gives to nobody."""
+        """The user that middleware assigns to an anonymous visitor."""
         self._reads.add("request.user")
         return super().user
 
     @property
     def auth(self) -> Any:
-        """What middleware allows to nobody."""
+        """The permissions that middleware grants an anonymous visitor."""
         self._reads.add("request.auth")
         return super().auth
 

@@ -1,7 +1,7 @@
-"""A stored response: made once of a page's answer, then sent to each visitor as their own.
+"""A cached response: created once from a page's response, then personalized for each visitor.
 
-The bytes are kept apart at every nonce, so that each visitor gets one of their own;
-what is a visitor's (the token cookie, their hooks' headers) is added when it is sent.
+The bytes are split at every nonce, so that each visitor gets a new one. Personal headers
+(the token cookie, those of the hooks) are added when the response is sent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class HitForPass:
 
 @attrs.frozen(kw_only=True)
 class Terms:
-    """What is settled before a response for many is made."""
+    """The parameters of a cached response that are fixed before it is rendered."""
 
     page: str
     """The path of its page, without the base URL."""
@@ -58,7 +58,7 @@ class Terms:
     """Seconds after which it is stale."""
 
     nonce: bytes
-    """The placeholder that stands in its body and headers for every nonce."""
+    """The placeholder for every nonce in its body and headers."""
 
     shareable: bool
     """Whether shared caches may keep the HTML: not when they would hand one nonce, or no
@@ -66,7 +66,7 @@ class Terms:
 
 
 @attrs.define(eq=False, kw_only=True)
-class StoredResponse:
+class CachedResponse:
     """A response that is the same for everybody."""
 
     terms: Terms
@@ -83,16 +83,16 @@ class StoredResponse:
     """Name and value, cut at its nonce, of the Content-Security-Policy."""
 
     drafted: tuple[Header, ...]
-    """What the application has set, through ``request.state.response``."""
+    """Headers that the application set through ``request.state.response``."""
 
     etag: bytes
-    """Weak: what differs between visitors does not count. "" for what is not kept."""
+    """Weak: the parts that differ between visitors do not count. "" if not cacheable."""
 
     shared: bool
-    """Whether shared caches may keep it, which then must not hold anybody's proof."""
+    """Whether shared caches may store it; it then contains no CSRF token."""
 
     retry: float = 0.0
-    """When, at the earliest, it may be made anew: later after a failure."""
+    """The earliest time of its revalidation: later after a failure."""
 
     size: int = 0
     """Bytes of its body and headers."""
@@ -111,14 +111,14 @@ class StoredResponse:
         return self.terms.route
 
     async def compress(self, threads: Threads) -> None:
-        """Compress what is kept, unless it is too small to gain by it."""
+        """Compress the body, unless it is too small to gain by it."""
         if not self.etag or sum(map(len, self.segments)) < LEAST:
             return
         self.deflated = await threads.run(self.size, deflate_pieces, self.segments)
         self.size += sum(map(len, self.deflated))
 
     def reply(self, site: Site, event: RequestEvent, now: float, state: Header) -> Reply:
-        """Return it for one visitor; 304 without a body for who has it already."""
+        """Return it for one visitor; 304 without a body if the visitor's copy is current."""
         headers = [*self.headers, state]
         if self.drafted:
             own = event.draft.raw_headers
@@ -126,14 +126,14 @@ class StoredResponse:
             names = {name for name, _ in own}
             own[:0] = [header for header in self.drafted if header[0] not in names]
         personal = self.media == HTML and not self.shared and not event.draft.shared
-        if personal:  # the proof is the visitor's: it is never kept
+        if personal:  # the CSRF token is the visitor's: it is never cached
             headers += site.proof.cookie(event, event.request)
         if self.etag:
             headers.append((b"etag", self.etag))
             headers.append((b"age", b"%d" % (now - self.terms.since)))
             known = event.headers.get(b"if-none-match")
             if known is not None and _matches(known, self.etag):
-                # Without a policy: the one that came with the stored body has its nonce.
+                # Without a policy: the client's stored policy matches the nonces of its body.
                 return Reply(304, b"", b"", headers)
         nonce = site.entropy.hex().encode() if self.policy or len(self.segments) > 1 else b""
         if self.policy is not None:
@@ -149,11 +149,11 @@ class StoredResponse:
 
 
 def store_response(
-    reply: Reply, draft: ResponseDraft, terms: Terms, *, kept: bool
-) -> StoredResponse:
-    """Return a page's answer as a response for many.
+    reply: Reply, draft: ResponseDraft, terms: Terms, *, cacheable: bool
+) -> CachedResponse:
+    """Return a page's response as a cached response.
 
-    One that is only handed to those who wait for it is not ``kept``.
+    One that is not ``cacheable`` is only sent to the requests that wait for it.
     """
     headers = tuple(reply.headers)
     policy = None
@@ -163,14 +163,14 @@ def store_response(
     headers = tuple(header for header in headers if policy is None or header[0] != policy[0])
     body, counts_down = reply.body, False
     shared = terms.shareable or reply.media != HTML
-    if kept:
+    if cacheable:
         ending = b"%g}" % terms.revalidate
         counts_down = reply.media == PAYLOAD and body.endswith(ending)
         body = body[: -len(ending)] if counts_down else body
         headers = tuple(header for header in headers if header[0] not in _SET_WHEN_STORED)
         headers += (_lifetime(terms.revalidate, shared=shared),)
     segments = _cut(body, terms.nonce)
-    return StoredResponse(
+    return CachedResponse(
         terms=terms,
         status=reply.status,
         media=reply.media,
@@ -179,8 +179,8 @@ def store_response(
         headers=headers,
         policy=policy,
         drafted=tuple(draft.raw_headers),
-        etag=_etag(segments) if kept else b"",
-        shared=kept and shared,
+        etag=_etag(segments) if cacheable else b"",
+        shared=cacheable and shared,
         size=len(body) + sum(len(name) + len(value) for name, value in reply.headers),
     )
 
@@ -198,7 +198,7 @@ def _etag(segments: Sequence[bytes]) -> bytes:
 
 
 def _lifetime(revalidate: float, *, shared: bool) -> Header:
-    """Return what caches outside may do: browsers ask each time, which a 304 answers."""
+    """Return the `Cache-Control`: browsers revalidate each time, which gets a 304."""
     if not shared:
         return b"cache-control", b"private, no-cache"
     seconds = math.ceil(revalidate)

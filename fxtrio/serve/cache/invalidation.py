@@ -1,8 +1,7 @@
-"""What one process forgets, the app's other processes forget too, over the broker.
+"""Cache invalidation across the processes of an app, over the broker.
 
-Only a broker for several processes reaches them. What is to be told waits in one set, so
-it is bounded and never held up: past its capacity all is told in two words, "forget
-everything".
+Only a broker for several processes reaches the others. Pending URLs are collected in one
+bounded set, so a caller never waits: beyond its capacity, one message drops all entries.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from fxtrio.serve.cache.response_cache import ResponseCache
 log = logging.getLogger("fx.serve")
 
 CAPACITY = 1000
-"""URLs that may wait to be told (count)."""
+"""URLs that may be pending (count)."""
 
 PAUSE = 1.0
-"""Between two tries to reach the broker (seconds)."""
+"""Pause between two attempts to reach the broker (seconds)."""
 
 
 @asynccontextmanager
 async def open_response_cache(
     cache: ResponseCache, config: Config, broker: Broker
 ) -> AsyncIterator[None]:
-    """Let ``cache`` keep for as long as the block lasts, together with other processes.
+    """Keep ``cache`` open while the block lasts, in step with the other processes.
 
-    Raises BrokerUnreachable when there is a broker for several processes, and it is away.
+    Raises BrokerUnreachable if a broker for several processes is configured and unreachable.
     """
     async with cache.open():
         if config.realtime.broker == "memory":
@@ -48,10 +47,9 @@ async def open_response_cache(
 
 
 def channels_of(config: Config) -> tuple[str, ...]:
-    """Return the channels of an app's processes, which no visitor can name: one for each key.
+    """Return the channels of an app's processes, one for each key; no visitor can guess them.
 
-    So processes hear each other while keys are changed, and one has a new key that another
-    does not have yet.
+    Processes therefore reach each other during a key rotation, when only some have the new key.
     """
     digests = (blake2b(key.encode(), digest_size=12, person=b"fx-cache") for key in _keys(config))
     return tuple(f"fx-cache-{digest.hexdigest()}" for digest in digests)
@@ -65,23 +63,23 @@ def _keys(config: Config) -> Iterable[str]:
 async def open_invalidation(
     cache: ResponseCache, broker: Broker, *names: str
 ) -> AsyncIterator[None]:
-    """Tell what ``cache`` drops on the channels ``names``, and drop what others tell there."""
+    """Publish the drops of ``cache`` to the channels ``names``, and apply those of others."""
     every = [Invalidations(cache, broker, name) for name in names]
 
-    def tell(*urls: str) -> None:
+    def announce(*urls: str) -> None:
         for one in every:
-            one.tell(*urls)
+            one.announce(*urls)
 
     async with trio.open_nursery() as nursery, AsyncExitStack() as stack:
         for one in every:
             await broker.subscribe(one.name, one)
             stack.push_async_callback(_leave, broker, one)
             nursery.start_soon(one.run, name="serve.invalidation")
-        cache.tell = tell
+        cache.on_drop = announce
         try:
             yield
         finally:
-            cache.tell = None
+            cache.on_drop = None
             nursery.cancel_scope.cancel("the app shuts down")
 
 
@@ -93,7 +91,7 @@ async def _leave(broker: Broker, invalidations: Invalidations) -> None:
 
 @attrs.define(eq=False)
 class Invalidations:
-    """One process among those of an app: a `Subscriber` that listens, and tells."""
+    """One process among those of an app: a `Subscriber` that also publishes."""
 
     _cache: ResponseCache
     _broker: Broker
@@ -102,33 +100,33 @@ class Invalidations:
 
     member: Member = attrs.field(factory=Member)
     _id: str = attrs.field(factory=lambda: secrets.token_hex(8))
-    _untold: dict[str, None] = attrs.field(factory=dict)
-    _overflown: bool = False
+    _pending: dict[str, None] = attrs.field(factory=dict)
+    _overflowed: bool = False
     _wake: trio.Event = attrs.field(factory=trio.Event)
 
-    def tell(self, *urls: str) -> None:
+    def announce(self, *urls: str) -> None:
         """Let the other processes drop ``urls``. Never waits."""
-        self._untold.update(dict.fromkeys(urls))
-        if len(self._untold) > CAPACITY:
-            self._untold.clear()
-            self._overflown = True
+        self._pending.update(dict.fromkeys(urls))
+        if len(self._pending) > CAPACITY:
+            self._pending.clear()
+            self._overflowed = True
         self._wake.set()
 
     async def run(self) -> None:
-        """Tell the others, again and again while the broker is away; runs until cancelled."""
+        """Publish pending URLs, with retries while the broker is away; runs until cancelled."""
         while True:
             await self._wake.wait()
             self._wake = trio.Event()
-            urls, everything = list(self._untold), self._overflown
-            self._untold.clear()
-            self._overflown = False
+            urls, everything = list(self._pending), self._overflowed
+            self._pending.clear()
+            self._overflowed = False
             news = {"from": self._id, "urls": None if everything else urls}
             try:
                 await self._broker.publish(self.name, json.dumps(news))
             except BrokerUnreachable as error:
                 log.warning("kept responses: %s", error)
-                self.tell(*urls)
-                self._overflown |= everything
+                self.announce(*urls)
+                self._overflowed |= everything
                 await trio.sleep(PAUSE)
 
     @property
@@ -137,7 +135,7 @@ class Invalidations:
         return True
 
     def deliver(self, message: Message | Frame) -> None:
-        """Drop what another process tells."""
+        """Drop the entries that another process names."""
         text = message.payload if isinstance(message, Frame) else message
         if not isinstance(text, str | bytes):
             return
@@ -160,6 +158,6 @@ class Invalidations:
         return True
 
     def notice(self, event: Notice) -> None:
-        """Forget all when the broker is back: what was told meanwhile may be lost, or late."""
+        """Drop all entries when the broker is back: messages may have been lost or delayed."""
         if isinstance(event, Missed | Resumed):
             self._cache.forget_all()

@@ -1,4 +1,4 @@
-"""What a stored response depends on, and the request by which it is made for everyone."""
+"""Cache keys, and the anonymous request for which a cached response is rendered."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from fxtrio.serve.request.event import RequestEvent
 Key = tuple[bytes, ...]
 """All that a stored response depends on: form, scheme, host, path and query."""
 
-HTML_FORM = b"html"
-NAVIGATION_FORM = b"navigation"
-MARKDOWN_FORM = b"markdown"
+HTML_NAME = b"html"
+NAVIGATION_NAME = b"navigation"
+MARKDOWN_NAME = b"markdown"
 
 _ASKING = {
-    HTML_FORM: (b"accept", b"text/html"),
-    NAVIGATION_FORM: (NAVIGATION, b"1"),
-    MARKDOWN_FORM: (b"accept", b"text/markdown"),
+    HTML_NAME: (b"accept", b"text/html"),
+    NAVIGATION_NAME: (NAVIGATION, b"1"),
+    MARKDOWN_NAME: (b"accept", b"text/markdown"),
 }
 
 
-def key_of(event: RequestEvent, form: bytes) -> Key:
+def key_of(event: RequestEvent, representation: bytes) -> Key:
     """Return the key of one form of the requested page."""
     scope = event.scope
     return (
-        form,
+        representation,
         scope["scheme"].encode(),
         event.headers.get(b"host", b"").lower(),
         raw_path(scope),
@@ -36,8 +36,10 @@ def key_of(event: RequestEvent, form: bytes) -> Key:
     )
 
 
-def anonymous_scope(event: RequestEvent, audience: Audience, *, form: bytes, query: bytes) -> Scope:
-    """Return the scope of a request for the same URL by nobody in particular."""
+def anonymous_scope(
+    event: RequestEvent, audience: Audience, *, representation: bytes, query: bytes
+) -> Scope:
+    """Return the scope of an anonymous request for the same URL."""
     scope = event.scope
     host = event.headers.get(b"host")
     return {
@@ -47,12 +49,12 @@ def anonymous_scope(event: RequestEvent, audience: Audience, *, form: bytes, que
         "method": "GET",
         "scheme": scope["scheme"],
         "server": scope.get("server"),
-        "client": None,  # an address that some middleware trusts would be somebody
+        "client": None,  # middleware may trust an address
         "root_path": scope.get("root_path", ""),
         "path": scope["path"],
         "raw_path": raw_path(scope),
         "query_string": query,
-        "headers": [_ASKING[form], *([] if host is None else [(b"host", host)])],
+        "headers": [_ASKING[representation], *([] if host is None else [(b"host", host)])],
         "state": {},
         AUDIENCE: audience,
     }

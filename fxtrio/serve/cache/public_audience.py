@@ -1,7 +1,7 @@
-"""The audience of a stored response: everyone who asks for it.
+"""The audience of a cached response: every visitor.
 
-It writes down what code reads of its visitor, and what hooks and pages set, and decides
-from that whether the response is the same for all.
+It records which data of the visitor code reads, and what hooks and pages set, and decides
+by that whether the response is the same for all visitors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.types import Message, Scope
 
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest, Reads, not_shared
-from fxtrio.serve.cache.cached_response import StoredResponse, Terms, store_response
+from fxtrio.serve.cache.cached_response import CachedResponse, Terms, store_response
 from fxtrio.serve.request.response.response import Answer, Reply, ResponseDraft
 
 
@@ -20,21 +20,21 @@ async def _nothing() -> Message:
 
 
 @attrs.define(eq=False)
-class Everyone:
-    """The audience of one anonymous request. `response` is what it comes to."""
+class PublicAudience:
+    """The audience of one anonymous request. `response` is its result."""
 
     terms: Terms
     streams: bool = attrs.field(default=False, init=False)
     personal: bool = attrs.field(default=False, init=False)
     reason: str = attrs.field(default="", init=False)
-    """Why the response cannot be the same for all, and what to do about it; "" when it can,
-    or is not known."""
+    """Why the response depends on the visitor, with the remedy; "" if it does not, or is not
+    known."""
 
     degraded: bool = attrs.field(default=False, init=False)
     """Whether the page could not be rendered here, and was left to the browser."""
 
-    response: StoredResponse | None = attrs.field(default=None, init=False)
-    """What all who wait get; None sends each their own way."""
+    response: CachedResponse | None = attrs.field(default=None, init=False)
+    """The response for all waiting requests; None if each needs a response of its own."""
 
     _reads: Reads = attrs.field(factory=Reads, init=False)
     _admitted: bool = attrs.field(default=False, init=False)
@@ -42,38 +42,38 @@ class Everyone:
     """Headers of the response that the route hooks have set, which come first (count)."""
 
     def connect(self, scope: Scope) -> Request:
-        """Return a request of nobody in particular."""
+        """Return an anonymous request."""
         return AnonymousRequest(scope, _nothing, self._reads)
 
     def ask(self, hook: str) -> None:
-        """Take what is read from now on for what ``hook`` reads."""
+        """Attribute all further reads to ``hook``."""
         self._reads.hook = hook
 
     def admit(self, draft: ResponseDraft) -> None:
-        """Take what is set from now on for what the page sets."""
+        """Attribute all further headers to the page."""
         self._admitted = True
         self._of_hooks = len(draft.raw_headers)
 
     def nonce(self) -> bytes:
-        """Return the placeholder, which is replaced for each who gets the response."""
+        """Return the placeholder, which is replaced for each visitor."""
         return self.terms.nonce
 
     def time_to_live(self, revalidate: float | None) -> float:
-        """Return for how long the response is kept."""
+        """Return how long the response is fresh (seconds)."""
         return revalidate or 0
 
     def leave_to_browser(self) -> None:
-        """Such a response is handed to those who wait for it, and not kept."""
+        """Send the response to waiting requests, but do not cache it."""
         self.degraded = True
 
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
-        """Take the page's answer; return what middleware may see of it."""
+        """Receive the page's response; return the part that middleware may see."""
         self.reason = _personal(self._reads, draft.raw_headers, self._of_hooks)
         if not isinstance(answer, Reply) or not self._admitted:
             return answer  # a redirect, or a hook's own response
         if not self.reason:
-            kept = answer.status == 200 and not self.degraded
-            self.response = store_response(answer, draft, self.terms, kept=kept)
+            cacheable = answer.status == 200 and not self.degraded
+            self.response = store_response(answer, draft, self.terms, cacheable=cacheable)
         return Reply(answer.status, b"", answer.media)
 
 

@@ -1,8 +1,8 @@
-"""The responses of an app's pages with ``CACHE``, kept in this process.
+"""The response cache of an app's pages with ``CACHE``, in the memory of this process.
 
-What is stored and fresh is sent as it is. When it has had its time it is still sent,
-while one request in the background makes it anew (stale-while-revalidate). Where nothing
-is stored, all who ask at the same time wait for one request.
+A fresh entry is sent as it is. A stale entry is still sent, while one background request
+revalidates it (stale-while-revalidate). If nothing is cached, concurrent requests share one
+render.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from fxtrio.serve.cache.cached_response import (
     MISS,
     PASS,
     STALE,
+    CachedResponse,
     HitForPass,
-    StoredResponse,
     Terms,
 )
-from fxtrio.serve.cache.keys import MARKDOWN_FORM, Key, anonymous_scope, key_of
-from fxtrio.serve.cache.public_audience import Everyone
+from fxtrio.serve.cache.keys import MARKDOWN_NAME, Key, anonymous_scope, key_of
+from fxtrio.serve.cache.public_audience import PublicAudience
 from fxtrio.serve.cache.revalidation import Revalidation
 from fxtrio.serve.cache.store import CacheStatistics, ResponseStore
 from fxtrio.serve.pages.page import PageEvent
@@ -40,20 +40,20 @@ from fxtrio.serve.request.response.response import Reply
 log = logging.getLogger("fx.serve")
 
 RETRY = 5.0
-"""After a failed revalidation, the next one in the background waits so long (seconds)."""
+"""Pause after a failed revalidation before the next one in the background (seconds)."""
 
 MOST_REFRESHES = 32
-"""Revalidations in the background at the same time; what finds no place stays stale (count)."""
+"""Concurrent background revalidations; beyond these an entry stays stale (count)."""
 
 
 def make_response_cache(site: Site) -> ResponseCache | None:
-    """Return a cache; None in development, and without a page that asks for it."""
+    """Return a cache; None in development, and if no page has ``CACHE``."""
     wanted = site.config.cache.bytes and any(plan.revalidate for plan in site.plans)
     return ResponseCache(site.config) if wanted and not site.development else None
 
 
 class ResponseCache:
-    """Keeps the responses of one app, in this process."""
+    """Caches the responses of one app, in this process."""
 
     def __init__(self, config: Config) -> None:
         self._base_url = config.base_url
@@ -66,7 +66,7 @@ class ResponseCache:
         self._under_way: dict[Key, Revalidation] = {}
         self._refreshes = 0
         self._warned: set[str] = set()
-        self.tell: Callable[..., None] | None = None
+        self.on_drop: Callable[..., None] | None = None
         """Called with the URLs of each `drop`, for other processes (`invalidation.py`)."""
         self._nursery: trio.Nursery | None = None
         self._context = Context()
@@ -75,13 +75,13 @@ class ResponseCache:
         return f"<ResponseCache {self.statistics()}, {len(self._under_way)} under way>"
 
     def statistics(self) -> CacheStatistics:
-        """Return what is stored (counts and bytes)."""
+        """Return the cache's counts and sizes (bytes)."""
         return self._store.statistics()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Let revalidations run for as long as the block lasts; its end cancels them."""
-        # They begin in this context: what a request has set belongs to its visitor.
+        # Revalidations run in this context: a request's context variables are the visitor's.
         self._context = copy_context()
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
@@ -91,14 +91,14 @@ class ResponseCache:
                 self._nursery = None
                 nursery.cancel_scope.cancel("the app shuts down")
 
-    def find(self, page: PageEvent, form: bytes) -> Reply | None:
-        """Return what is stored, fresh or stale, without waiting; None when nothing is."""
+    def find(self, page: PageEvent, representation: bytes) -> Reply | None:
+        """Return the entry, fresh or stale, without waiting; None if there is none."""
         if not _may_be_stored(page):
             return None
         site, event = page.site, page.event
-        key = key_of(event, form)
+        key = key_of(event, representation)
         entry = self._store.get(key)
-        if not isinstance(entry, StoredResponse):
+        if not isinstance(entry, CachedResponse):
             return None
         now = trio.current_time()
         terms = entry.terms
@@ -108,29 +108,29 @@ class ResponseCache:
         if age >= terms.revalidate + self._stale:
             return None
         if now >= entry.retry and key not in self._under_way and self._refreshes < MOST_REFRESHES:
-            self._start(key, page, form, background=True)
+            self._start(key, page, representation, background=True)
         return entry.reply(site, event, now, STALE)
 
-    async def obtain(self, page: PageEvent, form: bytes) -> Reply | None:
-        """Return what is stored, or what is made now for all who ask.
+    async def obtain(self, page: PageEvent, representation: bytes) -> Reply | None:
+        """Return the cached response, or render it once for all concurrent requests.
 
-        None when the page is not kept, or has nothing that is the same for all. The
-        route hooks must have let the visitor pass.
+        None if the page is not cached, or its response depends on the visitor. The route
+        hooks must have accepted the visitor.
         """
         if not _may_be_stored(page):
             return None
-        return self.find(page, form) or await self._join(page, form)
+        return self.find(page, representation) or await self._join(page, representation)
 
-    async def _join(self, page: PageEvent, form: bytes) -> Reply | None:
+    async def _join(self, page: PageEvent, representation: bytes) -> Reply | None:
         event = page.event
-        key = key_of(event, form)
+        key = key_of(event, representation)
         revalidation = self._under_way.get(key)
         if revalidation is None:
             entry = self._store.get(key)
             if isinstance(entry, HitForPass) and trio.current_time() < entry.until:
                 event.draft.raw_headers.append(PASS)
                 return None
-            revalidation = self._start(key, page, form, background=False)
+            revalidation = self._start(key, page, representation, background=False)
         try:
             await revalidation.wait()
         finally:
@@ -143,14 +143,14 @@ class ResponseCache:
         return stored.reply(page.site, event, trio.current_time(), MISS)
 
     def drop(self, *urls: str) -> int:
-        """Forget all forms and queries of each URL's page, and the pages of a route pattern.
+        """Drop all representations and queries of each URL's page, and the pages of a pattern.
 
-        What is loaded at this moment will not be kept either: it may be out of date.
-        Returns how many went in this process; other processes hear of it.
+        Responses that are being rendered are not cached either: their data may be outdated.
+        Returns how many entries this process dropped; other processes are notified.
         """
         urls = tuple(filter(None, urls))
-        if urls and self.tell is not None:
-            self.tell(*urls)
+        if urls and self.on_drop is not None:
+            self.on_drop(*urls)
         return self.forget(*urls)
 
     def forget(self, *urls: str) -> int:
@@ -176,31 +176,35 @@ class ResponseCache:
     def _page_of(self, url: str) -> str:
         try:
             path = unquote(urlsplit(url).path)
-        except ValueError:  # no URL, so nothing is kept under it
+        except ValueError:  # no URL, so nothing is cached for it
             return url
         base = self._base_url
         if base and (path == base or path.startswith(base + "/")):
             path = path[len(base) :]
         return path.rstrip("/") or "/"
 
-    def _start(self, key: Key, page: PageEvent, form: bytes, *, background: bool) -> Revalidation:
+    def _start(
+        self, key: Key, page: PageEvent, representation: bytes, *, background: bool
+    ) -> Revalidation:
         event, plan, nonce = page.event, page.target.plan, page.site.nonce
         path = event.path
         terms = Terms(
-            page=(page_path(path) or path) if form == MARKDOWN_FORM else path,
+            page=(page_path(path) or path) if representation == MARKDOWN_NAME else path,
             route=page.target.route,
             since=trio.current_time(),
             revalidate=plan.revalidate or 0.0,
             nonce=nonce,
             shareable=not nonce and self._shareable,
         )
-        revalidation = Revalidation(key, plan.view.module, Everyone(terms), background)
+        revalidation = Revalidation(key, plan.view.module, PublicAudience(terms), background)
         if self._nursery is None:  # the app shuts down
             revalidation.finish()
             return revalidation
         self._under_way[key] = revalidation
         self._refreshes += background
-        scope = anonymous_scope(event, revalidation.audience, form=form, query=key[-1])
+        scope = anonymous_scope(
+            event, revalidation.audience, representation=representation, query=key[-1]
+        )
         app: ASGIApp = event.scope["app"]
         self._context.run(self._nursery.start_soon, self._run, revalidation, app, scope)
         return revalidation
@@ -214,14 +218,14 @@ class ResponseCache:
                 await response.compress(self._threads)
         finally:
             self._refreshes -= revalidation.background
-            # One that was forgotten loaded what is out of date by now, or nobody wants it.
+            # The data of a dropped one is outdated, or no request waits for it.
             if self._under_way.get(revalidation.key) is revalidation:
                 self._forget(revalidation)
                 self._settle(revalidation)
             revalidation.finish()
 
     def _settle(self, revalidation: Revalidation) -> None:
-        """Store what the revalidation has come to, or keep what was stored before."""
+        """Store the result of the revalidation, or keep the previous entry."""
         store, key, audience = self._store, revalidation.key, revalidation.audience
         response, terms = audience.response, audience.terms
         now = trio.current_time()
@@ -229,13 +233,13 @@ class ResponseCache:
         failed = revalidation.failed or (response is not None and response.status >= 500)
         if response is not None and response.etag and not failed:
             store.put(key, response)
-        elif failed and isinstance(before, StoredResponse):
+        elif failed and isinstance(before, CachedResponse):
             before.retry = now + min(RETRY, terms.revalidate)
         elif response is None:
             self._warn(revalidation)
             store.put(key, HitForPass(terms.page, terms.route, now + terms.revalidate))
         elif not audience.degraded:
-            store.drop(key)  # the page has gone
+            store.drop(key)  # the page no longer exists
 
     def _warn(self, revalidation: Revalidation) -> None:
         source, reason = revalidation.source, revalidation.audience.reason
@@ -249,5 +253,5 @@ class ResponseCache:
 
 
 def _may_be_stored(page: PageEvent) -> bool:
-    """Whether the page has ``CACHE``, and is not being made for everyone just now."""
+    """Whether the page has ``CACHE``, and this is not the anonymous request itself."""
     return page.target.plan.revalidate is not None and page.event.audience.personal

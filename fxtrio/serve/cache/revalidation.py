@@ -1,7 +1,7 @@
-"""One anonymous request to a page, for all who ask for it at the same time.
+"""One anonymous request to a page that concurrent requests share.
 
-It belongs to the app, not to the request that began it: it goes on while anybody waits,
-and ends when nobody does. One in the background makes a stale response anew.
+The app owns it, not the request that started it: it runs while any request waits, and is
+cancelled when none does. In the background it replaces a stale response.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from fxtrio.application_errors import application_error
 from fxtrio.serve.cache.keys import Key
-from fxtrio.serve.cache.public_audience import Everyone
+from fxtrio.serve.cache.public_audience import PublicAudience
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
@@ -22,19 +22,19 @@ log = logging.getLogger("fx.serve")
 
 @attrs.define(eq=False)
 class Revalidation:
-    """A stored response in the making. Made and settled by `ResponseCache`."""
+    """A cached response that is being rendered. Created and stored by `ResponseCache`."""
 
     key: Key
     source: str
     """The page file, for messages."""
 
-    audience: Everyone
+    audience: PublicAudience
     background: bool
-    """Whether nobody needs to wait for it."""
+    """Whether it runs without a waiting request."""
 
     waiting: int = attrs.field(default=0, init=False)
     failed: bool = attrs.field(default=False, init=False)
-    """Whether it came to nothing: middleware raised, or its time was over."""
+    """Whether it failed: middleware raised, or it timed out."""
 
     _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
     _done: trio.Event = attrs.field(factory=trio.Event, init=False)
@@ -52,11 +52,11 @@ class Revalidation:
         self.failed = self.failed or self._scope.cancelled_caught
 
     def finish(self) -> None:
-        """Let all go on who wait."""
+        """Wake all waiting requests."""
         self._done.set()
 
     async def wait(self) -> None:
-        """Wait until it has finished; when the last one gives up, it ends."""
+        """Wait until it has finished; it is cancelled when the last waiting request is."""
         self.waiting += 1
         try:
             await self._done.wait()
@@ -67,15 +67,15 @@ class Revalidation:
 
     @property
     def abandoned(self) -> bool:
-        """Whether nobody waits for it, and nobody ever will."""
+        """Whether no request waits for it, or ever will."""
         return not self.waiting and not self.background
 
 
 async def _stay() -> Message:
-    """Receive for a client that never leaves."""
+    """ASGI ``receive`` of a client that never disconnects."""
     await trio.sleep_forever()
     raise AssertionError("unreachable")
 
 
 async def _discard(message: Message) -> None:
-    """Send for a client that has no use for what it gets."""
+    """ASGI ``send`` that discards the response."""

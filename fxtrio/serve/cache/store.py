@@ -1,8 +1,8 @@
-"""Stored responses by key, bounded in bytes. No clock, no I/O.
+"""Cached responses by key, bounded in bytes. No clock, no I/O.
 
-Two queues, both by last use: what was asked for only once waits in the first one,
-what was asked for again moves to the second. So a flood of URLs that nobody asks for
-twice pushes out others of its kind, and leaves the pages that have visitors alone.
+Two queues, both by last use (segmented LRU): an entry that was requested once is in the
+first, an entry that was requested again moves to the second. A flood of URLs that are
+requested only once evicts its own kind, never the popular pages.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections import OrderedDict
 
 import attrs
 
-from fxtrio.serve.cache.cached_response import HitForPass, StoredResponse
+from fxtrio.serve.cache.cached_response import CachedResponse, HitForPass
 from fxtrio.serve.cache.keys import Key
 
-Entry = StoredResponse | HitForPass
+Entry = CachedResponse | HitForPass
 
 _PROVEN = 0.8
-"""Share of the capacity that entries may have which were asked for again."""
+"""Share of the capacity for entries that were requested again."""
 
 _LARGEST = 8
 """An entry may take one part in so many: one huge page must not push out all others."""
@@ -54,7 +54,7 @@ class ResponseStore:
         self._dropped = 0
 
     def get(self, key: Key) -> Entry | None:
-        """Return what is stored, and count it as used."""
+        """Return the entry, and mark it as used."""
         proven = self._proven
         entry = proven.get(key)
         if entry is not None:
@@ -66,11 +66,11 @@ class ResponseStore:
         return entry
 
     def peek(self, key: Key) -> Entry | None:
-        """Return what is stored, without counting it as used."""
+        """Return the entry, without marking it as used."""
         return self._proven.get(key) or self._new.get(key)
 
     def put(self, key: Key, entry: Entry) -> None:
-        """Store ``entry`` in place of what had this key; others may have to go."""
+        """Store ``entry`` in place of an earlier one; others may be evicted."""
         proven = key in self._proven
         self.drop(key)
         size = _size_of(key, entry)

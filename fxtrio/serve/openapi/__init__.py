@@ -1,4 +1,4 @@
-"""The OpenAPI document of a build: to each visitor what the route hooks let him call.
+"""The OpenAPI document of a build, reduced to what the route hooks let each visitor call.
 
-Begin with `answer`; `visible` cuts a document down.
+Begin with `answer`; `visible` reduces a document.
 """

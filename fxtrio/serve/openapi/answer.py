@@ -1,6 +1,6 @@
-"""`/openapi.json`: the operations that are open to who asks.
+"""`/openapi.json`: the operations that are open to the visitor.
 
-The build folder holds the document of the whole app, and by what each operation is guarded.
+The build folder holds the document of the whole app, with the hooks that guard each operation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FILE_NAME = "openapi.json"
 
 
 class GuardedOperation(msgspec.Struct, frozen=True):
-    """An operation of the document, and whose hooks stand before it."""
+    """An operation of the document, and the hooks that guard it."""
 
     path: str
     """As in the document: below the base URL, with ``{name}`` for parameters."""
@@ -55,14 +55,14 @@ class GuardedOperation(msgspec.Struct, frozen=True):
 
 
 class WholeDocument(msgspec.Struct, frozen=True):
-    """What the file of a build holds."""
+    """The content of a build's file."""
 
     document: dict[str, Any]
     operations: tuple[GuardedOperation, ...]
 
 
 class OpenApiSource(Protocol):
-    """Where the document comes from."""
+    """A source of the document."""
 
     async def get(self) -> WholeDocument | None:
         """Return it as it is now; None when there is none."""
@@ -71,14 +71,14 @@ class OpenApiSource(Protocol):
 
 @attrs.define(eq=False)
 class DocumentFile:
-    """The file of a build, read when it is asked for and has changed."""
+    """The file of a build, read on request after a change."""
 
     _path: Path
     _known: WholeDocument | None = None
     _changed: int = 0
 
     async def get(self) -> WholeDocument | None:
-        """Return what it holds; None when there is none that can be read."""
+        """Return its content; None if there is no readable file."""
         return await trio.to_thread.run_sync(self._read, limiter=limiter_of("files"))
 
     def _read(self) -> WholeDocument | None:
@@ -95,7 +95,7 @@ class DocumentFile:
 async def answer_openapi(
     site: Site, documents: OpenApiSource, event: RequestEvent, evaluations: Evaluations
 ) -> Answer:
-    """Return the document, without what the hooks keep from the one who asks."""
+    """Return the document, without the operations that the hooks deny to the visitor."""
     if event.scope["method"] not in ("GET", "HEAD"):
         reply = refusal_reply(Refused(f"{event.scope['method']} is not allowed here.", 405))
         reply.headers.append((b"allow", b"GET, HEAD"))
@@ -109,9 +109,9 @@ async def answer_openapi(
             open_to = await evaluations.ask(PATH, event.scope, evaluate)
         except ListingBusy as error:
             return refusal_reply(busy(error))
-        shown = visible(whole.document, open_to)
-        shown["servers"] = [{"url": quote(site.base_url, safe=SAFE_IN_PATHS) or "/"}]
-        return Reply(200, json.dumps(shown, ensure_ascii=False).encode(), JSON, [NO_STORE])
+        visible_part = visible(whole.document, open_to)
+        visible_part["servers"] = [{"url": quote(site.base_url, safe=SAFE_IN_PATHS) or "/"}]
+        return Reply(200, json.dumps(visible_part, ensure_ascii=False).encode(), JSON, [NO_STORE])
     return refusal_reply(Refused("The route hooks took too long.", 504))
 
 
@@ -130,11 +130,11 @@ async def _open_operations(site: Site, event: RequestEvent, whole: WholeDocument
 async def _is_open(
     site: Site, event: RequestEvent, operation: GuardedOperation, draft: ResponseDraft
 ) -> bool:
-    """Ask the hooks of an operation whether it may be called, as if it was.
+    """Run the hooks of an operation, as if it was called, to learn whether it may be.
 
-    ``draft`` gets the headers that they set, which nobody is sent. Parameters have their names
-    in braces as values. What hooks keep on ``request.state`` is not the request's own, and there
-    is no body.
+    ``draft`` collects the headers that they set, which are not sent. The value of a parameter is
+    its name in braces. ``request.state`` is separate from the request's own, and there is no
+    body.
     """
     hooks = site.hooks
     shared = operation.pattern.startswith(PREFIX)
@@ -165,19 +165,19 @@ async def _is_open(
     }
     audience = site.terms.audience
     try:
-        refusal = None
+        rejection = None
         if acts:
             page = PagePath(_page_of(operation))
-            refusal = await run_page_hooks(hooks, scope, page, audience.connect, audience)
+            rejection = await run_page_hooks(hooks, scope, page, audience.connect, audience)
         own = hooks.actions if acts else guards
-        refusal = refusal or await run_hooks(own, audience.connect(scope), audience)
+        rejection = rejection or await run_hooks(own, audience.connect(scope), audience)
     except BaseException as raised:
         place = f"a route hook, asked for {operation.path}"
         error = unwrap(application_error(raised), draft, place)
         if not isinstance(error, (LoaderError, ActionError)):
             log_failure(error, place)
         return False
-    return refusal is None
+    return rejection is None
 
 
 def _page_of(operation: GuardedOperation) -> str:

@@ -1,6 +1,6 @@
 """An OpenAPI document as one visitor may see it. Pure.
 
-Called by whoever writes the document, and by `answer`, which serves it.
+Called by the code that writes the document, and by `answer`, which serves it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ _SCHEMA = "#/components/schemas/"
 
 
 def visible(document: dict[str, Any], open_to: Collection[tuple[str, str]]) -> dict[str, Any]:
-    """Return a document with the operations in ``open_to`` (path and method) alone.
+    """Return a document with only the operations in ``open_to`` (path and method).
 
-    Schemas and security schemes that no operation needs are left out with the others: they
-    would tell of them.
+    Schemas and security schemes that no remaining operation uses are removed: they would
+    reveal the others.
     """
     paths: dict[str, dict[str, Any]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if (path, method) in open_to:
                 paths.setdefault(path, {})[method] = operation
-    shown = [operation for operations in paths.values() for operation in operations.values()]
-    schemes = {name for one in shown for choice in one.get("security", ()) for name in choice}
-    headers = {param["name"] for one in shown for param in one.get("parameters", ())}
+    visible_part = [operation for operations in paths.values() for operation in operations.values()]
+    schemes = {
+        name for one in visible_part for choice in one.get("security", ()) for name in choice
+    }
+    headers = {param["name"] for one in visible_part for param in one.get("parameters", ())}
     if TOKEN_HEADER in headers and TOKEN_PATH in document["paths"]:
         paths[TOKEN_PATH] = document["paths"][TOKEN_PATH]
     components = document["components"]

@@ -1,6 +1,6 @@
-"""Pages in each of their forms: loaders, payload, HTML, Markdown, and the boundaries.
+"""Pages and their representations: loaders, payload, HTML, Markdown, and error boundaries.
 
-Begin with `render`, from loaders to view. `site` and `plan` hold what is fixed when the app is
-made, `page` is one request for one page, and `representations` and `as_markdown` are what `respond`
-runs.
+Begin with `render`, which runs loaders and renders the view. `site` and `plan` hold the state that
+is fixed at startup, `page` is one request for one page, and `respond` runs the representations
+in `representations` and `as_markdown`.
 """

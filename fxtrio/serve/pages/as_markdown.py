@@ -36,27 +36,27 @@ from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 _MEDIA = MEDIA_TYPE.encode()
 
 
-class MarkdownForm(msgspec.Struct, frozen=True):
-    """The Markdown of one page. Nothing is made where every source declines."""
+class MarkdownRepresentation(msgspec.Struct, frozen=True):
+    """The Markdown of one page; there is none if every source declines."""
 
     markdown: SiteMarkdown
     path: PagePath
     """The page's own, without ``.md``."""
 
-    def stored_as(self, page: PageEvent) -> bytes:
+    def cache_name(self, page: PageEvent) -> bytes:
         """Return the name of the form for the response cache."""
         return b"markdown"
 
-    async def ask(self, page: PageEvent) -> Answer | None:
-        """Run the hooks as for the page itself; None lets the agent pass."""
+    async def check_hooks(self, page: PageEvent) -> Answer | None:
+        """Run the hooks as for the page itself; None accepts the request."""
         event = page.event
-        refusal = await run_page_hooks(
+        rejection = await run_page_hooks(
             page.site.hooks, event.scope, self.path, event.connect, event.audience
         )
-        return _redirected(refusal) if isinstance(refusal, Redirect) else refusal
+        return _redirected(rejection) if isinstance(rejection, Redirect) else rejection
 
-    async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
-        """Return what the first source that does not decline gives."""
+    async def render(self, page: PageEvent, watched: Watched) -> Answer | None:
+        """Return the Markdown of the first source that does not decline."""
         site, plan = page.site, page.target.plan
         status = 200  # the page's own, as soon as its loader has run
         values: Values = {}
@@ -65,7 +65,7 @@ class MarkdownForm(msgspec.Struct, frozen=True):
 
         async def run(loaders: Sequence[Any]) -> Values:
             nonlocal status, running
-            while running:  # a hook asks for both at once
+            while running:  # a hook may await both at once
                 waiting.append(trio.Event())
                 await waiting[-1].wait()
             missing = [one for one in loaders if one.source not in values] if values else loaders
@@ -103,14 +103,14 @@ class MarkdownForm(msgspec.Struct, frozen=True):
         headers: list[Header] = [NO_STORE, site.vary]
         return Reply(status, text.encode(), _MEDIA, headers)
 
-    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
+    async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
         """Return the failure as text; a redirect as a redirect."""
         known = unwrap(error, page.event.draft, page.place)
         if isinstance(known, Redirect):
             return Response(status_code=known.status, headers={"location": known.url})
         return failed(page.site, known, page.place)
 
-    async def late(
+    async def render_timeout(
         self, page: PageEvent, error: DeadlinePassed, source: str, *, admitted: bool
     ) -> Answer:
         """Return as text that it took too long."""
@@ -118,7 +118,7 @@ class MarkdownForm(msgspec.Struct, frozen=True):
 
 
 async def _loaded(page: PageEvent, loaders: Sequence[Any]) -> Loaded:
-    """Run loaders for a hook; what they end in otherwise is raised in it."""
+    """Run loaders for a hook; a redirect or failure is raised in it."""
     outcome = await load(loaders, page.request, page=page.place)
     if isinstance(outcome, Redirect):
         raise outcome
@@ -127,15 +127,15 @@ async def _loaded(page: PageEvent, loaders: Sequence[Any]) -> Loaded:
     return outcome
 
 
-def _redirected(refusal: Redirect) -> Answer:
-    """Return what an agent gets of a page whose hook redirects.
+def _redirected(rejection: Redirect) -> Answer:
+    """Return the response to an agent for a page whose hook redirects.
 
-    Hooks send visitors elsewhere with 303, mostly to sign in: that page is not what the
-    agent has asked for, so it is told in words. Other redirects say where the page is.
+    Hooks redirect with 303 mostly to sign in. That page is not the one that the agent
+    requested, so it gets a text instead. Other redirects name the location of the page.
     """
-    if refusal.status != 303:
-        return Response(status_code=refusal.status, headers={"location": refusal.url})
-    url = refusal.url.replace("<", "%3C").replace(">", "%3E")
+    if rejection.status != 303:
+        return Response(status_code=rejection.status, headers={"location": rejection.url})
+    url = rejection.url.replace("<", "%3C").replace(">", "%3E")
     text = f"# 401\n\nThis page is not open to you. Visitors are sent to <{url}>.\n"
     return Reply(401, text.encode(), _MEDIA, [NO_STORE])
 

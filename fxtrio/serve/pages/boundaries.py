@@ -1,4 +1,4 @@
-"""What is shown in place of a page: the nearest boundary, and at last the built-in page."""
+"""Error boundaries: the nearest one is rendered in place of a page, or the built-in page."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from fxtrio.serve.request.response.response import Answer, redirected
 async def show_failure(
     page: PageEvent, source: str, error: BaseException, values: Values, *, admitted: bool = True
 ) -> Answer:
-    """Show the nearest boundary that does not need what failed; the built-in page at last.
+    """Render the nearest boundary that does not depend on what failed, or the built-in page.
 
-    ``source`` is the layout or page whose loader failed, "" when something else did.
+    ``source`` is the layout or page whose loader failed, "" for another failure.
     Only public loaders run for a visitor whom the route hooks have not ``admitted``.
     """
     problem = problem_of(error, development=page.site.development)
     log_failure(error, source or page.place)
     if isinstance(error, Busy):
         return plain_problem(page.site, page.event, problem)
-    return await stand_in(page, source, problem, values, admitted=admitted)
+    return await show_problem(page, source, problem, values, admitted=admitted)
 
 
-async def stand_in(
+async def show_problem(
     page: PageEvent, source: str, problem: PageProblem, values: Values, *, admitted: bool
 ) -> Answer:
-    """Show ``problem`` as `show_failure` does, without a word in the log."""
+    """Render ``problem`` as `show_failure` does, without logging it."""
     for boundary in boundaries(page, problem):
         if source in boundary.view.layouts or not (admitted or boundary.public):
             continue
-        shown = await show_boundary(page, boundary, values, problem)
-        if shown is not None:
-            return shown
+        reply = await show_boundary(page, boundary, values, problem)
+        if reply is not None:
+            return reply
     return plain_problem(page.site, page.event, problem)
 
 
@@ -62,11 +62,10 @@ async def show_boundary(
 
 
 def boundaries(page: PageEvent, problem: PageProblem) -> Iterator[ViewPlan]:
-    """Yield the views that may stand in for a page, nearest folder first.
+    """Yield the views that may replace a page, nearest folder first.
 
-    Not-found views come first for a `NotFound` error, and stand in for another 404 of a page only
-    where no error view does. For a URL that nothing answers they come before the error views of
-    the same folder.
+    Not-found views come first for a `NotFound` error, and last for another 404 of a page. For
+    an unmatched URL they come before the error views of the same folder.
     """
     plans = page.site.plans
     view = page.target.plan.view

@@ -1,7 +1,7 @@
-"""A page that would be sent while it is rendered, made whole, to be stored.
+"""Renders a streaming page completely, so that it can be cached.
 
-Nobody reads along, so the loaders come first: their failures and redirects have their
-status, and no fallback of a `loading.fxl` is in the HTML.
+No client reads the stream, so all loaders run first: failures and redirects keep their
+status, and the HTML contains no fallback of a `loading.fxl`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ async def buffer_page(page: PageEvent) -> Answer:
 
 
 async def _render(page: PageEvent, loaded: Loaded) -> bytes:
-    """Return the document, with the placeholder where nonces belong."""
+    """Return the document, with a placeholder for each nonce."""
     plan = page.target.plan
     frame = page.site.frames[plan.view.id]
     payload = page.payload(plan, Content(loaded.values, loaded.status))
-    made: list[bytes] = []
+    chunks: list[bytes] = []
     async with page.running.renderer.stream(plan.view.id, payload) as parts:
         async for part in parts:
-            made.append(part.html if made else frame.shell(part))
-    made.append(frame.rest(payload))
-    return b"".join(made)
+            chunks.append(part.html if chunks else frame.shell(part))
+    chunks.append(frame.rest(payload))
+    return b"".join(chunks)

@@ -1,4 +1,4 @@
-"""A page's own loader that may still run when the rest of the page is on its way."""
+"""A page's own loader that may still run while the shell is sent."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from fxtrio.serve.pages.server_functions import LoaderCode
 
 
 @attrs.define(eq=False)
-class LateLoader:
-    """A loader under way, for which a `loading.fxl` can stand in."""
+class DeferredLoader:
+    """A running loader, for which a `loading.fxl` can be shown."""
 
     loader: LoaderCode
     outcome: Outcome | None = None
-    """What it came to; None while it runs."""
+    """Its outcome; None while it runs."""
 
     done: trio.Event = attrs.field(factory=trio.Event)
 
     async def run(self, page: PageEvent) -> None:
-        """Run it. The nursery is the page's: what ends the page ends it."""
+        """Run it in the page's nursery: cancelling the page cancels it."""
         self.outcome = await load([self.loader], page.request, page=self.loader.source)
         self.done.set()
 
     async def wait_joined(self, early: Loaded) -> Outcome:
-        """Wait for it, and return it together with what the layouts' loaders gave."""
+        """Wait for it, and return its outcome merged with the values of the layouts' loaders."""
         await self.done.wait()
         if isinstance(self.outcome, Loaded):
             return Loaded({**early.values, **self.outcome.values}, self.outcome.status)
@@ -34,10 +34,10 @@ class LateLoader:
         return self.outcome
 
 
-def late_loader(page: PageEvent) -> LateLoader | None:
-    """Return the page's loader when the shell can do without it."""
+def deferred_loader(page: PageEvent) -> DeferredLoader | None:
+    """Return the page's loader if the shell can be sent without it."""
     plan = page.target.plan
     inner = plan.inner
     if inner.loader is None or inner.head is not None or not plan.view.defers:
         return None
-    return LateLoader(inner.loader)
+    return DeferredLoader(inner.loader)

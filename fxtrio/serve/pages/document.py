@@ -24,7 +24,7 @@ _ROOT = b'<div id="fx-root">'
 _TO_ROOT = b"</head>" + _BODY + _ROOT
 
 _TAGS = (b"<html ", b"<body ")
-"""How a head begins that has attributes for the document."""
+"""Prefix of a head that has attributes for the document."""
 
 
 @attrs.frozen
@@ -41,7 +41,7 @@ class DocumentFrame:
     """Stylesheets, module preloads and the entry script."""
 
     nonce: bytes
-    """Placeholder that a render writes where a nonce belongs; empty when there is none."""
+    """Placeholder that a render writes for each nonce; empty without nonces."""
 
     def shell(self, first: Rendered) -> bytes:
         """Return the document of a streamed page up to the end of its first part."""
@@ -51,10 +51,10 @@ class DocumentFrame:
         return b"".join((opening, viewport, head, self.links, to_root, first.html))
 
     def rest(self, state: bytes, script: bytes = b"", plain: bytes = b"") -> bytes:
-        """Return what follows the last part of a stream, which has closed the root element.
+        """Return the end of a document, after the last part of a stream closed the root element.
 
-        ``script`` runs before the payload is read; ``plain`` is HTML for browsers that
-        run no scripts.
+        ``script`` runs before the payload is read; ``plain`` is HTML for browsers without
+        scripts.
         """
         noscript = b"<noscript>%b</noscript>" % plain if plain else b""
         inline = b'<script nonce="%b">%b</script>' % (self.nonce, script) if script else b""
@@ -86,9 +86,9 @@ class DocumentFrame:
         )
 
     def _around(self, head: bytes) -> tuple[bytes, bytes, bytes]:
-        """Return what stands before a head, the head without tags of the document, what follows.
+        """Return the text before a head, the head without document tags, and the text after it.
 
-        What these tags contain is escaped, so the first ``>`` ends each.
+        The content of these tags is escaped, so the first ``>`` ends each.
         """
         if not head.startswith(_TAGS):
             return self.opening, head, _TO_ROOT
@@ -125,12 +125,12 @@ def _modules(view: View) -> Sequence[str]:
 
 def error_document(status: int, message: str, *, details: str = "", reference: str = "") -> bytes:
     """Return the built-in error page; ``details`` is shown as preformatted text."""
-    shown = f"<pre>{escape(details)}</pre>" if details else ""
+    details_html = f"<pre>{escape(details)}</pre>" if details else ""
     page = Template(Path(__file__).with_name("error.html").read_text("utf-8"))
     return page.substitute(
         status=status,
         title=escape(phrase_of(status)),
         message=escape(message),
-        details=shown,
+        details=details_html,
         reference=escape(reference),
     ).encode()

@@ -24,10 +24,10 @@ Function = Callable[[Request], Awaitable[Any]]
 
 @attrs.frozen(eq=False)
 class EndpointCode:
-    """What answers the requests to one endpoint."""
+    """The functions of one endpoint."""
 
     functions: Mapping[str, Function]
-    """By method in lower case; ``*`` answers all others. Plain ones run in a thread."""
+    """By method in lower case; ``*`` handles all others. Plain functions run in a thread."""
 
     websocket: Callable[[Any], Awaitable[None]] | None
 
@@ -38,7 +38,7 @@ class EndpointCode:
         return ", ".join(sorted({name.upper() for name in self.functions} | implied))
 
     def function(self, method: str) -> Function | None:
-        """Return what answers a method; None when nothing does."""
+        """Return the function for a method; None if there is none."""
         functions = self.functions
         found = functions.get(method.lower()) or functions.get("*")
         return functions.get("get") if found is None and method == "HEAD" else found
@@ -47,8 +47,8 @@ class EndpointCode:
 def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
     """Return the functions of an endpoint.
 
-    Those are ``endpoint``, which answers every method, functions named after methods, or an
-    HTTPEndpoint class of any name. Raises PageCodeInvalid when it is not clear which.
+    These are ``endpoint``, which handles every method, functions named after methods, or an
+    HTTPEndpoint class of any name. Raises PageCodeInvalid if more than one kind is defined.
     """
     endpoint = names.get("endpoint")
     if _is_endpoint_class(endpoint):
@@ -59,10 +59,10 @@ def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
     classes = _own_classes(names)
     rivals = [*(name for name in (*METHODS, "endpoint") if callable(names.get(name))), *classes]
     if classes and len(rivals) > 1:
-        shown = ", ".join(map(repr, rivals))
+        listed = ", ".join(map(repr, rivals))
         raise PageCodeInvalid(
             source,
-            f"more than one thing answers here: {shown}. Keep one HTTPEndpoint class, give the "
+            f"more than one thing answers here: {listed}. Keep one HTTPEndpoint class, give the "
             "others files of their own, or begin the name of a base class with '_'",
         )
     if classes:
@@ -71,7 +71,7 @@ def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
 
 
 def written_functions(source: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the functions of an endpoint as they were written, by method.
+    """Return the functions of an endpoint as defined in the source, by method.
 
     Raises what `endpoint_code` raises.
     """
@@ -99,7 +99,7 @@ def _own_classes(names: Mapping[str, Any]) -> dict[str, type[HTTPEndpoint]]:
 
 
 def _of_class(endpoint: type[HTTPEndpoint]) -> dict[str, Function]:
-    """Return functions that answer with the methods of a class, each on an instance of its own."""
+    """Return functions that call the methods of a class, each on a new instance."""
     return {name: _method(endpoint, name) for name in METHODS if hasattr(endpoint, name)}
 
 

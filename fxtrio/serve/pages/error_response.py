@@ -1,4 +1,4 @@
-"""Which status and words a failure has for the client, and what goes to the log."""
+"""Maps failures to the status and message for the client, and logs them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ log = logging.getLogger("fx.serve")
 
 DEFECT = PageProblem(UNEXPECTED, 500, "ServerError")
 NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
-"""A URL that nothing answers; with a message of its own, a `NotFound` error."""
+"""An unmatched URL; with another message, a `NotFound` error."""
 
 
 def repeated_header(name: bytes) -> PageProblem:
-    """Return what a client is told that sends two of a header by which it is trusted."""
+    """Return the problem of a client that repeats a header on which trust depends."""
     return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
 
 
@@ -34,9 +34,9 @@ _EXPECTED = (LoaderError, RenderFailed, DeadlinePassed, RenderTimeout, Busy, Val
 
 
 def problem_of(error: BaseException, *, development: bool) -> PageProblem:
-    """Return what the client may know of ``error``: in production only what was meant for it.
+    """Return the client's view of ``error``: in production only errors meant for the client.
 
-    A LoaderError whose ``data`` is no JSON is a defect like any other, and logged here.
+    A LoaderError whose ``data`` cannot be encoded is logged here as a defect.
     """
     if isinstance(error, LoaderError):
         try:
@@ -47,8 +47,8 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
         kind = NOT_FOUND.type if isinstance(error, NotFound) else "LoaderError"
         return PageProblem(error.message, error.status_code, kind, error.data)
     if isinstance(error, (DeadlinePassed, RenderTimeout)):
-        shown = str(error) if development else "The page took too long to load."
-        return PageProblem(shown, 504, "Timeout")
+        text = str(error) if development else "The page took too long to load."
+        return PageProblem(text, 504, "Timeout")
     if isinstance(error, Busy):
         return PageProblem(error.message, 503, "Busy")
     if not development:
@@ -64,11 +64,11 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
 
 
 def log_failure(error: BaseException, place: str) -> None:
-    """Write an unexpected failure to the log, with its traceback where that says something.
+    """Log an unexpected failure, with its traceback where that helps.
 
-    Whoever has the error afterwards holds no frames by it: since Python 3.12 a frame that has
-    ended holds those that called it, which hold the error, and all that was loaded would wait
-    for the garbage collector.
+    The traceback is then removed from the error: since Python 3.12 a finished frame references
+    its callers, which reference the error, so all loaded data would wait for the garbage
+    collector.
     """
     if isinstance(error, LoaderError):
         log.info("%s: %r (%d)", place, error.message, error.status_code)
@@ -83,12 +83,12 @@ def log_failure(error: BaseException, place: str) -> None:
 
 
 def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Reply:
-    """Return a failure without any of the app's own pages."""
+    """Return a built-in error response, without any of the app's own pages."""
     headers: list[Header] = [NO_STORE]
     if problem.status == 503:
         headers.append((b"retry-after", b"1"))
     if event.navigation:
-        shown = {
+        body = {
             "ok": False,
             "statusCode": problem.status,
             "error": problem.message,
@@ -96,8 +96,8 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
             "data": problem.data,
             "boundary": None,
         }
-        return Reply(problem.status, encode(shown, place="error"), JSON, [*headers, site.vary])
+        return Reply(problem.status, encode(body, place="error"), JSON, [*headers, site.vary])
     details = str(problem.data.get("stack", "")) if site.development else ""
     reference = f"Request {event.request_id.decode()}" if event.request_id else ""
-    body = error_document(problem.status, problem.message, details=details, reference=reference)
-    return Reply(problem.status, body, HTML, headers)
+    html = error_document(problem.status, problem.message, details=details, reference=reference)
+    return Reply(problem.status, html, HTML, headers)

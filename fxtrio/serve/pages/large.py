@@ -1,7 +1,7 @@
-"""Large pages: how large those of each view become, and their place in the budget of the process.
+"""Large pages: their usual size by view, and their share of the memory budget of the process.
 
-A page whose data is large takes several times as much memory while it is made. Those of a view
-that has large ones wait before their loaders run, until there is room for that.
+A page with large data takes several times as much memory while it is rendered. Pages of a
+view that has large ones wait before their loaders run, until the budget has room.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ LARGE: Final = 64 * 1024
 """Bytes from which a payload counts while it is rendered."""
 
 WAITS: Final = 256 * 1024
-"""Bytes of an average payload from which pages of a view count before their loaders run: of
-smaller ones many are made beside each other, above all by loaders that wait."""
+"""Average payload from which pages of a view are counted before their loaders run (bytes):
+many smaller ones may be rendered concurrently, above all if their loaders wait."""
 
 IN_HAND: Final = 4 * 1024 * 1024
 """Bytes of payloads, together, that may wait for room in all."""
 
 _BECOMES = 5
-"""How often the bytes of a payload are in memory at a time: the value that it was encoded from,
-itself, its HTML, which is about as long, and the document of both."""
+"""How often a payload is in memory at a time: the value that it was encoded from, the payload,
+its HTML, which is about as long, and the document with both."""
 
 _WEIGHT = 1 / 8
 """Of the newest page in the average."""
 
 
 def footprint(payload: bytes) -> int:
-    """Return how much memory a page takes while it is made (bytes)."""
+    """Return how much memory a page takes while it is rendered (bytes)."""
     return _BECOMES * len(payload)
 
 
@@ -60,7 +60,7 @@ class LargePages:
             self.average[view] = known
 
     @asynccontextmanager
-    async def made(
+    async def rendering(
         self, payload: bytes, place: str, *, footprint: int, reserved: int = 0, address: str = ""
     ) -> AsyncIterator[None]:
         """Count ``footprint`` bytes for the length of the block, in which a payload is rendered.
@@ -88,9 +88,9 @@ class LargePages:
 
     @asynccontextmanager
     async def admitted(self, view: int, event: RequestEvent, place: str) -> AsyncIterator[None]:
-        """Count what a page will probably take, for the length of the block, once there is room.
+        """Wait for room, then reserve a page's probable size while the block lasts.
 
-        Raises UnsentFull when there is none for too long.
+        Raises UnsentFull if there is no room for too long.
         """
         size = int(_BECOMES * self.average.get(view, 0))
         if size < _BECOMES * WAITS:

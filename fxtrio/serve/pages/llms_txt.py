@@ -1,4 +1,4 @@
-"""`/llms.txt`: the pages of the app that are open to who asks."""
+"""`/llms.txt`: the pages of the app that are open to the visitor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLAIN = b"text/plain; charset=utf-8"
 async def answer_llms_txt(
     site: Site, markdown: SiteMarkdown, request: Request, evaluations: Evaluations
 ) -> Answer:
-    """Return `/llms.txt`. Errors of the application's hook are logged and answered with 500."""
+    """Return `/llms.txt`. Errors of the application's hook are logged, and the response is 500."""
 
     def has_markdown(path: str) -> bool:
         known = markdown.promising.get(path)
@@ -76,9 +76,9 @@ async def _open_pages(
 
 
 async def _ask_hooks(site: Site, markdown: SiteMarkdown, request: Request) -> Evaluation:
-    """Return the paths of the pages that the hooks open to a request. No loader runs for it.
+    """Return the paths of the pages that the hooks open to a request. Loaders do not run.
 
-    What hooks keep on ``request.state`` for a page is not the request's own.
+    Each page has its own ``request.state``, separate from that of the request.
     """
     opened = []
     reusable = True
@@ -91,7 +91,7 @@ async def _ask_hooks(site: Site, markdown: SiteMarkdown, request: Request) -> Ev
         scope = {**request.scope, "state": state, "path_params": match[1], "query_string": b""}
         scope[SCOPE_KEY] = site.matched["markdown", match[0].pattern]
         try:
-            refusal = await run_page_hooks(
+            rejection = await run_page_hooks(
                 site.hooks,
                 scope,
                 PagePath(page.path),
@@ -104,12 +104,12 @@ async def _ask_hooks(site: Site, markdown: SiteMarkdown, request: Request) -> Ev
             if not isinstance(error, LoaderError):
                 log_failure(error, place)
         else:
-            if refusal is None:
+            if rejection is None:
                 opened.append(page.path)
         reusable = reusable and not draft.raw_headers
     return Evaluation(frozenset(opened), reusable)
 
 
 def _connecting(request: Request) -> Callable[[Scope], Request]:
-    """Return what makes a request of another scope."""
+    """Return a function that builds a request from another scope."""
     return lambda scope: PageRequest(scope, request.receive)

@@ -1,7 +1,7 @@
 """The loaders of a page and of its layouts, run at the same time.
 
-What a loader ends in is a value here, never an exception that crosses a
-nursery: a value and status, a redirect, or a failure.
+The outcome of a loader is a value, never an exception that crosses a
+nursery: data and status, a redirect, or a failure.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 from fxtrio.status import as_status
 
 Values = dict[str, dict[str, Any]]
-"""Source of a page or layout to what its loader returned."""
+"""Source of a page or layout to the value of its loader."""
 
 
 class LoaderResultInvalid(ValueRefused):
     """A loader returned neither a dict nor a tuple of a dict and a status."""
 
     def __init__(self, place: str, value: object) -> None:
-        told = forgotten_await(value) or (
+        described = forgotten_await(value) or (
             f"{value!r:.80} ({type(value).__name__}). "
             "Return a dict, or a tuple of a dict and an HTTP status."
         )
-        super().__init__(f"{place}: returned {told}")
+        super().__init__(f"{place}: returned {described}")
         self.place = place
 
 
@@ -50,7 +50,7 @@ class Failed(msgspec.Struct, frozen=True):
     source: str
     error: BaseException
     values: Values
-    """What had been loaded by then."""
+    """Values that were loaded before the failure."""
 
 
 Outcome = Loaded | Redirect | Failed
@@ -112,8 +112,10 @@ async def _call(loader: LoaderCode, request: Request) -> _Result:
 
 
 def _known(error: BaseException, loader: LoaderCode, request: Request) -> _Result:
-    """Return what an error means. Not in a variable of a frame that is in its traceback: the
-    error and all that was loaded would hold each other until the garbage is collected.
+    """Return the outcome that an error means.
+
+    A separate function, since a variable of a frame in the error's traceback would form a
+    cycle with the error, and all loaded data would wait for the garbage collector.
     """
     known: _Result = unwrap(error, request.state.response, loader.place)
     return known
@@ -123,10 +125,10 @@ def _checked(loader: LoaderCode, value: Any) -> _Result:
     if isinstance(value, dict):
         return value, 200
     if isinstance(value, tuple) and len(value) == 2:
-        data, given = value
+        data, status_value = value
         if isinstance(data, dict):
-            status = as_status(given)
-            return StatusInvalid(loader.place, given) if status is None else (data, status)
+            status = as_status(status_value)
+            return StatusInvalid(loader.place, status_value) if status is None else (data, status)
     if isinstance(value, Redirect):
         return value
     return LoaderResultInvalid(loader.place, value)

@@ -1,4 +1,4 @@
-"""Where each page's Markdown comes from, prepared when the app is made."""
+"""The sources of each page's Markdown, prepared at startup."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SiteMarkdown:
         """The app's concrete pages."""
 
         self.promising: dict[str, bool] = {}
-        """Path of a concrete page to whether a source promises Markdown, once somebody asked."""
+        """Path of a concrete page to whether a source has Markdown, filled on request."""
 
         self._sources = {
             route.view: MarkdownSources(

@@ -9,17 +9,17 @@ class NonceWriter:
     def __init__(self, placeholder: bytes, nonce: bytes) -> None:
         self._placeholder = placeholder
         self._nonce = nonce
-        self._kept = b""
+        self._buffered = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return what can be sent; the start of a placeholder waits for its end."""
+        """Return the data that can be sent; an incomplete placeholder is held back."""
         placeholder = self._placeholder
         if not placeholder:
             return data
-        data = (self._kept + data).replace(placeholder, self._nonce)
+        data = (self._buffered + data).replace(placeholder, self._nonce)
         for size in range(min(len(placeholder) - 1, len(data)), 0, -1):
             if placeholder.startswith(data[-size:]):
-                self._kept = data[-size:]
+                self._buffered = data[-size:]
                 return data[:-size]
-        self._kept = b""
+        self._buffered = b""
         return data

@@ -1,6 +1,6 @@
 """One request for one page: its payload, its HTML and their headers.
 
-What may go wrong on the way is left to `boundaries` and `show`, which stand above.
+Errors are left to the callers, `boundaries` and `render`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ log = logging.getLogger("fx.serve")
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What a URL led to: a view, and how the URL names it."""
+    """The target of a URL: a view, with the URL's pattern and parameters."""
 
     plan: ViewPlan
     route: bytes
-    """The pattern as JSON; ``null`` for a URL that no route answers."""
+    """The pattern as JSON; ``null`` for an unmatched URL."""
 
     params: Mapping[str, str]
 
@@ -45,7 +45,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
     event: RequestEvent
     target: Target
     request: Request
-    """What loaders and hooks get."""
+    """The request for loaders and hooks."""
 
     @property
     def place(self) -> str:
@@ -53,7 +53,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         return self.target.plan.view.module
 
     async def show(self, plan: ViewPlan, content: Content) -> Reply:
-        """Return a view in the form the client asked for. Raises what the render raises."""
+        """Return a view in the requested representation. Raises what the render raises."""
         site, audience = self.site, self.event.audience
         payload = self.payload(plan, content)
         if len(payload) >= LARGE or site.large.average:
@@ -70,7 +70,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             log.error("%s: %s The browser renders it.", plan.view.module, error)
             rendered = Rendered(b"", b"")
             audience.leave_to_browser()
-            if content.action_data is not None:  # nobody has seen which fields are passwords
+            if content.action_data is not None:  # which fields are passwords is unknown
                 data = {**content.action_data, "values": {}}
                 payload = self.payload(plan, content._replace(action_data=data))
         body = site.frames[plan.view.id].whole(rendered, payload, nonce)
@@ -105,9 +105,9 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
     async def _render_again(
         self, plan: ViewPlan, content: Content, payload: bytes
     ) -> tuple[Rendered, bytes]:
-        """Render the page of a form that failed, without the passwords that were sent.
+        """Render the page of a failed form, without the submitted passwords.
 
-        Nothing of it is kept.
+        The result is not cached.
         """
         render = self.running.renderer.render
         rendered = await render(plan.view.id, payload)
@@ -118,24 +118,24 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         return await render(plan.view.id, payload), payload
 
     async def render(self, plan: ViewPlan, payload: bytes) -> Rendered:
-        """Render a payload, or return what an equal one was rendered to before."""
+        """Render a payload, or return the cached HTML of an equal one."""
         view = plan.view.id
         cache = self.site.render_cache
         if cache is None or not plan.memo:
-            return await self._render_anew(view, payload)
+            return await self._render_uncached(view, payload)
         now = trio.current_time()
         rendered = cache.find(view, payload, now)
         if rendered is None:
-            rendered = await self._render_anew(view, payload)
+            rendered = await self._render_uncached(view, payload)
             cache.keep(view, payload, rendered, now)
         return rendered
 
-    async def _render_anew(self, view: int, payload: bytes) -> Rendered:
+    async def _render_uncached(self, view: int, payload: bytes) -> Rendered:
         """Render a payload; a large one only while not too much waits for slow clients."""
         render = self.running.renderer.render
         if len(payload) < LARGE:
             return await render(view, payload)
-        async with self.site.large.made(
+        async with self.site.large.rendering(
             payload,
             self.place,
             footprint=footprint(payload),

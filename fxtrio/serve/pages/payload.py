@@ -3,7 +3,7 @@
 Shape (keys in this order): ``ok``, ``statusCode``, for an error ``error`` (the
 message), ``type``, ``data`` and ``boundary``, then ``routePath``,
 ``requestedPath``, ``page``, ``params``, ``props`` (``data``, ``layoutData``),
-``layouts``, ``head``, ``ttl``, and ``actionData`` after a form that failed.
+``layouts``, ``head``, ``ttl``, and ``actionData`` after a failed form.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from fxtrio.serve.pages.loaders import Values
 from fxtrio.serve.pages.plan import ViewPlan, has_title
 from fxtrio.serve.pages.server_functions import PageCode, line_of
 
-_HEADS_KEPT = 1024
-"""Results of dynamic ``HEAD`` functions whose parsed form is kept, by their text."""
+_CACHED_HEADS = 1024
+"""Results of dynamic ``HEAD`` functions that are cached in parsed form, by their text."""
 
 
 class HeadResultInvalid(ValueRefused):
-    """A ``HEAD`` function returned what is neither HTML nor a list of it."""
+    """A ``HEAD`` function returned neither HTML nor a list of it."""
 
     def __init__(self, place: str, value: object) -> None:
         super().__init__(
@@ -48,7 +48,7 @@ class PageProblem:
 
 
 class Content(NamedTuple):
-    """What a view shows."""
+    """The content of a view."""
 
     values: Values
     status: int
@@ -56,7 +56,7 @@ class Content(NamedTuple):
     """Why an error or not-found view is shown."""
 
     action_data: Mapping[str, Any] | None = None
-    """What a form's action answered."""
+    """The result of a form's action."""
 
     deferred: bool = False
     """Whether the page's own data follows in a stream."""
@@ -66,7 +66,7 @@ class Location(NamedTuple):
     """How the URL of a page names it, as JSON that is safe in HTML."""
 
     route: bytes
-    """The pattern; ``null`` for a URL that no route answers."""
+    """The pattern; ``null`` for an unmatched URL."""
 
     requested: bytes
     """Path and query as the client sent them."""
@@ -75,10 +75,10 @@ class Location(NamedTuple):
 
 
 class PayloadEncoder:
-    """Encodes payloads. One for each app: it keeps parsed heads."""
+    """Encodes payloads. One for each app: it caches parsed heads."""
 
     def __init__(self) -> None:
-        self._parse: Callable[[str], tuple[HeadNode, ...]] = functools.lru_cache(_HEADS_KEPT)(
+        self._parse: Callable[[str], tuple[HeadNode, ...]] = functools.lru_cache(_CACHED_HEADS)(
             lambda text: tuple(parse_head(text))
         )
 
@@ -147,11 +147,11 @@ class PayloadEncoder:
             if code.head is None:
                 levels.append(code.module.head)
                 continue
-            made = code.head(values.get(code.module.source, {}))
-            texts = [made] if isinstance(made, str) else (made or ())
+            head = code.head(values.get(code.module.source, {}))
+            texts = [head] if isinstance(head, str) else (head or ())
             if not isinstance(texts, (list, tuple)) or not all(isinstance(t, str) for t in texts):
                 line = line_of(code.head)
-                raise HeadResultInvalid(f"{code.module.source}:{line}: HEAD()", made)
+                raise HeadResultInvalid(f"{code.module.source}:{line}: HEAD()", head)
             levels.append([node for text in texts for node in self._parse(text)])
         if plan.fallback and not has_title(levels):
             levels[0] = (*plan.fallback, *levels[0])
@@ -202,13 +202,13 @@ def _layout_values(plan: ViewPlan, values: Values) -> tuple[bytes, bytes]:
 
 
 def _opening_of_problem(problem: PageProblem, boundary: str) -> bytes:
-    shown: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "ok": False,
         "statusCode": problem.status,
         "error": problem.message,
         "type": problem.type,
     }
     if problem.data:
-        shown["data"] = problem.data
-    shown["boundary"] = boundary
-    return encode_for_html(shown, boundary)[:-1]
+        fields["data"] = problem.data
+    fields["boundary"] = boundary
+    return encode_for_html(fields, boundary)[:-1]

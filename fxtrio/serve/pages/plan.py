@@ -14,10 +14,10 @@ from fxtrio.serve.pages.server_functions import LoaderCode, PageCode
 _TEMPLATE = "data-template"
 
 DEFAULT_LANG: Final = "en"
-"""Of documents of apps that set none; what is left out of payloads."""
+"""Default of documents of apps that set none; payloads omit it."""
 
 _FALLBACK = "data-fx-fallback"
-"""Marks what gives way to an element of the tree that React itself puts into the head."""
+"""Marks an element that is replaced by one that React itself renders into the head."""
 
 
 @attrs.frozen(eq=False)
@@ -33,7 +33,7 @@ class ViewPlan:
     """Of the layouts and the page, in the order of the chain."""
 
     public: bool
-    """Whether all loaders may run for a visitor whom the route hooks refuse."""
+    """Whether all loaders may run for a visitor whom the route hooks reject."""
 
     page: bytes
     """The ``page`` object, encoded."""
@@ -45,16 +45,16 @@ class ViewPlan:
     """The ``layouts`` list where none of them has data, encoded."""
 
     static_head: bytes | None
-    """The ``head`` list, encoded; None when a ``HEAD`` function makes it."""
+    """The ``head`` list, encoded; None if a ``HEAD`` function returns it."""
 
     fallback: tuple[HeadNode, ...]
-    """What counts less than every ``HEAD``: the title of pages that have none."""
+    """Elements with a lower priority than every ``HEAD``: the default title."""
 
     memo: bool
     """Whether equal states have equal HTML: no ``MEMO = False`` in the chain."""
 
     revalidate: float | None = None
-    """For how long whole responses are kept (seconds); None when they are not."""
+    """How long complete responses are fresh (seconds); None if they are not cached."""
 
     @property
     def chain(self) -> tuple[PageCode, ...]:
@@ -74,10 +74,10 @@ def has_title(levels: Iterable[Iterable[HeadNode]]) -> bool:
 def plan_view(
     view: View, codes: Mapping[str, PageCode], *, name: str = "", lang: str = DEFAULT_LANG
 ) -> ViewPlan:
-    """Prepare a view: everything that can be encoded before a request comes.
+    """Prepare a view: encode everything that does not depend on a request.
 
-    ``name`` is the app's, the title of pages that have none; ``lang`` the language of
-    documents whose head says nothing about it.
+    ``name`` is the app's, the default title; ``lang`` is the default language of
+    documents.
     """
     layouts = tuple(codes[source] for source in view.layouts)
     inner = codes[view.module]

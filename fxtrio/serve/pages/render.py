@@ -1,4 +1,4 @@
-"""A page with its data: loaders, then the view, or what stands in for it."""
+"""A page with its data: runs loaders, then renders the view or an error boundary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fxtrio.serve.request.watchdog import Watched
 
 @attrs.frozen
 class FormOutcome:
-    """What the action of a form without JavaScript came to, for its page to show."""
+    """The outcome of a form's action without JavaScript, for rendering its page."""
 
     status: int
     """In place of the page's own."""
@@ -35,7 +35,7 @@ class FormOutcome:
 def load_and_show(
     page: PageEvent, *, watched: Watched | None = None, after: FormOutcome | None = None
 ) -> Awaitable[Answer]:
-    """Run the loaders and show the page, or the boundary that stands in for it.
+    """Run the loaders and render the page, or the boundary that replaces it.
 
     ``watched`` takes over the deadline of a single loader.
     """

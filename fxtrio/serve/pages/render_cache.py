@@ -1,8 +1,8 @@
-"""Rendered HTML kept by what it was rendered from.
+"""A cache of rendered HTML, by the page state that it was rendered from.
 
-React demands pure renders, so equal page states have equal HTML. Loaders always
-run; only the render is skipped. Bounded in bytes and in age. A large one is kept when it is
-made for the second time: those of which each visitor has his own would only fill the memory.
+React requires pure renders, so equal page states have equal HTML. Loaders always
+run; only the render is skipped. Bounded in bytes and in age. A large entry is cached when it
+is rendered for the second time: personal ones would only fill the memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OVERHEAD = 256
 """Bytes of an entry besides its state and HTML (objects and links, measured roughly)."""
 
 _LARGE = 64 * 1024
-"""Bytes of a state from which it is kept for its second time only."""
+"""Size of a state from which it is cached only when it repeats (bytes)."""
 
 _SEEN = 1024
 """Large states of which is known that they were rendered once (count)."""
@@ -29,7 +29,7 @@ class RenderCacheStatistics:
 
     entries: int
     size: int
-    """Bytes of states and HTML kept."""
+    """Bytes of cached states and HTML."""
 
     capacity: int
     """Bytes above which the entries that were not used for longest go."""
@@ -44,53 +44,53 @@ class RenderCache:
     def __init__(self, *, capacity: int, age: float) -> None:
         self._capacity = capacity
         self._age = age
-        self._kept: OrderedDict[tuple[int, bytes], tuple[Rendered, float]] = OrderedDict()
+        self._entries: OrderedDict[tuple[int, bytes], tuple[Rendered, float]] = OrderedDict()
         self._seen: OrderedDict[tuple[int, int], None] = OrderedDict()
         self._size = 0
         self._hits = 0
         self._misses = 0
 
     def find(self, view: int, state: bytes, now: float) -> Rendered | None:
-        """Return what this state was rendered to, if it is kept and young enough."""
+        """Return the HTML of this state, if it is cached and young enough."""
         key = (view, state)
-        kept = self._kept.get(key)
-        if kept is None:
+        entry = self._entries.get(key)
+        if entry is None:
             self._misses += 1
             return None
-        rendered, since = kept
+        rendered, since = entry
         if now - since > self._age:
             self._drop(key)
             self._misses += 1
             return None
-        self._kept.move_to_end(key)
+        self._entries.move_to_end(key)
         self._hits += 1
         return rendered
 
     def keep(self, view: int, state: bytes, rendered: Rendered, now: float) -> None:
         """Keep a render; the ones unused for longest go when the capacity is passed."""
         key = (view, state)
-        if key in self._kept:
+        if key in self._entries:
             self._drop(key)
         size = self._size_of(key, rendered)
         if size > self._capacity // 8:  # one huge page must not push out all others
             return
         if len(state) >= _LARGE and not self._is_second(view, state):
             return
-        self._kept[key] = (rendered, now)
+        self._entries[key] = (rendered, now)
         self._size += size
         while self._size > self._capacity:
-            self._drop(next(iter(self._kept)))
+            self._drop(next(iter(self._entries)))
 
     def clear(self) -> None:
         """Forget everything (the bundle was replaced)."""
-        self._kept.clear()
+        self._entries.clear()
         self._seen.clear()
         self._size = 0
 
     def statistics(self) -> RenderCacheStatistics:
         """Return a snapshot."""
         return RenderCacheStatistics(
-            entries=len(self._kept),
+            entries=len(self._entries),
             size=self._size,
             capacity=self._capacity,
             hits=self._hits,
@@ -99,7 +99,7 @@ class RenderCache:
 
     def _is_second(self, view: int, state: bytes) -> bool:
         """Return whether a state was rendered before; if not, it has been now."""
-        mark = (view, hash(state))  # of two states with one hash, one is kept too early
+        mark = (view, hash(state))  # a hash collision only caches a state too early
         if mark in self._seen:
             del self._seen[mark]
             return True
@@ -109,7 +109,7 @@ class RenderCache:
         return False
 
     def _drop(self, key: tuple[int, bytes]) -> None:
-        rendered, _ = self._kept.pop(key)
+        rendered, _ = self._entries.pop(key)
         self._size -= self._size_of(key, rendered)
 
     @staticmethod

@@ -1,7 +1,7 @@
-"""The forms in which a page answers a browser: HTML or payload, and the not-found page.
+"""The representations of a page for browsers: HTML or payload, and the not-found page.
 
-Each says how the hooks are asked for it, how it is made, and how it shows what went wrong.
-`fxtrio.serve.respond` runs them; Markdown is another (`as_markdown`).
+Each defines how its hooks run, how it is rendered, and how its errors are rendered.
+`fxtrio.serve.respond` runs them; `as_markdown` has another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import trio
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, LoaderError, Redirect, ValueRefused
-from fxtrio.serve.pages.boundaries import show_boundary, show_failure, stand_in
+from fxtrio.serve.pages.boundaries import show_boundary, show_failure, show_problem
 from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.render import load_and_show
@@ -22,26 +22,28 @@ from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 
 
-class PageForm:
-    """A page as HTML or, when the client router asks, as its payload."""
+class PageRepresentation:
+    """A page as HTML or, if the client router requests it, as its payload."""
 
-    def stored_as(self, page: PageEvent) -> bytes:
+    def cache_name(self, page: PageEvent) -> bytes:
         """Return the name of the form for the response cache."""
         return b"navigation" if page.event.navigation else b"html"
 
-    async def ask(self, page: PageEvent) -> Answer | None:
+    async def check_hooks(self, page: PageEvent) -> Answer | None:
         """Run the route hooks; None lets the visitor pass."""
-        refusal = await run_hooks(
+        rejection = await run_hooks(
             page.site.hooks.before("page", "page"), page.request, page.event.audience
         )
-        return None if refusal is None else redirected(refusal, navigation=page.event.navigation)
+        return (
+            None if rejection is None else redirected(rejection, navigation=page.event.navigation)
+        )
 
-    def make(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
-        """Return the page, or what stands in for it."""
+    def render(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
+        """Return the page, or the boundary that replaces it."""
         return load_and_show(page, watched=watched)
 
-    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
-        """Show what a hook raised for the visitor; anything else is raised again."""
+    async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
+        """Render an error that a hook raised for the visitor; raise any other again."""
         known = unwrap(error, page.event.draft, page.place)
         if isinstance(known, Redirect):
             return redirected(known, navigation=page.event.navigation)
@@ -49,27 +51,27 @@ class PageForm:
             return await show_failure(page, "", known, {}, admitted=False)
         raise error
 
-    async def late(
+    async def render_timeout(
         self, page: PageEvent, error: DeadlinePassed, source: str, *, admitted: bool
     ) -> Answer:
-        """Show that the request took too long; that, too, has a deadline."""
+        """Render the timeout error, itself within a deadline."""
         with trio.move_on_after(page.site.config.timeouts.render):
             return await show_failure(page, source, error, {}, admitted=admitted)
         problem = problem_of(error, development=page.site.development)
         return plain_problem(page.site, page.event, problem)
 
 
-class NotFoundForm:
-    """A not-found page, for a URL that nothing answers."""
+class NotFoundRepresentation:
+    """A not-found page, for an unmatched URL."""
 
-    def stored_as(self, page: PageEvent) -> bytes:
-        """Return a name that is not used: no cache is asked for such pages."""
+    def cache_name(self, page: PageEvent) -> bytes:
+        """Return an unused name: such pages are not cached."""
         return b"not-found"
 
-    async def ask(self, page: PageEvent) -> Answer | None:
-        """Ask the route hooks only where loaders would run that are not public.
+    async def check_hooks(self, page: PageEvent) -> Answer | None:
+        """Run the route hooks only if loaders would run that are not public.
 
-        Whom they refuse gets the nearest view that can do without such loaders.
+        A rejected visitor gets the nearest view that does not need such loaders.
         """
         if page.target.plan.public:
             return None
@@ -80,23 +82,23 @@ class NotFoundForm:
         except BaseException as raised:
             error = application_error(raised)
             log_failure(unwrap(error, ResponseDraft(), page.place), page.place)
-        return await stand_in(page, "", NOT_FOUND, {}, admitted=False)
+        return await show_problem(page, "", NOT_FOUND, {}, admitted=False)
 
-    async def make(self, page: PageEvent, watched: Watched) -> Answer | None:
-        """Return the not-found view, or the built-in one when it fails."""
-        shown = await show_boundary(page, page.target.plan, {}, NOT_FOUND)
-        return shown or plain_problem(page.site, page.event, NOT_FOUND)
+    async def render(self, page: PageEvent, watched: Watched) -> Answer | None:
+        """Return the not-found view, or the built-in one if it fails."""
+        document = await show_boundary(page, page.target.plan, {}, NOT_FOUND)
+        return document or plain_problem(page.site, page.event, NOT_FOUND)
 
-    async def fail(self, page: PageEvent, error: BaseException) -> Answer:
-        """Raise it again: nothing but a defect gets here."""
+    async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
+        """Raise it again: only defects arrive here."""
         raise error
 
-    async def late(
+    async def render_timeout(
         self, page: PageEvent, error: DeadlinePassed, source: str, *, admitted: bool
     ) -> Answer:
         """Return the built-in page."""
         return plain_problem(page.site, page.event, NOT_FOUND)
 
 
-PAGE = PageForm()
-NOT_FOUND_PAGE = NotFoundForm()
+PAGE = PageRepresentation()
+NOT_FOUND_PAGE = NotFoundRepresentation()

@@ -1,4 +1,4 @@
-"""What exists only while the app runs."""
+"""The resources of a running app."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fxtrio.ssr.frames import Rendered
 
 
 class RenderParts(Protocol):
-    """A render that comes in parts, the first with the head."""
+    """A render in parts, the first with the head."""
 
     def __aiter__(self) -> AsyncIterator[Rendered]:
         """Iterate over the parts."""
@@ -29,12 +29,12 @@ class RenderParts(Protocol):
         ...
 
     async def reject(self, name: str, error: bytes) -> None:
-        """Tell the render, by a JSON object, that a value will not come."""
+        """Reject a deferred value of the render, with an error as a JSON object."""
         ...
 
 
 class Renderer(Protocol):
-    """Makes HTML of page states: `SsrPool`, or a stand-in of tests."""
+    """Renders page states to HTML: `SsrPool`, or a fake in tests."""
 
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return the render of the view with the id ``page``."""
@@ -47,7 +47,7 @@ class Renderer(Protocol):
 
 @attrs.frozen(eq=False)
 class Running:
-    """What the lifespan has opened. Valid until it ends."""
+    """The resources that the lifespan opened. Valid until it ends."""
 
     app: App
     watchdog: Watchdog

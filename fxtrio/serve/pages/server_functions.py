@@ -1,7 +1,7 @@
 """The server half of page files as the runtime sees it: functions with their deadlines.
 
-`page_code` takes an imported module and what the manifest says of it; importing
-is `app.py`'s work.
+`page_code` takes an imported module and its manifest entry; `app.py` does the
+importing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PageCodeInvalid(FxtrioError):
-    """The server half of a page file, or an endpoint, cannot be used as it stands."""
+    """The server half of a page file, or an endpoint, is invalid."""
 
     def __init__(self, place: str, cause: str) -> None:
         super().__init__(f"{place}: {cause}.")
@@ -44,7 +44,7 @@ class LoaderCode:
     """Seconds."""
 
     public: bool = False
-    """Whether it runs for visitors whom the route hooks refuse, too."""
+    """Whether it also runs for visitors whom the route hooks reject."""
 
 
 @attrs.frozen(eq=False)
@@ -68,7 +68,7 @@ class ActionCode:
     """What that may see of others."""
 
     body: BodyModel | None
-    """How a typed body is made; None when the action reads the body itself."""
+    """The model of a typed body; None if the action reads the body itself."""
 
 
 @attrs.frozen(eq=False)
@@ -91,10 +91,10 @@ def page_code(
     action_timeout: float,
     largest_body: int,
 ) -> PageCode:
-    """Return the functions of an imported module, as the manifest names them.
+    """Return the functions of an imported module that the manifest names.
 
-    ``largest_body`` is what a process has for bodies (bytes). Raises PageCodeInvalid for an
-    action whose limit is above that, or whose body parameter cannot be understood.
+    ``largest_body`` is the body budget of a process (bytes). Raises PageCodeInvalid for an
+    action with a larger limit, or with an unsupported body parameter.
     """
     if namespace is None:
         return PageCode(module)
@@ -172,7 +172,7 @@ def line_of(function: Any) -> int:
 
 
 def _meant(function: Any, parameter: inspect.Parameter) -> Any:
-    """Return what one annotation means: others may name what only type checkers import.
+    """Evaluate one annotation alone: others may use names that only type checkers import.
 
     Raises NameError.
     """

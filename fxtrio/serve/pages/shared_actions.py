@@ -20,15 +20,15 @@ class SharedAction:
 
     action: ActionCode
     matched: MatchedRoute
-    """What hooks learn of it."""
+    """The matched route for hooks."""
 
 
 def shared_actions(
     modules: Iterable[ActionModule], spaces: Mapping[str, Mapping[str, Any]], config: Config
 ) -> dict[str, SharedAction]:
-    """Return the actions of ``modules`` by their whole names.
+    """Return the actions of ``modules`` by their qualified names.
 
-    ``spaces`` are the names of each imported module, by its source. Raises PageCodeInvalid.
+    ``spaces`` are the namespaces of the imported modules, by source. Raises PageCodeInvalid.
     """
     found = {}
     for module in modules:

@@ -1,4 +1,4 @@
-"""Everything a request may ask for that is fixed when the app is made."""
+"""The state of an app that is fixed at startup."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from fxtrio.serve.request.response.response import (
 
 @attrs.frozen(eq=False)
 class Site:
-    """One app, as it was built and configured. What runs is in `Running`."""
+    """One app, as it was built and configured. Its open resources are in `Running`."""
 
     config: Config
     manifest: Manifest
@@ -57,13 +57,13 @@ class Site:
     """Route pattern to its JSON."""
 
     matched: Mapping[tuple[RouteKind, str], MatchedRoute]
-    """Form and pattern of a route to what hooks learn of it."""
+    """Kind and pattern of a route to the matched route for hooks."""
 
     matched_actions: Mapping[tuple[str, str], MatchedRoute]
-    """Pattern of a page and name of an action to what hooks learn of it."""
+    """Pattern of a page and name of an action to the matched route for hooks."""
 
     shared_actions: Mapping[str, SharedAction]
-    """Actions of modules, by their whole names: ``shared.delete``."""
+    """Actions of modules, by their qualified names: ``shared.delete``."""
 
     router: Router[PageRoute | ApiRoute]
     """Pages and endpoints, without the base URL."""
@@ -81,10 +81,10 @@ class Site:
     """The Markdown side; None when `llms` is off."""
 
     policies: Policies | None
-    """What the settings say of single routes; None when they say nothing."""
+    """The settings of single routes; None if there are none."""
 
     vary: Header
-    """What the form of a page depends on, besides its URL."""
+    """The `Vary` header: on what a page's representation depends besides its URL."""
 
     llms_link: Header | None
     """Leads agents from pages to `/llms.txt`; None when `llms` is off."""
@@ -94,7 +94,7 @@ class Site:
     large: LargePages
     entropy: Entropy
     terms: RequestTerms
-    """What is the same for all requests."""
+    """The state that all requests share."""
 
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
@@ -109,7 +109,7 @@ class Site:
 
     @property
     def development(self) -> bool:
-        """Whether errors are shown in full."""
+        """Whether error details are shown."""
         return self.manifest.mode == "development"
 
 
@@ -125,10 +125,10 @@ def make_site(
     actions: Mapping[str, Mapping[str, Any]],
     session_of: Callable[[HTTPConnection], str | None],
 ) -> Site:
-    """Put a site together from what was built and imported.
+    """Build a site from the manifest and the imported modules.
 
-    ``root`` is the project folder; ``endpoints``, ``llms`` and ``actions`` are the names of each
-    Python endpoint, `llms.py` and module of actions, by its source. Raises PageCodeInvalid.
+    ``root`` is the project folder; ``endpoints``, ``llms`` and ``actions`` are the namespaces of
+    the endpoints, `llms.py` files and action modules, by source. Raises PageCodeInvalid.
     """
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
@@ -248,7 +248,7 @@ def _vary(config: Config) -> Header:
 def _matched_actions(
     manifest: Manifest, plans: tuple[ViewPlan, ...]
 ) -> dict[tuple[str, str], MatchedRoute]:
-    """Return what hooks learn of each action, by the pattern of its page and its name."""
+    """Return the matched route of each action, by the pattern of its page and its name."""
     found = {}
     for route in manifest.routes:
         inner = plans[route.view].inner
@@ -261,7 +261,7 @@ def _matched_actions(
 
 
 def _matched(manifest: Manifest) -> dict[tuple[RouteKind, str], MatchedRoute]:
-    """Return what hooks learn of each route in each form, made once: requests are many."""
+    """Return the matched route of each pattern and kind, built once instead of per request."""
     pages: tuple[RouteKind, ...] = ("page", "markdown", "websocket")
     endpoints: tuple[RouteKind, ...] = ("api", "websocket")
     sources = [(pages, each.pattern, manifest.views[each.view].module) for each in manifest.routes]

@@ -1,9 +1,8 @@
-"""A page that is sent while it is rendered: the shell first, the rest as it comes.
+"""Streams a page while it is rendered: the shell first, the other parts as they are ready.
 
-With a `loading.fxl` the page's own loader may still run when the shell is sent, once it
-has taken longer than `timeouts.shell`. From then on the status and headers are settled:
-what the loader would have made of them is told in the log, and a failure or redirect
-takes effect in the browser.
+With a `loading.fxl` the shell is sent while the page's own loader still runs, if that takes
+longer than `timeouts.shell`. The status and headers are final from then on: changes by the
+loader are ignored and logged, and a failure or redirect takes effect in the browser.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
-from fxtrio.serve.pages.deferred import LateLoader, late_loader
+from fxtrio.serve.pages.deferred import DeferredLoader, deferred_loader
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.large import LARGE
 from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
@@ -40,50 +39,52 @@ from fxtrio.ssr.frames import Rendered
 log = logging.getLogger("fx.serve")
 
 _KEEPS = 3
-"""How often a large payload counts while its page is sent: the values that it was encoded from,
-itself, and what the end of the page has of it."""
+"""How often a large payload is counted while its page is sent: the values that it was encoded
+from, the payload, and its copy at the end of the page."""
 
 _NO_DATA = b'{"message":"the loader gave no data","expected":true}'
-"""What waits for the data in the render is told; the log says it already."""
+"""Error for the parts of the render that wait for the data; the log has the cause."""
 
 
 async def stream_page(page: PageEvent) -> Answer:
-    """Run the loaders, and send the page in parts; its own loader may come late."""
-    late = late_loader(page)
-    if late is None:
+    """Run the loaders, and send the page in parts; its own loader may be deferred."""
+    deferred = deferred_loader(page)
+    if deferred is None:
         return await _send(
             page, await load(page.target.plan.loaders, page.request, page=page.place)
         )
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(late.run, page, name=f"load.{late.loader.source}")
-        answer = await _send_with_late(page, late)
+        nursery.start_soon(deferred.run, page, name=f"load.{deferred.loader.source}")
+        answer = await _send_deferred(page, deferred)
         nursery.cancel_scope.cancel("nobody needs the loader any more")
     return answer
 
 
-async def _send_with_late(page: PageEvent, late: LateLoader) -> Answer:
-    """Send the page as if it had no late loader, if that one ends within the grace."""
+async def _send_deferred(page: PageEvent, deferred: DeferredLoader) -> Answer:
+    """Send the page, as one without a deferred loader if that one ends within the grace."""
     grace = page.site.config.timeouts.shell
     if page.event.scope["method"] == "HEAD":  # which is about status and headers alone
         grace = float("inf")
     deadline = trio.current_time() + grace
-    layouts = [loader for loader in page.target.plan.loaders if loader is not late.loader]
+    layouts = [loader for loader in page.target.plan.loaders if loader is not deferred.loader]
     early = await load(layouts, page.request, page=page.place)
     if not isinstance(early, Loaded):
         return await _send(page, early)
     joined: Outcome | None = None
     with trio.CancelScope(deadline=deadline):
-        joined = await late.wait_joined(early)
-    return await (_send(page, early, late) if joined is None else _send(page, joined))
+        joined = await deferred.wait_joined(early)
+    return await (_send(page, early, deferred) if joined is None else _send(page, joined))
 
 
-async def _send(page: PageEvent, outcome: Outcome, late: LateLoader | None = None) -> Answer:
-    """Send the page with what its loaders gave, or return what stands in for it."""
+async def _send(
+    page: PageEvent, outcome: Outcome, deferred: DeferredLoader | None = None
+) -> Answer:
+    """Send the page with its loaders' values, or return the boundary that replaces it."""
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=False)
     if isinstance(outcome, Failed):
         return await show_failure(page, outcome.source, outcome.error, outcome.values)
-    stream = _PageStream(page, outcome, late)
+    stream = _PageStream(page, outcome, deferred)
     failure = await stream.run()
     if failure is None:
         return NOTHING
@@ -96,10 +97,10 @@ async def _send(page: PageEvent, outcome: Outcome, late: LateLoader | None = Non
 class _PageStream:
     """One page on its way."""
 
-    def __init__(self, page: PageEvent, early: Loaded, late: LateLoader | None) -> None:
+    def __init__(self, page: PageEvent, early: Loaded, deferred: DeferredLoader | None) -> None:
         self._page = page
         self._early = early
-        self._late = late
+        self._deferred = deferred
         self._outcome: Outcome = early
         self._frame = page.site.frames[page.target.plan.view.id]
         self._nonce = page.event.audience.nonce()
@@ -108,11 +109,11 @@ class _PageStream:
         self.begun = False
 
     async def run(self) -> BaseException | None:
-        """Send the page; return what went wrong, None when nothing did."""
+        """Send the page; return the error that interrupted it, or None."""
         page, early = self._page, self._early
         plan = page.target.plan
         try:
-            content = Content(early.values, early.status, deferred=self._late is not None)
+            content = Content(early.values, early.status, deferred=self._deferred is not None)
             payload = page.payload(plan, content)
         except BaseException as raised:  # HEAD functions and loaders' values
             return self._known(raised)
@@ -120,7 +121,7 @@ class _PageStream:
             return await self._run(payload)
         event = page.event
         try:
-            async with page.site.large.made(
+            async with page.site.large.rendering(
                 payload,
                 page.place,
                 footprint=_KEEPS * len(payload),
@@ -137,8 +138,8 @@ class _PageStream:
         async with trio.open_nursery() as nursery:
             try:
                 async with page.running.renderer.stream(plan.view.id, payload) as parts:
-                    if self._late is not None:
-                        nursery.start_soon(self._bring_late, self._late, parts)
+                    if self._deferred is not None:
+                        nursery.start_soon(self._deliver_deferred, self._deferred, parts)
                     async for part in parts:
                         await self._send_part(part)
             except SsrDown as error:
@@ -153,14 +154,14 @@ class _PageStream:
         return failure
 
     def _known(self, raised: BaseException) -> BaseException:
-        """Return what was raised by the application, in the form for the client."""
+        """Return the application's error, as the client sees it."""
         page = self._page
         known: BaseException = unwrap(application_error(raised), page.event.draft, page.place)
         return known
 
-    async def _bring_late(self, late: LateLoader, parts: RenderParts) -> None:
-        """Let the render go on with what the late loader gives."""
-        outcome = self._outcome = await late.wait_joined(self._early)
+    async def _deliver_deferred(self, deferred: DeferredLoader, parts: RenderParts) -> None:
+        """Deliver the outcome of the deferred loader to the render."""
+        outcome = self._outcome = await deferred.wait_joined(self._early)
         if isinstance(outcome, Loaded):
             try:
                 data = encode_data(self._page.target.plan, outcome.values)
@@ -168,7 +169,7 @@ class _PageStream:
                 return
             except BaseException as raised:  # a value that JSON cannot hold
                 error = application_error(raised)
-                self._outcome = Failed(late.loader.source, error, self._early.values)
+                self._outcome = Failed(deferred.loader.source, error, self._early.values)
         await parts.reject("page", _NO_DATA)
 
     async def _send_part(self, part: Rendered) -> None:
@@ -189,8 +190,8 @@ class _PageStream:
 
     async def _finish(self) -> None:
         """Send the payload, for the browser to take over."""
-        if self._late is not None:
-            self._tell_what_came_late(self._late)
+        if self._deferred is not None:
+            self._log_ignored_changes(self._deferred)
         ending = await self._ending()
         await self._send(self._frame.rest(ending.payload, ending.script, ending.plain))
         await self._page.event.send({"type": "http.response.body", "body": b""})
@@ -202,7 +203,7 @@ class _PageStream:
         if isinstance(outcome, Loaded):
             content = Content(outcome.values, outcome.status)
             payload = page.payload(page.target.plan, content)
-            return whole_ending(payload, late=self._late is not None)
+            return whole_ending(payload, deferred=self._deferred is not None)
         problem = problem_of(outcome.error, development=page.site.development)
         log_failure(outcome.error, outcome.source)
         values: dict[str, Any] = self._early.values
@@ -213,8 +214,8 @@ class _PageStream:
                 )
         return StreamEnding(b"{}")
 
-    def _tell_what_came_late(self, late: LateLoader) -> None:
-        """Log what the loader has set after status and headers were on their way."""
+    def _log_ignored_changes(self, deferred: DeferredLoader) -> None:
+        """Log the status and headers that the loader set after they were sent."""
         outcome, draft = self._outcome, self._page.event.draft
         lost = [name.decode("latin-1") for name, _ in draft.raw_headers[self._sent_headers :]]
         if isinstance(outcome, Redirect):
@@ -229,7 +230,7 @@ class _PageStream:
             log.warning(
                 "%s: came to %s when the page was on its way with status %d (request %s). "
                 "Let it end within timeouts.shell, or remove the loading.fxl.",
-                late.loader.place,
+                deferred.loader.place,
                 ", ".join(lost),
                 self._early.status,
                 "-" if request is None else request.decode(),

@@ -17,17 +17,17 @@ from fxtrio.serve.request.response.response import ResponseDraft
 from fxtrio.serve.request.response.unwrap import unwrap
 
 _EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
-"""An empty root element is rendered anew by the browser, from the payload that follows."""
+"""The browser renders an empty root element itself, from the payload that follows."""
 
-_SHOW_LATE_PARTS = b"<style>div[hidden][id^='S:']{display:contents!important}</style>"
-"""React's late parts wait hidden, for a script that moves them to their place."""
+_REVEAL_DEFERRED_PARTS = b"<style>div[hidden][id^='S:']{display:contents!important}</style>"
+"""React hides deferred parts until a script moves them into place."""
 
 _HIDE_ROOT = b"<style>#fx-root{display:none}</style>"
 
 
 @attrs.frozen
 class StreamEnding:
-    """What follows the last part of a stream."""
+    """The data after the last part of a stream."""
 
     payload: bytes
     script: bytes = b""
@@ -37,9 +37,9 @@ class StreamEnding:
     """For browsers without JavaScript."""
 
 
-def whole_ending(payload: bytes, *, late: bool) -> StreamEnding:
-    """Return the end of a page that has all of its data; some of it may have come ``late``."""
-    return StreamEnding(payload, plain=_SHOW_LATE_PARTS if late else b"")
+def whole_ending(payload: bytes, *, deferred: bool) -> StreamEnding:
+    """Return the end of a page that has all of its data; some of it may have come ``deferred``."""
+    return StreamEnding(payload, plain=_REVEAL_DEFERRED_PARTS if deferred else b"")
 
 
 def redirect_ending(url: str) -> StreamEnding:

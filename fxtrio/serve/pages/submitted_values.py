@@ -32,5 +32,5 @@ def without(action_data: Mapping[str, Any], names: frozenset[str]) -> Mapping[st
     values: Mapping[str, Any] = action_data["values"]
     if names.isdisjoint(values):
         return None
-    kept = {name: value for name, value in values.items() if name not in names}
-    return {**action_data, "values": kept}
+    safe_values = {name: value for name, value in values.items() if name not in names}
+    return {**action_data, "values": safe_values}
