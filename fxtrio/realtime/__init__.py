@@ -1,7 +1,7 @@
 """Channels, brokers and WebSocket helpers.
 
-Begin with `channels`, the block that application code opens. `broker` says what a broker
-is, `send_buffer` holds what waits for one subscriber, and `handler` runs a WebSocket handler.
+Begin with `channels`, the block that application code opens. `broker` defines brokers and
+subscribers, `send_buffer` is the outbox of one subscriber, and `handler` runs a handler.
 """
 
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber

@@ -1,8 +1,8 @@
-"""What a store that all processes reach is to `SharedBroker`: a wire, logs, and members.
+"""The interface of a shared store for `SharedBroker`: connection, logs, and presence.
 
-Each channel has a log of its last messages beside what is sent at once, so that a
-process that was cut off reads what it has missed. A log has a bound, and outlives its
-readers by a minute or so only. Redis and PostgreSQL are such stores.
+Besides the live messages, each channel has a log of the latest ones, from which a
+disconnected process reads the messages it missed. A log is bounded, and outlives its
+readers by about a minute. Redis and PostgreSQL are such stores.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Ident = tuple[int, int]
 START: Ident = (0, 0)
 
 ANSWER_LIMIT = 5.0
-"""How long a store may take to answer, and a subscriber to wait for it to be back (seconds)."""
+"""Timeout of a store's response, and of a subscriber's wait for the store (seconds)."""
 
 LOG_LIFE = 75
-"""How long a log outlives the last time that somebody needed it (seconds)."""
+"""How long a log outlives its last use (seconds)."""
 
-UNHEARD_LIFE = 15
-"""The same for the log of a channel that nobody was subscribed to when it began (seconds)."""
+UNSUBSCRIBED_LOG_LIFE = 15
+"""The same for the log of a channel that had no subscriber when the log began (seconds)."""
 
 MEMBERS_LIFE = 3600
 """How long members outlive the last process that knew their channel (seconds)."""
@@ -37,9 +37,9 @@ EPOCH_LIFE = 12
 """How long an epoch outlives its last renewal (seconds)."""
 
 Arrival = Callable[[str, Ident | None, bytes | None], None]
-"""Takes a channel's name, a place, and data; never waits.
+"""Callback with a channel's name, a log position, and data; never waits.
 
-Without a place it is nothing that a log keeps. Without data it is to be read there.
+Without a position the data is in no log. Without data it must be read from the log.
 """
 
 
@@ -57,7 +57,7 @@ class Part:
     """A part of a log."""
 
     whole: bool
-    """Whether the log still had what came before it; else messages may be lost."""
+    """Whether it continues the log without a gap; else messages may be lost."""
 
     messages: Sequence[Logged]
 
@@ -69,11 +69,11 @@ class StoreConnection(Protocol):
     """Changes when the store may have forgotten something, as after a restart."""
 
     async def run(self, arrival: Arrival) -> None:
-        """Pass on what comes, until the connection breaks, which raises."""
+        """Pass on incoming data; raises when the connection is lost."""
         ...
 
     async def subscribe(self, name: str) -> None:
-        """Get what is sent to a channel from now on."""
+        """Receive what is sent to a channel from now on."""
         ...
 
     async def unsubscribe(self, name: str) -> None:
@@ -94,8 +94,8 @@ class Backend(Protocol):
         """Log a message and send it to all processes, in one order for all."""
         ...
 
-    async def tell(self, name: str, *data: bytes) -> None:
-        """Send what no log keeps."""
+    async def notify(self, name: str, *data: bytes) -> None:
+        """Send data without storing it in a log."""
         ...
 
     async def begin(self, name: str) -> Ident:
@@ -107,9 +107,9 @@ class Backend(Protocol):
         ...
 
     async def read(self, name: str, after: Ident, limit: int) -> Part:
-        """Return at most ``limit`` messages after a place, oldest first.
+        """Return at most ``limit`` messages after a position, oldest first.
 
-        When the log is not whole and has none either, its end comes as one without data.
+        If the log has a gap and no messages, its end is returned as an entry without data.
         """
         ...
 
@@ -117,7 +117,7 @@ class Backend(Protocol):
         """Let logs and members live on."""
         ...
 
-    # --- who is there
+    # --- presence
 
     async def enter(self, epoch: str) -> list[str]:
         """Make a process known; return all processes that are, on its machine."""
@@ -150,7 +150,7 @@ class Backend(Protocol):
 
 @contextmanager
 def reaching(backend: Backend, place: str, what: str) -> Iterator[None]:
-    """Turn what a store raises into BrokerUnreachable, which says what could not be done."""
+    """Convert a store's errors to BrokerUnreachable, which names the failed operation."""
     try:
         yield
     except backend.unreachable as error:

@@ -1,8 +1,7 @@
-"""What stands between those who publish and those who subscribe.
+"""The interfaces between publishers and subscribers.
 
-`Broker` is all that `channel` needs; an external message broker can back it. What a
-broker delivers to is a `Subscriber` with an outbox of its own: whoever reads slowly
-fills that one and nobody else's.
+`channel` needs only a `Broker`, which an external message broker can implement. A broker
+delivers to a `Subscriber`, which has its own outbox: a slow subscriber fills only that one.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.presence import Member, Notice
 
 INTERNAL = "\0"
-"""What the names of channels begin with by which processes speak among themselves."""
+"""Prefix of channels for messages between the processes themselves."""
 
 
-class ChannelNameRefused(ValueRefused):
+class ChannelNameInvalid(ValueRefused):
     """A channel has a name that is the framework's own."""
 
     def __init__(self, name: str) -> None:
@@ -28,14 +27,14 @@ class ChannelNameRefused(ValueRefused):
         self.channel = name
 
 
-def refuse_internal(name: str) -> None:
-    """Raise ChannelNameRefused for a name of the framework's own channels."""
+def require_public_name(name: str) -> None:
+    """Raise ChannelNameInvalid for a name of the framework's own channels."""
     if name.startswith(INTERNAL):
-        raise ChannelNameRefused(name)
+        raise ChannelNameInvalid(name)
 
 
 class BrokerMissing(FxtrioError):
-    """`channel` or `publish` was used where no broker runs, and was given none."""
+    """`channel` or `publish` was called without a broker where none runs."""
 
     def __init__(
         self,
@@ -50,11 +49,11 @@ class BrokerMissing(FxtrioError):
 
 
 class PresenceUnavailable(FxtrioError):
-    """A custom broker does not know who else is on a channel."""
+    """A custom broker does not support presence."""
 
     def __init__(self, channel: str, broker: object) -> None:
         super().__init__(
-            f"channel({channel!r}): {type(broker).__name__} does not tell who is there. "
+            f"channel({channel!r}): {type(broker).__name__} does not support presence. "
             "Give it the method 'members(name)' (see PresenceBroker)."
         )
         self.channel = channel
@@ -65,7 +64,7 @@ class Subscriber(Protocol):
 
     @property
     def member(self) -> Member:
-        """Who it is, for presence."""
+        """Its member, for presence."""
         ...
 
     def deliver(self, message: Message | Frame) -> None:
@@ -87,10 +86,10 @@ class Subscriber(Protocol):
         ...
 
     async def make_room(self, patience: float) -> bool:
-        """Wait a moment for an `offer` to become possible; False when it is too late.
+        """Wait briefly until an `offer` is possible; return False if it is hopeless.
 
-        That is when its client has taken nothing for ``patience`` seconds, or is far
-        behind all the same. What is left is `deliver`.
+        That is the case if its client has read nothing for ``patience`` seconds, or is far
+        behind nevertheless. Use `deliver` then.
         """
         ...
 
@@ -103,12 +102,12 @@ class Subscriber(Protocol):
 class Broker(Protocol):
     """Carries messages to the subscribers of named channels.
 
-    What one task publishes to one channel reaches each subscriber in that order. What a
-    subscriber cannot be given it is told of: `Subscriber.notice` gets a `Missed` for it.
+    Each subscriber receives the messages of one task to one channel in order. For messages
+    that cannot be delivered, `Subscriber.notice` receives a `Missed`.
     """
 
     async def subscribe(self, name: str, subscriber: Subscriber) -> None:
-        """Deliver what is published to ``name`` from now on to ``subscriber``."""
+        """Deliver messages to ``name`` from now on to ``subscriber``."""
         ...
 
     async def unsubscribe(self, name: str, subscriber: Subscriber) -> None:
@@ -126,9 +125,9 @@ class Broker(Protocol):
 
 @runtime_checkable
 class PresenceBroker(Broker, Protocol):
-    """A broker that also knows who is there; `Channel.subscribers` needs it.
+    """A broker with presence, which `Channel.subscribers` needs.
 
-    It gives `Subscriber.notice` a `Joined` or `Left` for every other member.
+    It calls `Subscriber.notice` with a `Joined` or `Left` for every other member.
     """
 
     def members(self, name: str) -> tuple[Member, ...]:

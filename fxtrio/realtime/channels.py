@@ -1,8 +1,8 @@
-"""`channel(ws, name)`: a WebSocket on a named channel for the length of a block.
+"""`channel(ws, name)`: subscribes a WebSocket to a named channel while a block lasts.
 
-The block owns the subscription and its writer task. However it ends, the broker has
-forgotten the subscription by then. What the body of the block raises leaves it as it
-is, and not in an exception group.
+The block owns the subscription and its writer task. Leaving the block always
+unsubscribes. An exception of the block's body propagates as it is, not in an exception
+group.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fxtrio.realtime.broker import (
     BrokerMissing,
     PresenceBroker,
     PresenceUnavailable,
-    refuse_internal,
+    require_public_name,
 )
 from fxtrio.realtime.frames import bounded
 from fxtrio.realtime.presence import ChannelEvents, Member, PresenceEvents
@@ -48,12 +48,12 @@ from fxtrio.realtime.typed_socket import Sent, WebSocket
 
 log = logging.getLogger("fx.realtime")
 
-TELLS = b"fx-missed"
-"""In the query of a client that wants to be told of lost messages (docs/reference/client.md)."""
+MISSED_PARAMETER = b"fx-missed"
+"""Query parameter of a client that wants notice of lost messages (docs/reference/client.md)."""
 
 
 class WebSocketNotAccepted(FxtrioError):
-    """A WebSocket was put on a channel before its handshake was answered, or after its end."""
+    """A WebSocket was subscribed to a channel before it was accepted, or after its end."""
 
     def __init__(self, channel: str) -> None:
         super().__init__(
@@ -79,25 +79,24 @@ def channel(
 async def channel(
     ws: PlainWebSocket, name: str, *, broker: Broker | None = None, member: Any = None
 ) -> AsyncIterator[Channel[Any]]:
-    """Subscribe an accepted ``ws`` to the channel ``name`` for the length of the block.
+    """Subscribe an accepted ``ws`` to the channel ``name`` while the block lasts.
 
-    Messages go to the client as they come; the block itself is free to receive.
-    ``member`` is a JSON value that tells the others who this is. Messages taken
-    before the block ends without an error are still sent. ``broker`` is the app's
-    own unless given.
+    Messages are sent to the client as they arrive; the block itself may receive.
+    ``member`` is a JSON value that identifies this subscriber to the others. If the block
+    ends without an error, queued messages are still sent. ``broker`` defaults to the app's.
 
     A client that does not read fills its outbox (`realtime.outbox`, `realtime.outboxBytes`),
     or the budget of the process (`limits.unsent`), and is closed with 1013; the block raises
     WebSocketDisconnect then. With `realtime.overflow` set to ``drop_oldest`` a full outbox
-    loses its oldest messages instead. A client is also closed with 1013 when the broker
-    cannot be reached: it may try again later.
+    loses its oldest messages instead. A client is also closed with 1013 when the broker is
+    unreachable: it may reconnect later.
 
-    Raises WebSocketNotAccepted, ChannelNameRefused for a name that begins with a NUL
+    Raises WebSocketNotAccepted, ChannelNameInvalid for a name that begins with a NUL
     character, and BrokerMissing outside an app of fxtrio.
     """
     if ws.application_state is not WebSocketState.CONNECTED:
         raise WebSocketNotAccepted(name)
-    refuse_internal(name)
+    require_public_name(name)
     through = _find_broker(ws, name) if broker is None else broker
     settings = _find_settings(ws)
     failures: list[Exception] = []
@@ -111,12 +110,12 @@ async def channel(
                 on_overflow=nursery.cancel_scope.cancel,
                 most=settings.outbox_bytes,
                 address="" if ws.client is None else public_network_of(ws.client.host),
-                tells=TELLS in ws.scope.get("query_string", b""),
+                wants_missed=MISSED_PARAMETER in ws.scope.get("query_string", b""),
             )
             subscription = _Subscription(name, through, outbox)
             try:
                 nursery.start_soon(subscription.write, name=f"channel {name}")
-                with _told_of_disconnect(ws, outbox):
+                with _close_on_disconnect(ws, outbox):
                     await subscription.join()
                     yield Channel(name, outbox.member, through, outbox, settings.max_publish)
             except Exception as error:
@@ -130,7 +129,7 @@ async def channel(
                 outbox.finish()
     finally:
         if failures:
-            raise failures.pop()  # this frame is in its traceback, and keeps it no longer
+            raise failures.pop()  # this frame is in its traceback, and must not reference it
     if outbox.overflowed:
         log.info("Closed a client of channel %r with 1013: it did not read", name)
         raise WebSocketDisconnect(TRY_AGAIN_LATER, TOO_SLOW)
@@ -138,9 +137,9 @@ async def channel(
 
 @attrs.frozen(eq=False)
 class Channel(Generic[Sent]):
-    """A joined channel. Made by `channel`; valid until its block ends.
+    """A joined channel. Created by `channel`; valid until its block ends.
 
-    ``Sent`` is what it carries, where the handler's WebSocket says so.
+    ``Sent`` is the type of its messages, if the handler's WebSocket declares one.
     """
 
     name: str
@@ -156,11 +155,11 @@ class Channel(Generic[Sent]):
     async def publish(self, message: Sent) -> None:
         """Send ``message`` to every subscriber, this one included.
 
-        A dict or list goes as JSON, a str as text, bytes as binary. Waits for no
-        reader. Messages of one publisher arrive in order. Raises MessageNotEncodable,
+        A dict or list is sent as JSON, a str as text, bytes as binary. Does not wait for
+        subscribers. Messages of one publisher arrive in order. Raises MessageNotEncodable,
         and MessageTooLarge above `realtime.maxPublish`.
         """
-        frame = bounded(self.name, message, self._limit)  # type: ignore[arg-type]  # refuses others
+        frame = bounded(self.name, message, self._limit)  # type: ignore[arg-type]  # rejects others
         taken: Any = frame if getattr(self._broker, "takes_frames", False) else message
         await self._broker.publish(self.name, taken)
 
@@ -175,20 +174,20 @@ class Channel(Generic[Sent]):
         return self._broker.members(self.name)
 
     def presence(self) -> PresenceEvents:
-        """Return an iterator of who joins and leaves from now on, this member excepted.
+        """Return an iterator of members that join and leave from now on, except this one.
 
         Yields `Joined` and `Left`, and a `Roster` in place of events that a slow
-        reader has missed. It ends with the block. Raises PresenceUnavailable.
+        reader missed. It ends with the block. Raises PresenceUnavailable.
         """
         if not isinstance(self._broker, PresenceBroker):
             raise PresenceUnavailable(self.name, self._broker)
         return self._outbox.watch(PresenceEvents(lambda: self.subscribers))
 
     def events(self) -> ChannelEvents:
-        """Return an iterator of all that the channel tells beside its messages, from now on.
+        """Return an iterator of the channel's events, from now on.
 
-        Yields what `presence` does, if the broker knows, and `Missed` where messages were
-        lost to this subscriber. It ends with the block.
+        Yields the events of `presence`, if the broker supports them, and `Missed` where this
+        subscriber lost messages. It ends with the block.
         """
         return self._outbox.watch(ChannelEvents(lambda: self.subscribers))
 
@@ -211,7 +210,7 @@ class _Subscription:
                 await self.broker.subscribe(self.name, self.outbox)
             except BrokerUnreachable as error:
                 log.info("Closed a client of channel %r with 1013: %s", self.name, error)
-                self.outbox.refuse(BROKER_AWAY)
+                self.outbox.reject(BROKER_AWAY)
                 raise WebSocketDisconnect(TRY_AGAIN_LATER, BROKER_AWAY) from error
 
     async def leave(self) -> None:
@@ -230,13 +229,13 @@ class _Subscription:
             log.error("The broker did not unsubscribe from %r in %g s", self.name, CLOSE_TIMEOUT)
 
     async def write(self) -> None:
-        """Send what the outbox takes; the broker forgets it when the client is gone."""
+        """Send the outbox's messages; unsubscribe when the client disconnects."""
         await self.outbox.run()
         await self.leave()
 
 
-def _told_of_disconnect(ws: PlainWebSocket, outbox: Outbox) -> AbstractContextManager[None]:
-    """Close the outbox when the client is gone, if the WebSocket is served with an inbox."""
+def _close_on_disconnect(ws: PlainWebSocket, outbox: Outbox) -> AbstractContextManager[None]:
+    """Close the outbox when the client disconnects, if the WebSocket has an inbox."""
     inbox = find_inbox(ws.scope)
     return nullcontext() if inbox is None else inbox.on_disconnect(outbox.close)
 

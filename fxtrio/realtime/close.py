@@ -12,14 +12,14 @@ _KEY = "fx.ending"
 
 
 class Ending:
-    """The end of one WebSocket, for whoever has let it in. Made by `known_ending`.
+    """Closes one WebSocket from outside its handler. Created by `known_ending`.
 
-    Valid until the socket is over; `end` does nothing after that.
+    Valid until the socket is closed; `end` does nothing after that.
     """
 
     def __init__(self) -> None:
         self.closing: tuple[int, str] | None = None
-        """Close code and reason, as soon as somebody has ended it."""
+        """Close code and reason, once `end` was called."""
 
         self._scope = trio.CancelScope()
         self._callbacks: list[Callable[[], None]] = []
@@ -31,7 +31,7 @@ class Ending:
             self._scope.cancel()
 
     def when_over(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` when the socket is over, however that comes."""
+        """Call ``callback`` when the socket is closed, for whatever reason."""
         self._callbacks.append(callback)
 
     @contextmanager
@@ -47,9 +47,9 @@ class Ending:
 
 @contextmanager
 def known_ending(scope: Scope) -> Iterator[Ending]:
-    """Let `find_ending` find how to end the WebSocket of ``scope`` within the block.
+    """Register an `Ending` for the WebSocket of ``scope`` while the block lasts.
 
-    The block is cancelled when somebody does, and goes on behind it.
+    Calling `Ending.end` cancels the block; execution continues after it.
     """
     ending = scope[_KEY] = Ending()
     try:

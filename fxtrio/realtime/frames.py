@@ -16,14 +16,14 @@ from fxtrio.errors import MessageNotEncodable, MessageTooLarge
 from fxtrio.realtime.presence import Missed
 
 Message = dict[str, Any] | list[Any] | str | bytes
-"""What may be published: JSON for a dict or list, text for a str, binary for bytes."""
+"""Types of messages: a dict or list is sent as JSON, a str as text, bytes as binary."""
 
 _TEXT, _BINARY = 0x81, 0x82
 """First byte of an unfragmented frame (RFC 6455, section 5.2)."""
 
 
 class Frame:
-    """One encoded message, in memory once: in the form that was asked for last."""
+    """One encoded message, in memory once: in the format that was requested last."""
 
     __slots__ = ("_event", "_payload", "_wire", "binary", "holders", "published_at", "size")
 
@@ -37,7 +37,7 @@ class Frame:
         self.binary = binary
         self._payload: bytes | None = payload
         self.published_at = -inf
-        """When it was given to its first subscriber, on trio's clock."""
+        """When it was delivered to its first subscriber, on trio's clock."""
         self._event: dict[str, Any] | None = None
         self._wire: bytes | None = None
 
@@ -55,7 +55,7 @@ class Frame:
 
     @property
     def event(self) -> dict[str, Any]:
-        """The ASGI event that sends the message. Shared: nobody may change it."""
+        """The ASGI event that sends the message. Shared: it must not be changed."""
         if self._event is None:
             if self.binary:
                 self._event = {"type": "websocket.send", "bytes": self.payload}
@@ -73,7 +73,7 @@ class Frame:
 
 
 class MissedFrame(Frame):
-    """Tells a client that asked for it that messages were lost here (docs/reference/client.md)."""
+    """Notifies a client that messages were lost, if it wants that (docs/reference/client.md)."""
 
     __slots__ = ("missed",)
 

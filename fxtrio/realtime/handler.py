@@ -1,10 +1,10 @@
 """Runs a page's ``websocket(ws)`` handler from the handshake to the close frame.
 
 A handler that returns closes with 1000, one that raises with 1011 (1013 if only the broker
-is away), and a shutdown with 1001; whoever let the client in may end it with a code of its
-own (`Ending`). When the client goes first, a handler that receives is told by the disconnect,
-one that sends by WebSocketDisconnect, and one that does neither is cancelled: at once if
-it has never received, else after some grace.
+is unreachable), and a shutdown with 1001; the code that admitted the client may close it with
+another code (`Ending`). When the client disconnects first, a receiving handler gets the
+disconnect, a sending one WebSocketDisconnect, and any other is cancelled: at once if it has
+never received, else after a grace period.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fxtrio.application_errors import application_error
 from fxtrio.clients import public_network_of
 from fxtrio.encode import valid_text
 from fxtrio.errors import BrokerUnreachable, Busy, ClientDisconnected, MessageTooLarge
-from fxtrio.realtime.broker import ChannelNameRefused
+from fxtrio.realtime.broker import ChannelNameInvalid
 from fxtrio.realtime.close import find_ending
 from fxtrio.realtime.receive_buffer import Inbox
 from fxtrio.realtime.send_buffer import BROKER_AWAY, TRY_AGAIN_LATER
@@ -39,7 +39,7 @@ OWN_CODES = 4000
 """Close codes from here on are the application's (RFC 6455, section 7.4.2)."""
 
 GRACE = 30.0
-"""How long a handler may go on after its client has gone, from the last message on (seconds)."""
+"""How long a handler may run after its client disconnected, from the last message on (seconds)."""
 
 _CLOSE_LIMIT = 5.0
 _SHUTDOWN_CLOSE_LIMIT = 1.0
@@ -54,17 +54,17 @@ log = logging.getLogger("fx.realtime")
 async def serve_websocket(
     handler: Handler, ws: WebSocket, *, place: str = "websocket()", grace: float = GRACE
 ) -> None:
-    """Run ``handler`` for ``ws``, whose handshake may still be to be received.
+    """Run ``handler`` for ``ws``, whose handshake may not have been received yet.
 
-    The handler gets a WebSocket of its own over the same connection. ``place``
-    names it in the log. Only cancellation leaves here.
+    The handler gets its own WebSocket over the same connection. ``place`` names it
+    in the log. Raises nothing but cancellation.
     """
     address = "" if ws.client is None else public_network_of(ws.client.host)
     connecting = ws.client_state is WebSocketState.CONNECTING
     inbox = Inbox(ws.receive, connecting=connecting, address=address)
 
     async def send(message: Message) -> None:
-        # As an OSError, of which Starlette makes a WebSocketDisconnect once it is accepted.
+        # As an OSError, which Starlette converts to WebSocketDisconnect after `accept`.
         if inbox.disconnect is not None:
             raise ClientDisconnected
         try:
@@ -75,7 +75,7 @@ async def serve_websocket(
                 and message["type"] == "websocket.close"
                 and message.get("code", NORMAL) >= OWN_CODES
             ):
-                # A refused handshake has no code. A browser learns the reason, and does
+                # A rejected handshake has no code. A browser learns the reason, and does
                 # not try again, only after an accept. The inbox receives the handshake.
                 await ws.send({"type": "websocket.accept", "subprotocol": None, "headers": []})
             try:
@@ -113,7 +113,7 @@ async def serve_websocket(
 
 
 def _valid(message: Message, place: str) -> Message:
-    """Return a message, whose text is not valid Unicode, with what is."""
+    """Return a message with its invalid Unicode replaced."""
     return {
         key: valid_text(value, place=place) if isinstance(value, str) else value
         for key, value in message.items()
@@ -121,7 +121,7 @@ def _valid(message: Message, place: str) -> Message:
 
 
 async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: float) -> None:
-    """Read ahead until the client is gone, then see to it that the handler ends."""
+    """Read ahead until the client disconnects, then cancel a handler that does not end."""
     await inbox.run()
     if inbox.wanted:
         while inbox.active_at + grace > trio.current_time():  # noqa: ASYNC110  # it moves
@@ -133,7 +133,7 @@ async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: floa
 
 
 def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, str]:
-    """Return the close code and reason for how a handler failed, and log what is a defect."""
+    """Return the close code and reason for a handler's failure, and log a defect."""
     if isinstance(failure, BaseExceptionGroup):
         disconnects, others = failure.split(
             (WebSocketDisconnect, ClientDisconnected, BrokerUnreachable, Busy)
@@ -150,7 +150,7 @@ def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, 
     if isinstance(failure, MessageTooLarge):
         log.warning("%s ended: %s", place, failure)  # most often a client's text, sent on
         return MESSAGE_TOO_BIG, "the message is too large"
-    if isinstance(failure, ChannelNameRefused):
+    if isinstance(failure, ChannelNameInvalid):
         log.warning("%s ended: %s", place, failure)  # most often a name that a visitor chose
         return POLICY_VIOLATION, "there is no such channel"
     if isinstance(failure, Busy):
@@ -160,7 +160,7 @@ def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, 
         return failure.code, failure.reason
     if isinstance(failure, WebSocketDisconnect):
         return (failure.code, failure.reason) if _may_be_sent(failure.code) else (NORMAL, "")
-    # What Starlette raises for a WebSocket that is used too early is a RuntimeError.
+    # Starlette raises RuntimeError for a WebSocket that is used too early.
     unanswered = socket.application_state is WebSocketState.CONNECTING
     if unanswered and isinstance(failure, RuntimeError) and _is_of_starlette(failure):
         line = line_in_application(failure)
@@ -188,18 +188,18 @@ def _may_be_sent(code: int) -> bool:
 
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
-    """End a connection that the handler has not ended: refuse it, or send a close frame."""
+    """Close a connection that the handler left open: reject it, or send a close frame."""
     try:
         if socket.application_state is WebSocketState.CONNECTED:
             await socket.close(code, _cut(reason))
         elif socket.application_state is WebSocketState.CONNECTING:
-            await _refuse(socket, code)
+            await _reject_handshake(socket, code)
     except (WebSocketDisconnect, OSError):
         log.debug("The client was gone before it could be closed with %d", code)
 
 
-async def _refuse(socket: WebSocket, code: int) -> None:
-    """Answer a handshake that the handler left unanswered: 403, or 5xx where it failed."""
+async def _reject_handshake(socket: WebSocket, code: int) -> None:
+    """Reject a handshake that the handler did not accept: 403, or 5xx if the handler failed."""
     status = {INTERNAL_ERROR: 500, GOING_AWAY: 503, TRY_AGAIN_LATER: 503}.get(code)
     if status is not None and "websocket.http.response" in (socket.scope.get("extensions") or {}):
         response = PlainTextResponse("The connection could not be opened.\n", status)

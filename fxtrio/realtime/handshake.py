@@ -1,4 +1,4 @@
-"""What a handler asks about a WebSocket before it accepts: where from, and whose?"""
+"""Checks before a handler accepts a WebSocket: its origin and its user."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class OriginUnreadable(FxtrioError, ValueError):
 class Authenticator(Protocol):
     """A plugin's service that knows the users of connections.
 
-    The plugin makes it known with ``app.authenticated_by(service)``.
+    The plugin registers it with ``app.authenticated_by(service)``.
     """
 
     async def authenticate(self, connection: HTTPConnection) -> Any | None:
         """Return the user who is signed in, or None.
 
-        Must do no work beyond reading cookies when its session cookie is absent. Of a
-        WebSocket, `fxtrio.realtime.close` tells how to end it with the session.
+        Must do no work beyond reading cookies when its session cookie is absent. To close
+        a WebSocket with its session, use `fxtrio.realtime.close`.
         """
         ...
 

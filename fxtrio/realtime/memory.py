@@ -12,7 +12,7 @@ from fxtrio.realtime.subscriptions import Topics
 
 @attrs.frozen(kw_only=True)
 class BrokerStatistics:
-    """What a broker holds and has done in this process (counts)."""
+    """Statistics of a broker in this process (counts)."""
 
     channels: int
     """Names with at least one subscriber."""
@@ -25,7 +25,7 @@ class MemoryBroker:
     """Reaches the subscribers of its own process. A `PresenceBroker`; needs no task."""
 
     takes_frames = True
-    """Whether `publish` takes what is encoded already."""
+    """Whether `publish` accepts encoded frames."""
 
     def __init__(self) -> None:
         self._topics = Topics()
@@ -35,7 +35,7 @@ class MemoryBroker:
         return f"<MemoryBroker {self.statistics()}>"
 
     async def subscribe(self, name: str, subscriber: Subscriber) -> None:
-        """Deliver what is published to ``name`` from now on to ``subscriber``."""
+        """Deliver messages to ``name`` from now on to ``subscriber``."""
         self._topics.join(name, subscriber)
         self._topics.notice(name, Joined(subscriber.member), subscriber.member)
 
@@ -47,8 +47,8 @@ class MemoryBroker:
     async def publish(self, name: str, message: Message) -> None:
         """Deliver ``message`` to all subscribers of ``name``.
 
-        Does not wait for any of them, but lets other tasks run now and then.
-        Raises MessageNotEncodable for what is neither JSON, text nor bytes.
+        Does not wait for any of them, but yields to other tasks now and then.
+        Raises MessageNotEncodable for values other than JSON, text and bytes.
         """
         frame = encode_message(message)
         self._published += 1

@@ -15,10 +15,10 @@ from fxtrio.realtime.memory import MemoryBroker
 
 @asynccontextmanager
 async def open_broker(settings: RealtimeConfig, *, name: str = "") -> AsyncIterator[Broker]:
-    """Keep the app's default broker for as long as the block lasts.
+    """Run the app's default broker while the block lasts.
 
-    ``memory`` needs no task. The others need an extra, and are imported only when asked for;
-    there the app ``name`` hears only itself, unless the URL has a ``prefix``.
+    ``memory`` needs no task. The others need an extra, and are imported only if configured;
+    their messages are separated by the app's ``name``, unless the URL has a ``prefix``.
     """
     kind = broker_kind(settings.broker)
     if kind is None:

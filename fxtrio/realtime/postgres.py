@@ -1,8 +1,8 @@
-"""PostgreSQL as the store of a shared broker: NOTIFY, and unlogged tables for what is kept.
+"""PostgreSQL as the store of a shared broker: NOTIFY, and unlogged tables for logs and members.
 
-A message is put into the log of its channel and told to those who LISTEN in one statement,
-one after the other for each channel: so the places of the log are in the order in which
-messages are told. What NOTIFY cannot carry (8000 bytes) is read from the log.
+One statement adds a message to the log of its channel and sends the NOTIFY. Statements of one
+channel are serialized, so log positions are in the order of the notifications. Messages that
+are too large for NOTIFY (8000 bytes) are read from the log.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from fxtrio.realtime.store_url import APP_PREFIX, split_prefix
 from fxtrio.realtime.wire import RemoteMember, pack_member
 
 POOL, WAITERS = 4, 1000
-"""Connections for what is published, and those who may wait for one; more are refused (count)."""
+"""Connections for publishing, and tasks that may wait for one; more are rejected (count)."""
 
 _INLINE = 7900
 """Characters of a message that NOTIFY carries beside its place."""
@@ -68,11 +68,11 @@ _ERASE = """delete from fx_members as old
 def open_postgres_broker(
     settings: RealtimeConfig, *, name: str = ""
 ) -> AbstractAsyncContextManager[SharedBroker]:
-    """Keep a broker on the PostgreSQL database of ``settings.broker`` as long as the block lasts.
+    """Run a broker on the PostgreSQL database of ``settings.broker`` while the block lasts.
 
-    ``postgresql://…`` is what libpq makes of it. Apps that share a database are told apart
-    by their ``name``, or by ``?prefix=``. Raises BrokerUnreachable when there is no server;
-    one that goes away later is waited for.
+    libpq interprets ``postgresql://…``. Apps that share a database are separated by their
+    ``name``, or by ``?prefix=``. Raises BrokerUnreachable if the server is unreachable at
+    first; later outages are waited for.
     """
     return open_shared_broker(_open(settings, name))
 
@@ -138,30 +138,32 @@ class PostgresBackend:
     async def publish(self, name: str, data: bytes) -> None:
         """Log a message and send it to all processes, in one order for all."""
         key = self._key(name)
-        await self._ask("select fx_publish($1, $2, $3, $4)", key, data, told(data), self._history)
+        await self._query(
+            "select fx_publish($1, $2, $3, $4)", key, data, notify_payload(data), self._history
+        )
 
-    async def tell(self, name: str, *data: bytes) -> None:
-        """Send what no log keeps; only what is too large goes by the log."""
+    async def notify(self, name: str, *data: bytes) -> None:
+        """Send data without a log entry; only oversized data goes through the log."""
         for one in data:
-            if (text := told(one)) == LARGE:
+            if (text := notify_payload(one)) == LARGE:
                 await self.publish(name, one)
             else:
-                await self._ask("select pg_notify('fx_' || $1, $2)", self._key(name), " " + text)
+                await self._query("select pg_notify('fx_' || $1, $2)", self._key(name), " " + text)
 
     async def begin(self, name: str) -> Ident:
         """See to it that a channel has a log, and return the place of its newest message."""
-        [(ident,)] = await self._ask("select fx_begin($1)", self._key(name))
+        [(ident,)] = await self._query("select fx_begin($1)", self._key(name))
         return ident, 0
 
     async def newest(self, names: Sequence[str]) -> list[Ident | None]:
         """Return the place of the newest message of each log; None without a log."""
-        found = dict(await self._ask(_NEWEST, [self._key(name) for name in names]))
+        found = dict(await self._query(_NEWEST, [self._key(name) for name in names]))
         idents = [found.get(self._key(name)) for name in names]
         return [None if ident is None else (ident, 0) for ident in idents]
 
     async def read(self, name: str, after: Ident, limit: int) -> Part:
         """Return at most ``limit`` messages after a place, oldest first."""
-        rows = await self._ask(_READ, self._key(name), after[0], limit + 1)
+        rows = await self._query(_READ, self._key(name), after[0], limit + 1)
         if not rows:
             return Part(False, [Logged(await self.begin(name), b"")])
         whole = rows[0][0] == after[0]
@@ -169,54 +171,54 @@ class PostgresBackend:
         return Part(whole, [Logged((ident, 0), data) for ident, data in found])
 
     async def keep(self, names: Sequence[str]) -> None:
-        """Let logs and members live on, and clear what nobody needs any more."""
+        """Renew logs and members, and delete expired ones."""
         keys = [self._key(name) for name in names]
-        await self._ask(_KEEP, keys)
-        await self._ask(_KEEP_MEMBERS, keys, MEMBERS_LIFE / 2)
-        await self._ask(_EXPIRED.format("fx_messages"), LOG_LIFE)
+        await self._query(_KEEP, keys)
+        await self._query(_KEEP_MEMBERS, keys, MEMBERS_LIFE / 2)
+        await self._query(_EXPIRED.format("fx_messages"), LOG_LIFE)
         for table in ("fx_members", "fx_processes"):
-            await self._ask(_EXPIRED.format(table), MEMBERS_LIFE)
+            await self._query(_EXPIRED.format(table), MEMBERS_LIFE)
 
     async def enter(self, epoch: str) -> list[str]:
         """Make a process known; return all processes that are, on its machine."""
         here = f"{self._prefix}:{machine()}"
-        await self._ask(_ENTER, epoch, here)
-        rows = await self._ask("select epoch from fx_processes where machine = $1", here)
+        await self._query(_ENTER, epoch, here)
+        rows = await self._query("select epoch from fx_processes where machine = $1", here)
         return [epoch for (epoch,) in rows]
 
     async def renew(self, epoch: str) -> bool:
         """Say that a process lives; False when it has been silent for too long."""
-        return bool(await self._ask(_RENEW + " returning 1", epoch, EPOCH_LIFE))
+        return bool(await self._query(_RENEW + " returning 1", epoch, EPOCH_LIFE))
 
     async def end(self, epoch: str) -> None:
         """Forget a process."""
-        await self._ask("delete from fx_processes where epoch = $1", epoch)
+        await self._query("delete from fx_processes where epoch = $1", epoch)
 
     async def find_ended(self, epochs: Collection[str]) -> set[str]:
         """Return the processes that have ended, or been silent for `EPOCH_LIFE`."""
-        alive = await self._ask(_ALIVE, list(epochs), EPOCH_LIFE)
+        alive = await self._query(_ALIVE, list(epochs), EPOCH_LIFE)
         return {*epochs} - {epoch for (epoch,) in alive}
 
     async def store(self, name: str, members: Sequence[RemoteMember]) -> None:
         """Keep members of a channel."""
         ids = [who.member.id for who in members]
-        await self._ask(_STORE, self._key(name), ids, [pack_member(who) for who in members])
+        await self._query(_STORE, self._key(name), ids, [pack_member(who) for who in members])
 
     async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
         """Forget members by their id; with bytes, unless other ones are stored there by now."""
-        await self._ask(_ERASE, self._key(name), [*members], [*members.values()])
-        await self._ask(_CLEAR, self._key(name))
+        await self._query(_ERASE, self._key(name), [*members], [*members.values()])
+        await self._query(_CLEAR, self._key(name))
 
     async def load(self, name: str) -> list[bytes]:
         """Return the members of a channel, packed."""
         sql = "select packed from fx_members where channel = $1 order by at"
-        return [data for (data,) in await self._ask(sql, self._key(name))]
+        return [data for (data,) in await self._query(sql, self._key(name))]
 
-    async def _ask(self, sql: str, *args: Any) -> list[Any]:
+    async def _query(self, sql: str, *args: Any) -> list[Any]:
         return list((await self._do(lambda connection: connection.run(sql, args))).rows)
 
     async def _do(self, work: Callable[[Any], Any]) -> Any:
-        """Lend a connection to ``work``, for as long as a store may take to answer."""
+        """Call ``work`` with a connection, within the timeout of a store."""
         with trio.fail_after(self._answer_timeout):
             connection = await self._engine.acquire(reads=False)
             try:
@@ -225,14 +227,14 @@ class PostgresBackend:
                 self._engine.release(connection)
 
     def _key(self, name: str) -> str:
-        """Return what stands for a channel: of one length, and without what no text may hold."""
+        """Return the key of a channel: of a fixed length, and valid as text."""
         text = f"{self._prefix}:{name}".encode("utf-8", "surrogatepass")
         # "fx:shop" and "room" are not "fx" and "shop:room".
         person = b"fx.app" if self._prefix.startswith(APP_PREFIX) else b""
         return blake2b(text, digest_size=16, person=person).hexdigest()
 
 
-def told(data: bytes) -> str:
+def notify_payload(data: bytes) -> str:
     """Return a message as NOTIFY carries it, in whatever encoding: ASCII, or where to find it."""
     if len(data) < _INLINE and data.isascii() and b"\0" not in data:
         return PLAIN + data.decode("ascii")

@@ -1,7 +1,7 @@
-"""One connection to PostgreSQL that listens, for the whole process.
+"""One listening connection to PostgreSQL for the whole process.
 
-What is told comes whenever the connection is read, and commands need the connection for
-themselves: so the task that waits for news steps back for them.
+Notifications arrive whenever the connection is read, and commands need it exclusively: the
+task that waits for notifications yields to them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from fxtrio.db.postgres_connection import PostgresConnection
 from fxtrio.realtime.backend import Arrival
 
 PLAIN, BASE64, LARGE = "a", "6", "r"
-"""How a message is told: as it is, encoded, or not at all."""
+"""How a notification carries a message: as it is, encoded, or not at all."""
 
 
 class ListeningConnection:
-    """A `StoreConnection` to PostgreSQL. Made by `open_connection`."""
+    """A `StoreConnection` to PostgreSQL. Created by `open_connection`."""
 
     def __init__(
         self,
@@ -32,20 +32,20 @@ class ListeningConnection:
         generation: str,
         answer_timeout: float,
     ) -> None:
-        """After ``answer_timeout`` without news, the server is asked whether it is there."""
+        """After ``answer_timeout`` without notifications, the server is probed."""
         self.generation = generation
         self._connection = connection
         self._key = key
         self._answer_timeout = answer_timeout
-        self._names: dict[str, str] = {}  # by what the server calls them
+        self._names: dict[str, str] = {}  # by their names on the server
         self._lock = trio.Lock()
         self._waiting = trio.CancelScope()
-        self._wanted = 0  # by those who have a command
+        self._wanted = 0  # waiting commands
         self._arrival: Arrival | None = None
         connection.raw.add_notify_handler(self._hear)
 
     async def run(self, arrival: Arrival) -> None:
-        """Pass on what comes, until the connection breaks, which raises."""
+        """Pass on incoming data; raises when the connection is lost."""
         self._arrival = arrival
         pgconn = self._connection.raw.pgconn
         while True:
@@ -62,7 +62,7 @@ class ListeningConnection:
             await trio.lowlevel.checkpoint()
 
     async def subscribe(self, *names: str) -> None:
-        """Get what is sent to channels from now on."""
+        """Receive what is sent to channels from now on."""
         channels = {f"fx_{self._key(name)}": name for name in names}
         self._names.update(channels)
         await self._command("".join(f"listen {channel};" for channel in channels))
@@ -85,7 +85,7 @@ class ListeningConnection:
 
     def _hear(self, news: Notify) -> None:
         name = self._names.get(news.channel)
-        if name is None or self._arrival is None:  # what comes before `run` is in the log
+        if name is None or self._arrival is None:  # messages before `run` are in the log
             return
         place, _, text = news.payload.partition(" ")
         kind, text = text[:1], text[1:]
@@ -107,14 +107,14 @@ async def open_connection(
     forgets: bool,
     answer_timeout: float,
 ) -> AsyncIterator[ListeningConnection]:
-    """Keep a connection that listens to ``names`` for as long as the block lasts.
+    """Open a connection that listens to ``names`` while the block lasts.
 
-    With ``forgets``, what was missed before counts as lost.
+    With ``forgets``, messages that were missed before count as lost.
     """
     connection = await engine.open_connection()
     try:
         await connection.run("set application_name = 'fx channels'")
-        # A server that starts anew has forgotten what is in no log of its own.
+        # A server that restarted has lost its unlogged tables.
         [(began,)] = (await connection.run("select pg_postmaster_start_time()::text")).rows
         generation = secrets.token_hex(8) if forgets else began
         listening = ListeningConnection(connection, key, generation, answer_timeout)

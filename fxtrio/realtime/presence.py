@@ -1,8 +1,8 @@
-"""What a channel tells beside its messages: who comes and goes, and what was lost.
+"""A channel's events: members that join and leave, and gaps of lost messages.
 
-`Channel.presence` and `Channel.events` give it as asynchronous iterators with bounded
-buffers. A reader too slow for one loses single events, but not its bearings: it gets one
-`Roster` in their place and goes on from there, and one `Missed` for all that was lost.
+`Channel.presence` and `Channel.events` yield them as asynchronous iterators with bounded
+buffers. A slow reader loses single events, but not the state: it gets one `Roster` in
+their place, and one `Missed` for all lost messages.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Member:
     """Unique among all members; a WebSocket that joins twice is two members."""
 
     info: Any = None
-    """What ``channel(…, member=…)`` was given: a JSON value for the others, such as a name."""
+    """The value of ``channel(…, member=…)``: JSON for the others, such as a name."""
 
 
 @attrs.frozen
 class Joined:
-    """A member came after the reader."""
+    """A member joined after the reader."""
 
     member: Member
 
@@ -56,13 +56,13 @@ PresenceEvent = Joined | Left | Roster
 
 @attrs.frozen
 class Missed:
-    """Messages were lost to this subscriber: after the last one it got, before the next one.
+    """This subscriber lost messages between the last one it received and the next one.
 
-    What it shows by then is to be loaded anew.
+    Data that depends on them must be reloaded.
     """
 
     count: int | None = None
-    """How many; None when nobody can know, and then it may have been none at all."""
+    """Their number; None if it is unknown, and then possibly 0."""
 
     def __add__(self, other: Missed) -> Missed:
         """Return both as one."""
@@ -77,7 +77,7 @@ class Resumed:
 
 ChannelEvent = PresenceEvent | Missed
 Notice = ChannelEvent | Resumed
-"""What a broker tells a subscriber."""
+"""Events that a broker reports to a subscriber."""
 
 Event = TypeVar("Event")
 
@@ -103,7 +103,7 @@ class _Events(Generic[Event]):
                 raise StopAsyncIteration
             await self._readers.park()
         if self._events:
-            return self._events.popleft()  # type: ignore[no-any-return]  # what `offer` let in
+            return self._events.popleft()  # type: ignore[no-any-return]  # checked by `offer`
         self._lost = False
         return Roster(self._roster())  # type: ignore[return-value]
 
@@ -131,7 +131,7 @@ class _Events(Generic[Event]):
             self._events.append(missed)
 
     def end(self) -> None:
-        """Let readers stop after what they have not read yet."""
+        """End the iteration after the events that are still buffered."""
         self._ended = True
         self._readers.unpark_all()
 

@@ -1,7 +1,7 @@
-"""`publish(name, message)`: a message to a channel, from any code of a running app.
+"""`publish(name, message)`: sends a message to a channel, from any code of a running app.
 
-What publishes has mostly done its work before: an action has committed. So a broker
-that is away costs the message and a line in the log, and not the action.
+The caller has usually finished its work, such as an action that has committed. A broker
+outage is therefore logged, and costs the message, but does not fail the action.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from fxtrio.application_errors import application_error
 from fxtrio.context import current_app, why_no_app
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime.broker import Broker, BrokerMissing, refuse_internal
+from fxtrio.realtime.broker import Broker, BrokerMissing, require_public_name
 from fxtrio.realtime.frames import Message, bounded
 
 log = logging.getLogger("fx.realtime")
@@ -21,16 +21,16 @@ log = logging.getLogger("fx.realtime")
 async def publish(name: str, message: Message) -> bool:
     """Send ``message`` to every subscriber of the channel ``name``, through the app's broker.
 
-    A dict or list goes as JSON, a str as text, bytes as binary. Waits for no reader.
-    Returns whether the broker took it: when it did not, that is in the log, and the
-    message may or may not have arrived. Works in loaders, actions, jobs, endpoints,
-    WebSocket handlers and what they start.
+    A dict or list is sent as JSON, a str as text, bytes as binary. Does not wait for
+    subscribers. Returns whether the broker accepted it; a failure is logged, and the message
+    may or may not have arrived. Works in loaders, actions, jobs, endpoints, WebSocket
+    handlers and the tasks that they start.
 
-    Raises ChannelNameRefused for a name that begins with a NUL character,
+    Raises ChannelNameInvalid for a name that begins with a NUL character,
     MessageNotEncodable, MessageTooLarge above `realtime.maxPublish`, and BrokerMissing
     outside a running app.
     """
-    refuse_internal(name)
+    require_public_name(name)
     app = current_app()
     if app is None:
         raise BrokerMissing(name, call="publish", cause=why_no_app())

@@ -1,9 +1,9 @@
-"""What a client sends, read ahead: so a disconnect is noticed though nobody receives.
+"""Reads ahead what a client sends, so that a disconnect is noticed even if nothing receives.
 
-The pump reads from the server whether or not the handler does, into a bounded buffer.
-A handler that receives gets every message, and a full buffer makes the client wait. A
-handler that has not begun to receive some time after the buffer is full wants none of
-them: they are dropped from then on, so that its client can go on reading, and can leave.
+The pump always reads from the server into a bounded buffer. A handler that receives gets
+every message, and a full buffer makes the client wait. If a handler has not received some
+time after the buffer filled up, messages are dropped from then on, so that its client can
+still read and disconnect.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class ReceiveBufferFull(FxtrioError):
 
 
 class Inbox:
-    """Reads ahead from an ASGI ``receive``, and is one itself.
+    """Reads ahead from an ASGI ``receive``, and provides one.
 
-    ``connecting`` says whether the handshake is still to be received; ``address`` as in `Backlog`.
+    ``connecting`` is whether the handshake was not received yet; ``address`` as in `Backlog`.
     """
 
     def __init__(self, source: Receive, *, connecting: bool = True, address: str = "") -> None:
         self.disconnect: Message | None = None
-        """The disconnect event, as soon as the client is gone."""
+        """The disconnect event, once the client has disconnected."""
 
         self.listens = False
         """Whether the handler has received, or waits to, since the handshake."""
@@ -71,7 +71,7 @@ class Inbox:
         self._bytes = 0
         self._deaf = False
         self._dropped = 0
-        self._backlog = Backlog(address, self._forget)
+        self._backlog = Backlog(address, self._discard)
         self._readers = trio.lowlevel.ParkingLot()
         self._pump = trio.lowlevel.ParkingLot()
         self._callbacks: dict[Callable[[], None], None] = {}  # in order, which a set has not
@@ -82,13 +82,13 @@ class Inbox:
         return self.listens or (bool(self._messages) and not self._deaf)
 
     async def run(self) -> None:
-        """Read until the client is gone."""
+        """Read until the client disconnects."""
         while True:
             message = await self._source()
             if message["type"] == "websocket.disconnect":
                 break
             if self._full() and not self._deaf:
-                await self._wait_for_room()
+                await self._wait_for_space()
             if self._full():
                 self._dropped += 1
             else:
@@ -128,7 +128,7 @@ class Inbox:
 
     @contextmanager
     def on_disconnect(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call ``callback`` when the client is gone, if that is within the block."""
+        """Call ``callback`` when the client disconnects within the block."""
         if self.disconnect is not None:
             callback()
         self._callbacks[callback] = None
@@ -147,14 +147,14 @@ class Inbox:
             self._backlog.end()
             del scope[_KEY]  # the scope is part of the source: a cycle would outlive the client
 
-    def _forget(self) -> None:
-        """Drop what waits, and end the handler: there is no room for that."""
+    def _discard(self) -> None:
+        """Drop the buffered messages, and end the handler: the buffer is full."""
         self._messages.clear()
         self._bytes = 0
         self.crowded = True
         self.give_up()
 
-    async def _wait_for_room(self) -> None:
+    async def _wait_for_space(self) -> None:
         """Wait until the handler receives; give up on one that never has."""
         while self._full():
             with trio.move_on_after(inf if self.listens else DEAF_AFTER) as limit:

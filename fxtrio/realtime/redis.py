@@ -19,7 +19,7 @@ from fxtrio.realtime.backend import (
     LOG_LIFE,
     MEMBERS_LIFE,
     START,
-    UNHEARD_LIFE,
+    UNSUBSCRIBED_LOG_LIFE,
     Ident,
     Logged,
     Part,
@@ -40,7 +40,7 @@ from fxtrio.realtime.wire import RemoteMember, pack_member
 HISTORY_BYTES = 16 * 1024 * 1024
 """Messages of any one size take no more of a stream than this (bytes)."""
 
-_KEPT_AT_ONCE = 500  # channels in one script
+_RENEWED_AT_ONCE = 500  # channels in one script
 
 _PUBLISH = """
 local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'm', ARGV[1])
@@ -79,18 +79,18 @@ for index = 1, #ARGV, 2 do
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
 """
-"""With the last member of all processes, the log goes. A member that was stored anew, by a
-process with a new epoch, stays."""
+"""The last member of all processes is removed with the log. A member that a process stored
+again, in a new epoch, remains."""
 
 
 def open_redis_broker(
     settings: RealtimeConfig, *, name: str = ""
 ) -> AbstractAsyncContextManager[SharedBroker]:
-    """Keep a broker on the Redis server of ``settings.broker`` for as long as the block lasts.
+    """Run a broker on the Redis server of ``settings.broker`` while the block lasts.
 
     ``redis://[user:password@]host[:port][/db]``, ``rediss://`` or ``unix://``. Apps that
-    share a server are told apart by their ``name``, or by ``?prefix=``. Raises
-    BrokerUnreachable when there is no server; one that goes away later is waited for.
+    share a server are separated by their ``name``, or by ``?prefix=``. Raises
+    BrokerUnreachable if the server is unreachable at first; later outages are waited for.
     """
     return open_shared_broker(_open(settings, name))
 
@@ -127,11 +127,11 @@ class RedisBackend:
             await self._ask(lambda client: client.publish(self._channel(name), data))
             return
         count = min(self._history, max(1, HISTORY_BYTES // len(data)))
-        words = [data, self._channel(name), count, UNHEARD_LIFE]
-        await self._run(_PUBLISH, [self._log(name)], words)
+        arguments = [data, self._channel(name), count, UNSUBSCRIBED_LOG_LIFE]
+        await self._run(_PUBLISH, [self._log(name)], arguments)
 
-    async def tell(self, name: str, *data: bytes) -> None:
-        """Send what no log keeps."""
+    async def notify(self, name: str, *data: bytes) -> None:
+        """Send data without storing it in a log."""
 
         async def send(client: Client) -> None:
             async with client.pipeline(transaction=False) as pipe:
@@ -153,8 +153,8 @@ class RedisBackend:
 
         async def look(client: Client) -> list[Any]:
             async with client.pipeline(transaction=False) as pipe:
-                asked = [pipe.xrevrange(self._log(name), count=1) for name in names]
-            return [await one for one in asked]
+                pending = [pipe.xrevrange(self._log(name), count=1) for name in names]
+            return [await one for one in pending]
 
         found = await self._ask(look)
         return [read_ident(one[0].identifier) if one else None for one in found]
@@ -164,14 +164,14 @@ class RedisBackend:
         if not self._history:
             return Part(False, [Logged(START, b"")])
         first, second = after
-        words = [f"{first}-{second}", f"{first}-{second + 1}", limit, LOG_LIFE]
-        known, found = await self._run(_READ, [self._log(name)], words)
+        arguments = [f"{first}-{second}", f"{first}-{second + 1}", limit, LOG_LIFE]
+        known, found = await self._run(_READ, [self._log(name)], arguments)
         return Part(bool(known), [Logged(read_ident(ident), data) for ident, (_, data) in found])
 
     async def keep(self, names: Sequence[str]) -> None:
         """Let logs and members live on."""
-        for start in range(0, len(names), _KEPT_AT_ONCE):
-            part = names[start : start + _KEPT_AT_ONCE]
+        for start in range(0, len(names), _RENEWED_AT_ONCE):
+            part = names[start : start + _RENEWED_AT_ONCE]
             keys = [key for name in part for key in (self._members(name), self._log(name))]
             await self._run(_KEEP, keys, [MEMBERS_LIFE, LOG_LIFE])
         await self._ask(lambda client: client.expire(self._machine(), MEMBERS_LIFE))
@@ -200,8 +200,8 @@ class RedisBackend:
 
         async def look(client: Client) -> set[str]:
             async with client.pipeline(transaction=False) as pipe:
-                asked = {epoch: pipe.exists([self._epoch(epoch)]) for epoch in epochs}
-            return {epoch for epoch, exists in asked.items() if not await exists}
+                pending = {epoch: pipe.exists([self._epoch(epoch)]) for epoch in epochs}
+            return {epoch for epoch, exists in pending.items() if not await exists}
 
         return await self._ask(look)
 
@@ -218,21 +218,21 @@ class RedisBackend:
 
     async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
         """Forget members by their id; with bytes, unless other ones are stored there by now."""
-        words = [word for key, packed in members.items() for word in (key, packed or b"")]
-        await self._run(_ERASE, [self._members(name), self._log(name)], words)
+        arguments = [arg for key, packed in members.items() for arg in (key, packed or b"")]
+        await self._run(_ERASE, [self._members(name), self._log(name)], arguments)
 
     async def load(self, name: str) -> list[bytes]:
         """Return the members of a channel, packed."""
         stored = await self._ask(lambda client: client.hgetall(self._members(name)))
         return list(stored.values())
 
-    async def _run(self, script: str, keys: list[str], words: Sequence[Any]) -> Any:
-        """Run a script, of which Redis knows the text already, or is told it."""
+    async def _run(self, script: str, keys: list[str], arguments: Sequence[Any]) -> Any:
+        """Run a script by its digest; send its text if Redis does not know it."""
         known = self._hashes.get(script)
         if known is None:
             known = str((await self._ask(lambda client: client.script_load(script))).decode())
             self._hashes[script] = known
-        digest, args = known, list(words)
+        digest, args = known, list(arguments)
         try:
             return await self._ask(lambda client: client.evalsha(digest, keys, args))
         except NoScriptError:  # Redis was restarted

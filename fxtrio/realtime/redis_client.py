@@ -37,7 +37,7 @@ UNREACHABLE = (
     anyio.BrokenResourceError,
     anyio.ClosedResourceError,
 )
-"""What is raised when Redis is gone, hangs, or is still loading."""
+"""Errors of a Redis that is unreachable, hangs, or is still loading."""
 
 _SILENT = (TimeoutError, trio.TooSlowError)
 _BROKEN = (ConnectionBroken, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -91,7 +91,7 @@ class _Call(Generic[T]):
 
 @attrs.define(eq=False)
 class _Commander:
-    """A client, and the commands that are under way with it. Made by `_keep_open`."""
+    """A client, and its running commands. Created by `_keep_open`."""
 
     client: Client
     limit: float
@@ -102,7 +102,7 @@ class _Commander:
     _calls: int = 0
 
     async def run(self, call: _Call[Any]) -> None:
-        """Run a command, whether anybody still waits for it or not."""
+        """Run a command, even if its caller no longer waits."""
         self._calls += 1
         try:
             with trio.fail_after(self.limit):
@@ -122,14 +122,14 @@ class _Commander:
                 self.end()
 
     def end(self) -> None:
-        """Throw the client away, and what is under way with it."""
+        """Discard the client and its running commands."""
         self.usable = False
         self.nursery.cancel_scope.cancel()
 
 
 @attrs.define(eq=False)
 class RedisCommands:
-    """Made by `open_commands`; valid until its block ends."""
+    """Runs commands. Created by `open_commands`; valid until its block ends."""
 
     _server: RedisServer
     _nursery: trio.Nursery
@@ -137,9 +137,9 @@ class RedisCommands:
     _opening: trio.Lock = attrs.field(factory=trio.Lock)
 
     async def ask(self, command: Callable[[Client], Awaitable[T]]) -> T:
-        """Return what ``command`` does with a client. Raises one of `UNREACHABLE`.
+        """Call ``command`` with a client and return its result. Raises one of `UNREACHABLE`.
 
-        A command whose caller is cancelled goes on to its end.
+        Cancelling the caller does not cancel the command.
         """
         commander = await self._usable()
         call = _Call(command)
@@ -175,7 +175,7 @@ async def open_commands(server: RedisServer) -> AsyncIterator[RedisCommands]:
 
 
 def _watched_by_the_system(settings: RealtimeConfig) -> dict[int, int | bytes]:
-    """Return the options of a socket whose other side may go without a word; 0 leaves one out."""
+    """Return the socket options that detect a lost peer; 0 leaves one out."""
     wanted = {
         "TCP_KEEPIDLE": settings.keepalive_idle,
         "TCP_KEEPINTVL": settings.keepalive_interval,

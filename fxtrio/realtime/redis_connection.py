@@ -1,7 +1,7 @@
-"""Connections of coredis whose host names are looked up in threads of our own.
+"""Connections of coredis that resolve host names in fxtrio's own threads.
 
-By itself coredis takes one of trio's default threads, which belong to the application: while
-that holds all of them, no lost connection to a named host could be made anew.
+coredis uses trio's default threads, which belong to the application: while it occupies all
+of them, a lost connection to a named host could not be reestablished.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fxtrio.limiters import limiter_of
 
 
 class OwnThreadsConnection(TCPConnection):
-    """A connection as coredis makes it, apart from the look at the name."""
+    """A coredis connection with its own name resolution."""
 
     async def _connect(self) -> ByteStream:
         """Connect to the first address of the host that takes it; each has a part of the time.
@@ -29,7 +29,7 @@ class OwnThreadsConnection(TCPConnection):
         """
         host, port = self.location.host, self.location.port
         limit = self._connect_timeout
-        assert limit is not None  # `RedisServer` gives one
+        assert limit is not None  # `RedisServer` sets one
         with trio.fail_after(limit):
             addresses = await _look_up(host, port)
         failed: Exception = OSError(f"{host} has no address")

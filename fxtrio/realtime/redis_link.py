@@ -1,8 +1,8 @@
-"""One subscription connection to Redis, as coredis makes it, kept small.
+"""One subscription connection to Redis, through coredis, with bounded memory.
 
-coredis reads ahead without a bound, so everything it has is taken at once and handed
-to a callback that does not wait. Its own reconnecting is not used: it would send a
-command twice that may have arrived, and it gives up on a server that hangs.
+coredis reads ahead without a bound, so all its messages are passed at once to a callback
+that does not wait. Its own reconnecting is not used: it would send a command twice that
+may have arrived, and it gives up on a server that hangs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fxtrio.realtime.redis_client import RedisServer
 
 
 class RedisConnection:
-    """A `StoreConnection` to Redis. Made by `open_connection`."""
+    """A `StoreConnection` to Redis. Created by `open_connection`."""
 
     def __init__(self, pubsub: Any, prefix: str, generation: str) -> None:
         self.generation = generation
@@ -26,7 +26,7 @@ class RedisConnection:
         self._prefix = prefix
 
     async def run(self, arrival: Arrival) -> None:
-        """Pass on what comes, until the connection breaks, which raises."""
+        """Pass on incoming data; raises when the connection is lost."""
         skip = len(self._prefix)
         while True:
             message = await self._pubsub.get_message()
@@ -36,7 +36,7 @@ class RedisConnection:
                 arrival(name, ident, data)
 
     async def subscribe(self, name: str) -> None:
-        """Get what is sent to a channel from now on."""
+        """Receive what is sent to a channel from now on."""
         await self._pubsub.subscribe(self._prefix + name)
 
     async def unsubscribe(self, name: str) -> None:
@@ -48,10 +48,10 @@ class RedisConnection:
 async def open_connection(
     server: RedisServer, prefix: str, names: Collection[str]
 ) -> AsyncIterator[RedisConnection]:
-    """Keep a connection that is subscribed to ``names`` for as long as the block lasts.
+    """Open a connection that is subscribed to ``names`` while the block lasts.
 
-    It has a pool of its own: one that breaks is a place that its pool never gets back. After
-    some silence Redis is asked whether it is there.
+    It has its own pool, since a pool never recovers the slot of a broken connection. After
+    some silence Redis is probed.
     """
     async with (
         server.new_client() as client,
@@ -63,7 +63,7 @@ async def open_connection(
             max_idle_seconds=server.answer_timeout,
         ) as pubsub,
     ):
-        # Asked last: a server that restarts after this breaks the connection.
+        # Queried last: a server that restarts after this breaks the connection.
         told = await client.info("server")
         yield RedisConnection(pubsub, prefix, str(told["run_id"]))
 
@@ -75,7 +75,7 @@ def split(data: bytes) -> tuple[Ident | None, bytes]:
     ident, _, rest = data.partition(b" ")
     try:
         return read_ident(ident), rest
-    except ValueError:  # not ours, which whoever unpacks it will tell
+    except ValueError:  # not ours: `unpack` will report it
         return None, data
 
 

@@ -1,9 +1,9 @@
-"""Messages on their way to one subscriber, and the task that sends them.
+"""The outbox of one subscriber, and the task that sends its messages.
 
-The outbox is what makes `publish` independent of readers: it takes a message at once
-or, when the client does not read, overflows. The writer sends what has gathered since its last
-turn in one go, so a burst costs one write and not one per message; a message that
-comes alone is written at once, past the writer.
+The outbox makes `publish` independent of subscribers: it accepts a message at once or, if
+the client does not read, overflows. The writer sends all messages since its last turn
+together, so a burst costs one write instead of one per message; a single message is
+written at once, bypassing the writer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Overflow = Literal["close", "drop_oldest"]
 Watcher = TypeVar("Watcher", PresenceEvents, ChannelEvents)
 
 TRY_AGAIN_LATER = 1013
-"""Close code for a client that does not read, or comes while the broker is away (IANA)."""
+"""Close code for a client that does not read, or connects during a broker outage (IANA)."""
 
 TOO_SLOW = "too slow for this channel"
 BROKER_AWAY = "the channels are away for a moment"
@@ -46,13 +46,13 @@ _MOMENT = 0.01
 """Longest single wait for room (seconds)."""
 
 CLOSE_TIMEOUT = 5.0
-"""Time a client has to take what it was sent when its subscription ends (seconds).
+"""Time for a client to read pending messages when its subscription ends (seconds).
 
-A frame that was begun cannot be taken back: without its end, no close frame would be
-understood.
+A partly sent frame cannot be taken back: unless it is completed, the client would not
+understand the close frame.
 """
 
-_GONE = (WebSocketDisconnect, WebSocketDisconnected, OSError)
+_DISCONNECTED = (WebSocketDisconnect, WebSocketDisconnected, OSError)
 
 
 @attrs.define(eq=False, on_setattr=attrs.setters.NO_OP)
@@ -73,8 +73,8 @@ class Outbox:
     address: str = ""
     """As in `fxtrio.send_budget.Holder`."""
 
-    tells: bool = False
-    """Whether its client understands a frame that tells of lost messages (`MissedFrame`)."""
+    wants_missed: bool = False
+    """Whether its client understands the notice of lost messages (`MissedFrame`)."""
 
     dropped: int = attrs.field(init=False, default=0)
     """Messages that ``drop_oldest`` has dropped."""
@@ -86,7 +86,7 @@ class Outbox:
     """Bytes that wait for the writer."""
 
     _frames: deque[Frame] = attrs.field(init=False, factory=deque)
-    # Who has dropped an iterator is told nothing, and costs nothing.
+    # An iterator that was dropped gets no events, and costs nothing.
     _watchers: WeakSet[PresenceEvents | ChannelEvents] = attrs.field(init=False, factory=WeakSet)
     # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
     _scope: trio.CancelScope = attrs.field(
@@ -154,13 +154,13 @@ class Outbox:
         """Pass news on to the readers of `watch`, and to a client that has lost messages."""
         if isinstance(event, Resumed):
             return
-        if isinstance(event, Missed) and self.tells and not self._ending:
-            self._tell(event)
+        if isinstance(event, Missed) and self.wants_missed and not self._ending:
+            self._send_missed(event)
         for watcher in tuple(self._watchers):
             watcher.offer(event)
 
     def watch(self, events: Watcher) -> Watcher:
-        """Give ``events`` what happens from now on, for as long as somebody has it."""
+        """Pass events to ``events`` from now on, while it is referenced."""
         self._watchers.add(events)
         if self._ending:
             events.end()
@@ -177,12 +177,12 @@ class Outbox:
             self._wake()
 
     def close(self) -> None:
-        """Take no more, forget what waits, and let the writer end what it has begun."""
+        """Accept no more messages, drop pending ones, and let the writer finish its frame."""
         while self._frames:
             self._pop(self._frames.popleft())
         self.finish()
 
-    def refuse(self, reason: str) -> None:
+    def reject(self, reason: str) -> None:
         """Close, and send the client off with 1013."""
         self._parting = reason
         self.close()
@@ -198,7 +198,7 @@ class Outbox:
         self._give_up()
 
     async def run(self) -> None:
-        """Send what the outbox takes, until it ends or the client is gone."""
+        """Send messages until the outbox is finished or the client disconnects."""
         process_unsent.enter(self)
         try:
             await self._run()
@@ -217,14 +217,14 @@ class Outbox:
                         await self._park()
                 if self._parting:
                     await self.transport.close(TRY_AGAIN_LATER, self._parting)
-            except _GONE:
-                pass  # which the handler learns by itself
+            except _DISCONNECTED:
+                pass  # the handler notices it on its own
 
     def _write_now(self, frame: Frame) -> bool:
         """Send a frame past the idle writer; return whether the transport took it."""
         try:
             done = self.transport.write(frame)
-        except _GONE:
+        except _DISCONNECTED:
             self.close()
             return True
         if done is False:
@@ -269,7 +269,7 @@ class Outbox:
         self._stalled = True
         if self.overflow == "drop_oldest":
             self._drop_oldest()
-            while self.unsent >= self.most:  # not for the frames that tell of it: those are short
+            while self.unsent >= self.most:  # `MissedFrame`s are not counted: they are short
                 self._drop_oldest()
             self._add(frame)
         else:
@@ -277,7 +277,7 @@ class Outbox:
 
     def _give_up(self) -> None:
         self.overflowed = True
-        self.refuse(TOO_SLOW)
+        self.reject(TOO_SLOW)
         self.on_overflow()
 
     def _drop_oldest(self) -> None:
@@ -295,14 +295,14 @@ class Outbox:
         if self._frames and isinstance(following := self._frames[0], MissedFrame):
             self._pop(self._frames.popleft())
             missed += following.missed
-        if self.tells:
-            told = MissedFrame(missed, trio.current_time())
-            self._frames.appendleft(told)
-            self._count(told)
+        if self.wants_missed:
+            notice_frame = MissedFrame(missed, trio.current_time())
+            self._frames.appendleft(notice_frame)
+            self._count(notice_frame)
         for watcher in tuple(self._watchers):
             watcher.offer(Missed(1))
 
-    def _tell(self, missed: Missed) -> None:
+    def _send_missed(self, missed: Missed) -> None:
         """Let the client know between the message before and the one after."""
         if self._frames and isinstance(last := self._frames[-1], MissedFrame):
             self._pop(self._frames.pop())

@@ -1,9 +1,9 @@
-"""The broker of several processes and machines, over a store that all of them reach.
+"""The broker for several processes and machines, over a shared store.
 
-What a process publishes comes back to it from the store like to all others, so every
-subscriber of a channel gets the same messages in the same order. A process that was cut
-off gets what it missed from the channel's log, and its subscribers are told when that has
-it no longer. `publish` raises for who is cut off itself.
+A process receives its own messages back from the store, like all others, so every
+subscriber of a channel gets the same messages in the same order. After an outage a process
+reads the missed messages from the channel's log; its subscribers get a `Missed` if the log no
+longer has them. `publish` raises while the store is unreachable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fxtrio.realtime.broker import Subscriber
 from fxtrio.realtime.frames import Frame, Message, encode_message
 from fxtrio.realtime.memory import BrokerStatistics
 from fxtrio.realtime.presence import Member, Missed, Notice, Resumed
-from fxtrio.realtime.store_presence import PROCESSES, SharedRoster
+from fxtrio.realtime.store_presence import PROCESSES, StorePresence
 from fxtrio.realtime.subscription import Link, log
 from fxtrio.realtime.subscriptions import Topics
 from fxtrio.realtime.wire import (
@@ -45,9 +45,9 @@ _MOMENT = 0.01
 async def open_shared_broker(
     opened: AbstractAsyncContextManager[Backend],
 ) -> AsyncIterator[SharedBroker]:
-    """Keep a broker on a store, which it opens, for as long as the block lasts.
+    """Open a store, and run a broker on it while the block lasts.
 
-    Raises BrokerUnreachable when there is no store; one that goes away later is waited for.
+    Raises BrokerUnreachable if the store is unreachable at first; later outages are waited for.
     """
     failure: BrokerUnreachable | None = None
     async with opened as backend, trio.open_nursery() as nursery:
@@ -65,7 +65,7 @@ async def open_shared_broker(
 
 @attrs.define(eq=False)
 class _Backlog:
-    """What has come on a channel while some of its readers had no room."""
+    """Messages of a channel while the outboxes of some subscribers are full."""
 
     items: deque[Frame | Notice] = attrs.field(factory=deque)
     size: int = 0
@@ -88,7 +88,7 @@ class SharedBroker:
     """Reaches the subscribers of all processes. A `PresenceBroker`; see `open_shared_broker`."""
 
     takes_frames = True
-    """Whether `publish` takes what is encoded already."""
+    """Whether `publish` accepts encoded frames."""
 
     @property
     def connected(self) -> bool:
@@ -99,12 +99,12 @@ class SharedBroker:
         self._backend = backend
         self._nursery = nursery
         self._topics = Topics()
-        self._roster = SharedRoster(backend, self._topics.notice, nursery)
+        self._roster = StorePresence(backend, self._topics.notice, nursery)
         self._link = Link(
             backend,
             on_message=self._receive,
-            on_missed=lambda name: self._tell(name, Missed()),
-            on_resumed=lambda name: self._tell(name, Resumed()),
+            on_missed=lambda name: self._notify(name, Missed()),
+            on_resumed=lambda name: self._notify(name, Resumed()),
             on_connect=self._roster.begin_epoch,
             on_part=self._settle,
             always=[PROCESSES],
@@ -122,9 +122,9 @@ class SharedBroker:
         self._nursery.start_soon(self._roster.run)
 
     async def subscribe(self, name: str, subscriber: Subscriber) -> None:
-        """Deliver what is published to ``name`` from now on to ``subscriber``.
+        """Deliver messages to ``name`` from now on to ``subscriber``.
 
-        Raises BrokerUnreachable when the store is away for longer than some seconds.
+        Raises BrokerUnreachable if the store is unreachable for some seconds.
         """
         async with self._gate(name):
             await self._link.subscribe(name)
@@ -179,23 +179,23 @@ class SharedBroker:
             log.warning("%s", error)
             return
         if isinstance(message, EpochNews):
-            self._roster.hear_of_epoch(message)
+            self._roster.receive_epoch(message)
         elif not isinstance(message, Frame):
-            self._roster.hear(name, message)
+            self._roster.receive(name, message)
         elif name in self._backlogs:
             self._backlogs[name].append(message)
         else:
-            late = self._topics.offer(name, message)
-            if late:
+            lagging = self._topics.offer(name, message)
+            if lagging:
                 self._backlogs[name] = _Backlog()
-                self._nursery.start_soon(self._catch_up, name, message, late)
+                self._nursery.start_soon(self._catch_up, name, message, lagging)
 
-    def _tell(self, name: str, event: Notice) -> None:
-        """Tell the subscribers of a channel, after what waits for the slower ones."""
+    def _notify(self, name: str, event: Notice) -> None:
+        """Notify the subscribers of a channel, after the backlog of lagging ones."""
         if name in self._backlogs:
             self._backlogs[name].append(event)
         else:
-            self._topics.tell(name, event)
+            self._topics.notify(name, event)
 
     async def _settle(self, name: str) -> None:
         """Let the readers of a channel have their turn, and the slower ones a moment."""
@@ -206,29 +206,29 @@ class SharedBroker:
             ) is not None and backlog.is_long:
                 await trio.sleep(_MOMENT)
 
-    async def _catch_up(self, name: str, frame: Frame, late: list[Subscriber]) -> None:
-        """Deliver what waits for the slower readers of a channel, until nothing does."""
+    async def _catch_up(self, name: str, frame: Frame, lagging: list[Subscriber]) -> None:
+        """Deliver the backlog of a channel to its lagging subscribers, until it is empty."""
         backlog = self._backlogs[name]
         try:
             while True:
-                await self._topics.deliver_late(
-                    name, frame, late, in_a_hurry=lambda: backlog.is_long
+                await self._topics.deliver_to_lagging(
+                    name, frame, lagging, in_a_hurry=lambda: backlog.is_long
                 )
-                late = []
-                while not late:
+                lagging = []
+                while not lagging:
                     if not backlog.items:
                         return
-                    late, frame = self._next(name, backlog.popleft(), frame)
+                    lagging, frame = self._next(name, backlog.popleft(), frame)
         finally:
             del self._backlogs[name]
 
     def _next(
         self, name: str, item: Frame | Notice, frame: Frame
     ) -> tuple[list[Subscriber], Frame]:
-        """Deliver one thing from a backlog; return who had no room for it, and the frame."""
+        """Deliver one item of a backlog; return the subscribers that are full, and the frame."""
         if isinstance(item, Frame):
             return self._topics.offer(name, item), item
-        self._topics.tell(name, item)
+        self._topics.notify(name, item)
         return [], frame
 
     @asynccontextmanager

@@ -1,8 +1,8 @@
-"""Who is on the channels of all processes, kept in a store and remembered here.
+"""Presence across processes: members are stored in a store and cached here.
 
-Each member is stored with the epoch of its process. When a process dies, another one on
-its machine is told so by the kernel and tells all; where none is left, its epoch, which it
-no longer renews, ends by itself. News of members travels on the channel itself.
+Each member is stored with the epoch of its process. When a process dies, the kernel
+notifies another one on its machine, which notifies all; if none is left, the epoch expires
+because it is no longer renewed. Changes of members are sent on the channel itself.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ HEARTBEAT = 2.5
 """Between two renewals of an epoch, and two looks for epochs that ended (seconds)."""
 
 KEEPING = 6
-"""Heartbeats between two times that logs and members are kept from expiring (count)."""
+"""Heartbeats between two renewals of logs and members (count)."""
 
 PROCESSES = "\0processes"
 """The channel of news of epochs."""
 
 Notice = Callable[[str, PresenceEvent, Member], None]
-"""Takes a channel, what happened there, and the member it happened to."""
+"""Callback with a channel, an event, and the member that it is about."""
 
 log = logging.getLogger("fx.realtime")
 
 
-class SharedRoster:
+class StorePresence:
     """The members of the channels that this process has subscribers on.
 
     ``nursery`` has a task for each other process on this machine.
@@ -65,7 +65,7 @@ class SharedRoster:
         return tuple(known.member for known in self._channels.get(name, {}).values())
 
     async def begin_epoch(self) -> None:
-        """Make everything known to the store again, and learn what was missed.
+        """Store all members again, and load the changes that were missed.
 
         Raises BrokerUnreachable.
         """
@@ -78,11 +78,11 @@ class SharedRoster:
                 await self._store(name, *own.values())
                 await self._load(name)
             mine = {epoch for epoch in (former, *neighbours) if self._is_own(epoch)}
-            for epoch in mine - {self._epoch}:  # also those whose end could not be told
+            for epoch in mine - {self._epoch}:  # also those whose end could not be announced
                 await self._end(epoch)
             for epoch in neighbours:
                 self._attend(epoch)
-            await self._backend.tell(PROCESSES, pack(EpochNews(True, self._epoch)))
+            await self._backend.notify(PROCESSES, pack(EpochNews(True, self._epoch)))
 
     async def open(self, name: str) -> None:
         """Learn the members of a channel whose news already come in. Raises BrokerUnreachable."""
@@ -92,7 +92,7 @@ class SharedRoster:
             await self._load(name)
             others = {who.epoch for who in self._channels.get(name, {}).values()} - {self._epoch}
             for epoch in await self._backend.find_ended(others) if others else ():
-                await self._bury(epoch)
+                await self._remove_epoch(epoch)
 
     async def add(self, name: str, member: Member) -> None:
         """Add a member of this process. Raises BrokerUnreachable."""
@@ -107,7 +107,7 @@ class SharedRoster:
         self._drop(name, member.id)
         try:
             await self._backend.erase(name, {member.id: None})
-            await self._backend.tell(name, pack(News(False, RemoteMember(self._epoch, member))))
+            await self._backend.notify(name, pack(News(False, RemoteMember(self._epoch, member))))
         except self._backend.unreachable:
             log.debug("The connection broke before %r could leave %r", member.id, name)
 
@@ -116,7 +116,7 @@ class SharedRoster:
         self._own.pop(name, None)
         self._channels.pop(name, None)
 
-    def hear(self, name: str, news: News) -> None:
+    def receive(self, name: str, news: News) -> None:
         """Take news of another process; those of this one are known."""
         if news.who.epoch == self._epoch or name not in self._channels:
             return
@@ -126,8 +126,8 @@ class SharedRoster:
             self._left.get(name, set()).add(news.who.member.id)
             self._drop(name, news.who.member.id)
 
-    def hear_of_epoch(self, news: EpochNews) -> None:
-        """Take news of another process itself."""
+    def receive_epoch(self, news: EpochNews) -> None:
+        """Handle the start or end of another process."""
         if self._is_own(news.epoch):
             return
         if news.begun:
@@ -157,7 +157,7 @@ class SharedRoster:
         who = [RemoteMember(self._epoch, member) for member in members]
         if who:
             await self._backend.store(name, who)
-            await self._backend.tell(name, *(pack(News(True, one)) for one in who))
+            await self._backend.notify(name, *(pack(News(True, one)) for one in who))
 
     async def _load(self, name: str) -> None:
         left = self._left.setdefault(name, set())
@@ -185,9 +185,9 @@ class SharedRoster:
         epochs = {who.epoch for known in self._channels.values() for who in known.values()}
         epochs.discard(self._epoch)
         for epoch in await self._backend.find_ended(epochs) if epochs else ():
-            await self._bury(epoch)
+            await self._remove_epoch(epoch)
 
-    async def _bury(self, epoch: str) -> None:
+    async def _remove_epoch(self, epoch: str) -> None:
         """Take out the members of an epoch, here and in the store."""
         for name, dead in self._forget(epoch).items():
             await self._backend.erase(name, dead)
@@ -208,9 +208,9 @@ class SharedRoster:
     # --- other processes on this machine
 
     def _attend(self, epoch: str) -> None:
-        """Wait for the end of a process, once: its newest epoch stands for those before.
+        """Wait for the end of a process, once: its newest epoch represents earlier ones.
 
-        That one of them has ended may never have been told, as while the store was away.
+        The end of an earlier one may never have been announced, as during an outage.
         """
         if not is_here(epoch) or self._is_own(epoch) or epoch in self._neighbours:
             return
@@ -228,7 +228,7 @@ class SharedRoster:
         return split_epoch(epoch)[0] == self._identity
 
     async def _wait_for_end(self, epoch: str, scope: trio.CancelScope) -> None:
-        """Tell all when a process on this machine has ended, unless somebody else does first."""
+        """Announce the end of a process on this machine, unless another process did."""
         with scope:
             await wait_dead(epoch)
         if scope.cancelled_caught or not is_dead(epoch):
@@ -236,12 +236,12 @@ class SharedRoster:
         try:
             await self._end(epoch)
         except self._backend.unreachable:
-            log.debug("The broker is away: the end of %s cannot be told", epoch)
+            log.debug("The broker is away: the end of %s cannot be announced", epoch)
 
     async def _end(self, epoch: str) -> None:
-        await self._bury(epoch)
+        await self._remove_epoch(epoch)
         await self._backend.end(epoch)
-        await self._backend.tell(PROCESSES, pack(EpochNews(False, epoch)))
+        await self._backend.notify(PROCESSES, pack(EpochNews(False, epoch)))
 
     def _put(self, name: str, who: RemoteMember) -> None:
         known = self._channels.setdefault(name, {})

@@ -1,25 +1,25 @@
-"""The URL of a store, and what of it is fxtrio's own."""
+"""The URL of a store, and fxtrio's own parameters in it."""
 
 from __future__ import annotations
 
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 APP_PREFIX = "fx:"
-"""Before the name of an app, in the prefix that is made of it."""
+"""Precedes the name of an app in its default prefix."""
 
 
 def default_prefix(name: str) -> str:
-    """Return what sets the app ``name`` apart from others on its store: ``fx:shop``.
+    """Return the prefix that separates the app ``name`` from others on its store: ``fx:shop``.
 
-    Whatever is no letter or digit of ASCII, ``-``, ``.``, ``_`` or ``~`` is percent-encoded, so
-    different names never give one key. Without a name it is ``fx``.
+    All characters but ASCII letters and digits, ``-``, ``.``, ``_`` and ``~`` are
+    percent-encoded, so different names never share a key. Without a name it is ``fx``.
     """
     encoded = quote(name, safe="", errors="surrogatepass")
     return APP_PREFIX + encoded if name else "fx"
 
 
 def has_prefix(url: str) -> bool:
-    """Whether a URL says itself what sets its app apart."""
+    """Whether a URL sets the prefix of its app."""
     return "prefix" in dict(parse_qsl(urlsplit(url).query))
 
 

@@ -1,8 +1,8 @@
-"""One subscription connection for the whole process, kept up, and what it makes good.
+"""One subscription connection for the whole process, which reconnects and catches up.
 
-When the connection was broken, each channel's log is read on from the last message that
-was delivered: in order, and none twice. Live messages of a channel that is being read
-wait nowhere: they are in its log, too. What the log has no longer is told as lost.
+After a reconnect, each channel's log is read from the last delivered message on: in order,
+and none twice. Live messages of a channel that is catching up need no buffer: they are in
+its log, too. Messages that the log no longer has are reported as lost.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Track:
     """Whether it is to be read on from the log."""
 
     seen: Ident = START
-    """The newest one that came while it was behind."""
+    """The newest message that arrived while it was behind."""
 
     @property
     def live(self) -> bool:
@@ -90,7 +90,7 @@ class Link:
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep the connection until cancelled. Raises BrokerUnreachable if the first one fails."""
         delay = FIRST_DELAY
-        away = False  # whether its absence has been told: once, however long it lasts
+        away = False  # whether the outage was logged: once, however long it lasts
         while True:
             failure: BaseException | None = None
             try:
@@ -125,7 +125,7 @@ class Link:
             delay = min(2 * delay, LONGEST_DELAY)
 
     def nudge(self) -> None:
-        """Do not wait to connect: the store has answered to somebody."""
+        """Connect without waiting: the store has responded to another task."""
         self._nudged.set()
 
     async def subscribe(self, name: str) -> None:
@@ -163,7 +163,7 @@ class Link:
         try:
             await connection.run(self._take)
         finally:
-            self._disconnected()  # who subscribes shall not wait for the connection to be put away
+            self._disconnected()  # subscribers must not wait for the connection to be closed
 
     async def _join(self, connection: StoreConnection, name: str, track: _Track) -> None:
         try:
@@ -180,7 +180,7 @@ class Link:
                 track.last, track.behind = max(newest, track.seen), False
 
     async def _subscribe(self, connection: StoreConnection, name: str) -> None:
-        """Subscribe to a channel; return early when the connection breaks, with its answers."""
+        """Subscribe to a channel; return early if the connection breaks."""
         with trio.CancelScope() as waiting:
             self._waiting.add(waiting)
             try:
@@ -209,7 +209,7 @@ class Link:
             self._on_message(name, data)
 
     async def _resume(self, generation: str) -> None:
-        """Read on, on all channels, what came since the connection broke."""
+        """Read the messages since the connection broke, on all channels."""
         same = generation == self._generation
         names = [name for name, track in self._tracks.items() if track.last is not None]
         for start in range(0, len(names), PART):
@@ -217,7 +217,7 @@ class Link:
             for name, newest in zip(part, await self._backend.newest(part), strict=True):
                 if not same and name in self._tracks:
                     self._on_missed(name)
-                missed = await self._follow(name, newest, told=not same)
+                missed = await self._follow(name, newest, reported=not same)
                 if not missed and name in self._tracks:
                     self._on_resumed(name)
         self._generation = generation
@@ -232,22 +232,22 @@ class Link:
             if not self._lagging:
                 await self._lag.wait()
 
-    async def _follow(self, name: str, newest: Ident | None, *, told: bool = False) -> bool:
-        """Read a log to its end; return whether something was lost.
+    async def _follow(self, name: str, newest: Ident | None, *, reported: bool = False) -> bool:
+        """Read a log to its end; return whether messages were lost.
 
-        ``newest`` is its end as far as known, ``told`` whether a loss has been told already.
+        ``newest`` is its end as far as known, ``reported`` whether a loss was already reported.
         """
         track = self._tracks.get(name)
         if track is None or track.last is None:
-            return told
-        if told or newest != track.last or track.seen > track.last:
+            return reported
+        if reported or newest != track.last or track.seen > track.last:
             while self._tracks.get(name) is track:
                 part = await self._backend.read(name, track.last, PART)
                 if self._tracks.get(name) is not track:
                     break
-                if not part.whole and not told:
+                if not part.whole and not reported:
                     self._on_missed(name)
-                    told = True
+                    reported = True
                 for message in part.messages:
                     track.last = message.ident
                     if message.data:
@@ -256,13 +256,13 @@ class Link:
                     break
                 if not part.messages:  # it was there a moment ago
                     track.last = track.seen
-                    if not told:
+                    if not reported:
                         self._on_missed(name)
-                        told = True
+                        reported = True
                 await self._on_part(name)
         track.behind = False
         self._changes.unpark_all()
-        return told
+        return reported
 
     def _disconnected(self) -> None:
         self._connection = None
@@ -275,7 +275,7 @@ class Link:
             track.behind = True
 
     async def _pause(self, delay: float) -> None:
-        """Wait for a while; somebody who has reached the store ends it, but not its beginning."""
+        """Wait for a while; `nudge` cuts the wait short, except for its beginning."""
         await trio.sleep(FIRST_DELAY * random.uniform(0.5, 1))
         with trio.move_on_after((delay - FIRST_DELAY) * random.uniform(0.5, 1)):
             await self._nudged.wait()

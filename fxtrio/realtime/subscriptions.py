@@ -81,13 +81,13 @@ class Topics:
         return True
 
     def notice(self, name: str, event: PresenceEvent, about: Member) -> None:
-        """Tell a channel's subscribers about a member, except that member."""
+        """Notify a channel's subscribers about a member, except that member."""
         for subscriber in self.subscribers(name):
             if subscriber.member != about:
                 subscriber.notice(event)
 
-    def tell(self, name: str, event: Notice) -> None:
-        """Tell all of a channel's subscribers."""
+    def notify(self, name: str, event: Notice) -> None:
+        """Notify all of a channel's subscribers."""
         for subscriber in self.subscribers(name):
             subscriber.notice(event)
 
@@ -98,9 +98,9 @@ class Topics:
         for once, for less than `STALL`, if it holds up others, and not at all when it
         has not read for that long; its outbox overflows then.
         """
-        late = self.offer(name, frame)
-        if late:
-            await self.deliver_late(name, frame, late)
+        lagging = self.offer(name, frame)
+        if lagging:
+            await self.deliver_to_lagging(name, frame, lagging)
         self._since_turn += 1
         if self._since_turn >= _TURN:
             await self._give_turn()
@@ -112,28 +112,28 @@ class Topics:
             return []
         frame.published_at = trio.current_time()
         urgent = frame.published_at - topic.active_at > _PAUSE
-        late = [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
+        lagging = [one for one in topic.subscribers if not one.offer(frame, urgent=urgent)]
         topic.active_at = trio.current_time()  # writing to many takes longer than a pause
-        return late
+        return lagging
 
-    async def deliver_late(
+    async def deliver_to_lagging(
         self,
         name: str,
         frame: Frame,
-        late: list[Subscriber],
+        lagging: list[Subscriber],
         *,
         in_a_hurry: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Give a frame to subscribers that had no room for it.
+        """Deliver a frame to subscribers whose outboxes were full.
 
-        ``in_a_hurry`` is asked all the time; once it is true, nobody is waited for.
+        ``in_a_hurry`` is checked repeatedly; once it is true, no subscriber is waited for.
         """
         for _ in range(_TURNS):
             await self._give_turn()
-            late = [one for one in late if not one.offer(frame)]
-            if not late:
+            lagging = [one for one in lagging if not one.offer(frame)]
+            if not lagging:
                 return
-        for one in late:
+        for one in lagging:
             while not one.offer(frame):
                 others = self._topics[name].subscribers if name in self._topics else ()
                 patience = STALL if any(other.idle for other in others) else HOLD

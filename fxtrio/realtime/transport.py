@@ -16,7 +16,7 @@ _ABNORMAL = 1006
 
 
 class Transport(Protocol):
-    """One side of a WebSocket. Raises WebSocketDisconnect or OSError when the client is gone."""
+    """One side of a WebSocket. Raises WebSocketDisconnect or OSError after a disconnect."""
 
     @property
     def batch(self) -> int:

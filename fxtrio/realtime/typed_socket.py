@@ -1,8 +1,8 @@
 """`WebSocket[Message]`: a WebSocket whose messages to the client have a type.
 
-A handler that annotates its ``ws`` so says what its channels carry, too: type checkers know
-it of `channel`, and `fx typecheck` of ``useWebSocket`` in the UI half. Nothing is checked
-when messages are sent.
+A handler that annotates its ``ws`` also declares the type of its channels: type checkers
+use it for `channel`, and `fx typecheck` for ``useWebSocket`` in the client half. Messages
+are not checked at run time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Sent = TypeVar("Sent")
 
 
 class WebSocket(PlainWebSocket, Generic[Sent]):
-    """What a page's ``websocket(ws)`` gets; ``Sent`` is what its client is sent."""
+    """The socket of a page's ``websocket(ws)``; ``Sent`` is the type of messages to the client."""
 
     if TYPE_CHECKING:
 

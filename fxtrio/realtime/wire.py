@@ -1,10 +1,10 @@
-"""How messages and presence travel between processes. No I/O.
+"""The wire format of messages and presence between processes. No I/O.
 
-The first byte says what follows: ``t`` a text message and ``b`` a binary one, as in
+The first byte is the type: ``t`` a text message and ``b`` a binary one, as in
 the frame; ``j`` and ``l`` the member that joined or left, as the JSON array ``[epoch,
 id, info]``; ``h`` and ``e`` the epoch that has begun or ended. An epoch is one connection
-of one process to the broker, named by its `fxtrio.process_identity`: a member whose epoch is over
-has left.
+of one process to the broker, named by its `fxtrio.process_identity`: members of an ended epoch
+have left.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def pack(message: Frame | News | EpochNews) -> bytes:
 
 
 def unpack(data: bytes) -> Frame | News | EpochNews:
-    """Return what `pack` was given.
+    """Decode the result of `pack`.
 
-    Raises BrokerMessageUnreadable for what it cannot have made.
+    Raises BrokerMessageUnreadable for other data.
     """
     kind, rest = data[:1], data[1:]
     if kind == b"t":
@@ -101,7 +101,7 @@ def pack_member(who: RemoteMember) -> bytes:
 
 
 def unpack_member(data: bytes) -> RemoteMember:
-    """Return what `pack_member` was given. Raises BrokerMessageUnreadable."""
+    """Decode the result of `pack_member`. Raises BrokerMessageUnreadable."""
     try:
         wire = _decode(data)
     except msgspec.MsgspecError as error:

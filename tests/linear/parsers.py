@@ -27,7 +27,7 @@ from fxtrio.plugins.auth.passwords import normalize_password
 from fxtrio.plugins.auth.throttle import account_key
 from fxtrio.plugins.auth.tokens import binding_of, key_of
 from fxtrio.realtime.handshake import origin_allowed
-from fxtrio.realtime.postgres import told
+from fxtrio.realtime.postgres import notify_payload
 from fxtrio.realtime.redis_link import split
 from fxtrio.realtime.wire import unpack
 from fxtrio.routes.router import Router
@@ -263,7 +263,7 @@ PARSERS: dict[str, Parser] = {
     "news of a broker": lambda body: unpack(b"j" + body),
     "news of an epoch": lambda body: unpack(b"h" + body),
     "a message of Redis": lambda body: split(b"1" + body),
-    "a message for PostgreSQL": told,
+    "a message for PostgreSQL": notify_payload,
     "arguments of a job": text(decoded),
     "an error of a job": text(storable),
     **TOOLS,

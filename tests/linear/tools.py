@@ -17,7 +17,7 @@ from fxtrio.develop.line_stream import read_lines
 from fxtrio.develop.report.overlay_errors import _place_in_stack, _place_named, shown_stop
 from fxtrio.develop.vite.vite_proxy import _own_request
 from fxtrio.log import printable_in_colours
-from fxtrio.realtime.broker import ChannelNameRefused, refuse_internal
+from fxtrio.realtime.broker import ChannelNameInvalid, require_public_name
 from fxtrio.realtime.postgres import PostgresBackend
 from fxtrio.serve.openapi.visible import visible
 from fxtrio.tools.lsp.diagnostics import _position
@@ -136,8 +136,8 @@ TOOLS: dict[str, Parser] = {
     "a column": text(lambda line: (_position(1, line, len(line)), _line(line, 1))),
     "a line that has moved": text(lambda code: _moved_line(code, 1, places_of(code))),
     # Channels and documents.
-    "a channel's name": text(refuse_internal),
-    "an internal name": text(ChannelNameRefused),
+    "a channel's name": text(require_public_name),
+    "an internal name": text(ChannelNameInvalid),
     "a channel of PostgreSQL": text(lambda name: PostgresBackend._key(cast("Any", _shared), name)),
     "an OpenAPI document": _document,
     "a path of OpenAPI": text(lambda pattern: paths_of("/" + pattern, ())),

@@ -359,7 +359,7 @@ async def test_what_a_broker_lost_is_told_in_its_place_and_only_to_who_asked(
             if isinstance(lost, str):
                 await room.publish(lost)
             else:
-                app.state.fx_broker._topics.tell("room", lost)
+                app.state.fx_broker._topics.notify("room", lost)
         asking.read_on()
         await wait_all_tasks_blocked()
     wire = [case["frame"] for case in json.loads(WIRE.read_text())]
@@ -383,7 +383,7 @@ async def play(capacity: int, steps: list[str]) -> None:
         capacity,
         "drop_oldest",
         lambda: None,
-        tells=True,
+        wants_missed=True,
     )
     published = told = sent = counted = 0
     for step in steps:

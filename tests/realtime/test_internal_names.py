@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fx.testing import open_app
-from fxtrio.realtime.broker import ChannelNameRefused
+from fxtrio.realtime.broker import ChannelNameInvalid
 from fxtrio.realtime.publish import publish
 from fxtrio.realtime.store_presence import PROCESSES
 from fxtrio.testing.socket import SocketClosed
@@ -37,8 +37,8 @@ async def test_a_room_that_a_visitor_names_is_none_of_the_frameworks_own(tmp_pat
         async with client.websocket("/lobby") as socket:
             assert await socket.receive() == "joined"
         async with client.websocket("/%00processes") as socket:
-            assert await socket.receive() == "ChannelNameRefused"
-        with pytest.raises(ChannelNameRefused):
+            assert await socket.receive() == "ChannelNameInvalid"
+        with pytest.raises(ChannelNameInvalid):
             await publish(PROCESSES, "forged")
 
 

@@ -142,7 +142,7 @@ async def test_what_is_no_identity_watches_nothing(
 ) -> None:
     async with open_brokers(store, 1) as [broker], joined(broker) as (client, room):
         for text in ("", "x", "m/1/2", "../../1/2/abcdef01", "m/-1/2/abcdef01"):
-            await broker._backend.tell(PROCESSES, pack(EpochNews(True, text)))
+            await broker._backend.notify(PROCESSES, pack(EpochNews(True, text)))
         await room.publish("hello")
         await wait_until(lambda: client.received == ["hello"])
         assert broker._roster._neighbours == {}

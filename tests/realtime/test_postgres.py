@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Message
 from fxtrio.realtime.open import open_broker
-from fxtrio.realtime.postgres import WAITERS, told
+from fxtrio.realtime.postgres import WAITERS, notify_payload
 from fxtrio.realtime.postgres_link import BASE64, LARGE, PLAIN
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
@@ -28,7 +28,7 @@ LONGEST_PLACE = len(str(2**63)) + 1
 
 @given(st.binary(max_size=20_000) | st.text(max_size=9_000).map(str.encode))
 def test_what_is_told_fits_and_says_what_it_is(data: bytes) -> None:
-    text = told(data)
+    text = notify_payload(data)
     assert len(text) + LONGEST_PLACE < NOTIFY_LIMIT
     assert text.isascii()
     assert "\0" not in text

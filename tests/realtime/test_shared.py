@@ -138,7 +138,7 @@ async def test_the_members_of_a_process_that_died_have_left(store, monkeypatch):
             ghost = await process.start(run_member, broker, "bob")
             assert await anext(news) == Joined(ghost)
             # A process that dies says nothing to anybody.
-            monkeypatch.setattr(store_presence.SharedRoster, "remove", say_nothing)
+            monkeypatch.setattr(store_presence.StorePresence, "remove", say_nothing)
             process.cancel_scope.cancel()
         assert await anext(news) == Left(ghost)
         await wait_until(lambda: len(first.subscribers) == 1)
