@@ -79,11 +79,11 @@ def up(root: Path, compatible: bool) -> None:
 
 
 async def _up(database: Database, root: Path, *, compatible: bool) -> list[Migration]:
-    from fxtrio.db.migration_runner import compare_database, migrate, shown_ahead
+    from fxtrio.db.migration_runner import compare_database, migrate, describe_newer
 
     found = await compare_database(database, root)
     if found.ahead:
-        print_warning(shown_ahead(found.ahead))
+        print_warning(describe_newer(found.ahead))
     breaking = [one for one in found.pending if one.head.incompatible is not None]
     for one in breaking:
         print_warning(

@@ -1,10 +1,10 @@
 """The application's database: one small API over SQLite and PostgreSQL.
 
-`open_database` opens what the settings name, for as long as the app runs; `db` stands for
-that of the app whose code is running. Re-exported as `fx.db`.
-Begin with `database`; `engine` is what a kind of database has to offer.
+`open_database` opens the configured database while the app runs; `db` is a proxy for the
+database of the running app. Re-exported as `fx.db`.
+Begin with `database`; `engine` is the interface of a database engine.
 
-Importing this costs nothing: an app without a database loads no driver.
+Importing this module loads no driver: an app without a database pays nothing.
 """
 
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ __all__ = [
 if not TYPE_CHECKING:  # for which every name would exist then
 
     def __getattr__(name: str) -> object:
-        """Import what ``name`` stands for."""
+        """Import ``name`` from its module."""
         if name == "Database":
             from fxtrio.db.database import Database as found
         elif name == "open_database":

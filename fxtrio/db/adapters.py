@@ -1,4 +1,4 @@
-"""Values on their way into a database: what Python has and SQLite has not."""
+"""Adapts Python values that SQLite lacks a type for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _PLAIN = frozenset({str, int, float, bytes, bool, type(None)})
 
 
 def to_sqlite(value: Any) -> Any:
-    """Return a value as SQLite keeps it.
+    """Return a value as SQLite stores it.
 
     Dates and times are text in ISO 8601, UUID and Decimal are text, lists and dicts are
-    JSON, a member of an Enum is its value. All else is left to SQLite, which may refuse it.
+    JSON, a member of an Enum is its value. Other values are passed to SQLite, which may reject
+    them.
     """
     if type(value) in _PLAIN:
         return value

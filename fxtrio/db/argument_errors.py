@@ -1,4 +1,4 @@
-"""Arguments that an engine cannot hold: which one it is. Looked for when one was refused."""
+"""Finds the argument that an engine cannot store, after the engine rejected a statement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fxtrio.db.errors import ArgumentRefused
 log = logging.getLogger("fx.db")
 
 Rule = tuple[str, Callable[[Any], bool]]
-"""What is wrong with a value, as the message says it, and the test for that."""
+"""The description of an invalid value for the message, and the test for it."""
 
 
 def _beyond(bits: int) -> Callable[[Any], bool]:
@@ -33,7 +33,7 @@ ABOVE_32: Rule = ("an integer that is too large for its column", _beyond(32))
 ABOVE_64: Rule = ("an integer of more than 64 bits, which SQLite does not hold", _beyond(64))
 
 
-def refused(rows: Iterable[Sequence[Any]], *rules: Rule) -> ArgumentRefused | None:
+def find_invalid_argument(rows: Iterable[Sequence[Any]], *rules: Rule) -> ArgumentRefused | None:
     """Return the error for the first argument that breaks a rule; None when none does."""
     for args in rows:
         for number, value in enumerate(args, 1):
@@ -46,7 +46,7 @@ def refused(rows: Iterable[Sequence[Any]], *rules: Rule) -> ArgumentRefused | No
 
 
 def _anywhere(value: Any, breaks: Callable[[Any], bool]) -> bool:
-    """Tell whether a value, or one that it contains, breaks a rule."""
+    """Whether a value, or one that it contains, breaks a rule."""
     if isinstance(value, dict):
         return any(_anywhere(each, breaks) for pair in value.items() for each in pair)
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -14,13 +14,13 @@ _WAIT = 10.0  # for a lock, in seconds
 
 
 class BackupFailed(DatabaseError):
-    """A backup could not be made or restored; the database is as it was."""
+    """A backup could not be created or restored; the database is unchanged."""
 
 
 def back_up(path: Path, target: Path) -> None:
-    """Copy the database at ``path`` to a new file: what is committed now, and whole.
+    """Copy the database at ``path`` to a new file: a consistent snapshot of committed data.
 
-    Those who write meanwhile go on. Raises BackupFailed.
+    Writers are not blocked meanwhile. Raises BackupFailed.
     """
     if target.exists():
         raise BackupFailed(f"{target}: there is such a file. Name another one, or remove it first.")
@@ -40,10 +40,10 @@ def back_up(path: Path, target: Path) -> None:
 
 
 def restore(backup: Path, path: Path) -> Path | None:
-    """Put a backup in the place of the database at ``path``; return what keeps the one before.
+    """Restore a backup into the database at ``path``; return the copy of the previous data.
 
-    The file stays the same one, and changes as a whole or not at all. Raises BackupFailed, also
-    while anybody uses the database.
+    The file itself remains, and changes completely or not at all. Raises BackupFailed, also
+    while another process uses the database.
     """
     if not backup.is_file():
         raise BackupFailed(f"{backup}: there is no such file. Name a file of 'fx db backup'.")
@@ -73,7 +73,7 @@ def restore(backup: Path, path: Path) -> Path | None:
 
 
 def _require_alone(path: Path) -> None:
-    """Raise BackupFailed while others have the database open: only who is alone can end its log."""
+    """Raise BackupFailed if another process has the database open: then its log cannot be ended."""
     with closing(sqlite3.connect(path, timeout=0.5, isolation_level=None)) as raw:
         try:
             raw.execute("pragma journal_mode = delete").fetchone()
@@ -89,7 +89,7 @@ def _copy(source: Path, target: Path) -> None:
         closing(sqlite3.connect(source, timeout=_WAIT)) as come,
         closing(sqlite3.connect(target, timeout=_WAIT)) as go,
     ):
-        come.backup(go)  # in one step: it begins anew with each change that others make between
+        come.backup(go)  # in one step: several would start again after each concurrent change
         go.execute("pragma journal_mode = delete")
 
 

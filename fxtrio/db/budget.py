@@ -15,9 +15,10 @@ log = logging.getLogger("fx.db")
 
 
 async def warn_of_budget(database: Database, *, processes: int, beside: int) -> None:
-    """Warn when ``processes`` like this one cannot all have what they may want.
+    """Warn if ``processes`` like this one may need more connections than the server allows.
 
-    ``beside`` counts the connections of one process that `Database.most_connections` does not.
+    ``beside`` is the number of further connections of one process, which
+    `Database.most_connections` does not count.
     """
     each = database.most_connections
     if each is None:

@@ -1,7 +1,7 @@
-"""How connections to PostgreSQL are made, so that neither side waits for one that has gone.
+"""Opens connections to PostgreSQL on which both sides detect a lost peer.
 
-A host that is lost, and a firewall that forgets a connection, say nothing. The client's side
-notices by TCP's own means, which libpq sets; the server's side by settings of the session.
+A lost host, and a firewall that drops a connection, send nothing. The client detects this by
+TCP keepalives and timeouts, which libpq sets; the server by settings of the session.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SESSION = (
 
 @attrs.frozen
 class Connector:
-    """Opens connections as the settings say; what the URL says itself stays."""
+    """Opens connections by the settings; options in the URL take precedence."""
 
     url: str = attrs.field(repr=False)
     settings: DatabaseConfig = attrs.field(factory=DatabaseConfig)
@@ -56,7 +56,7 @@ class Connector:
             raise DatabaseBusy(f"the server accepts no connection ({cause})") from error
 
     def _of_libpq(self) -> dict[str, Any]:
-        """Return what the client's side of the connection is to have, apart from the URL."""
+        """Return libpq's options for the client's side, except those in the URL."""
         settings = self.settings
         wanted = {
             "keepalives_idle": settings.keepalive_idle,
@@ -64,14 +64,16 @@ class Connector:
             "keepalives_count": settings.keepalive_count,
             "tcp_user_timeout": round(1000 * settings.tcp_user_timeout),
         }
-        given = conninfo_to_dict(self.url)
-        return {name: value for name, value in wanted.items() if value and name not in given}
+        options_in_url = conninfo_to_dict(self.url)
+        return {
+            name: value for name, value in wanted.items() if value and name not in options_in_url
+        }
 
     def of_session(self, version: int) -> tuple[str, list[str]]:
         """Return the query that sets the server's side, and its arguments.
 
-        Its first columns are the number of the process that serves the session, and when that
-        began. Not parameters of the start, which poolers refuse. ``version`` is the server's.
+        Its first columns are the process id of the session's backend, and when that started. A
+        query, since poolers reject startup parameters. ``version`` is the server's.
         """
         settings = self.settings
         wanted = {
@@ -82,7 +84,11 @@ class Connector:
         }
         if version >= _TCP_USER_TIMEOUT_SINCE:
             wanted["tcp_user_timeout"] = round(1000 * settings.tcp_user_timeout)
-        given = str(conninfo_to_dict(self.url).get("options") or "")
-        chosen = {name: str(value) for name, value in wanted.items() if value and name not in given}
+        options_in_url = str(conninfo_to_dict(self.url).get("options") or "")
+        chosen = {
+            name: str(value)
+            for name, value in wanted.items()
+            if value and name not in options_in_url
+        }
         calls = [f"set_config('{name}', ${n}, false)" for n, name in enumerate(chosen, 1)]
         return f"select {', '.join([*_SESSION, *calls])}", [*chosen.values()]

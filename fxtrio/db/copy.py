@@ -14,7 +14,7 @@ from fxtrio.db.psycopg_trio import LIMIT, TrioConnection
 
 
 class LeftEarly(Exception):
-    """A block wants no more of what a COPY gives."""
+    """A block ended before it read all data of a COPY."""
 
 
 @attrs.define(eq=False)
@@ -38,11 +38,11 @@ class Copy:
             await self._raw.write_row([*map(self._adapted, values)])
 
     def set_types(self, types: Sequence[str]) -> None:
-        """Say of what types the columns are (``"int8"``, ``"timestamptz"``)."""
+        """Set the types of the columns (``"int8"``, ``"timestamptz"``)."""
         self._raw.set_types(types)
 
     def __aiter__(self) -> Parts:
-        """Give the data as it comes, a row or less at a time, in the format of the statement."""
+        """Yield the data as it arrives, a row or less at a time, in the statement's format."""
         return Parts(self._raw.read, self._counted, b"")
 
     def rows(self) -> Parts:
@@ -52,7 +52,7 @@ class Copy:
 
 @attrs.frozen(eq=False)
 class Parts(AsyncIterator[Any]):
-    """What comes out, until there is no more. Iterate over it once."""
+    """The data of a COPY TO. Iterate over it once."""
 
     _read: Callable[[], Awaitable[Any]]
     _counted: Callable[[], AbstractContextManager[None]]
@@ -76,10 +76,10 @@ async def open_copy(
     *,
     whole: bool,
 ) -> AsyncIterator[Copy]:
-    """Run a COPY for the length of the block; an error in it undoes all that it sent.
+    """Run a COPY while the block lasts; an error in the block undoes all that it sent.
 
-    Who leaves a COPY TO early, without an error, lets the rest be read if it wants it
-    ``whole``; else it is cancelled on the server, of which `Copy.left` tells.
+    If the block leaves a COPY TO early, without an error, the remaining data is read and
+    discarded with ``whole``; else the COPY is cancelled on the server, and `Copy.left` is set.
     """
     cursor = raw.cursor()
     block = cursor.copy(sql)

@@ -1,6 +1,6 @@
-"""What loaders, actions and jobs use: queries, streams and transactions of one database.
+"""Queries, streams and transactions of one database, for loaders, actions and jobs.
 
-A transaction is found by a context variable, so that code below an action needs no argument.
+A context variable holds the current transaction, so code below an action needs no argument.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _OWN = tuple(__file__.replace("database", name) for name in ("database", "proxy"
 
 
 class Database:
-    """The database of an app. Made by `open_database`; valid until its block ends.
+    """The database of an app. Created by `open_database`; valid until its block ends.
 
-    ``$1``, ``$2`` … in a statement stand for its arguments, on every engine. What the
-    engine raises about a statement (``sqlite3.Error``, ``psycopg.Error``) comes through.
-    Outside of a transaction each statement is one of its own, and the connection goes back
-    at once. Raises DatabaseBusy when too many wait for one.
+    ``$1``, ``$2`` … in a statement are placeholders for its arguments, on every engine. The
+    engine's errors about a statement (``sqlite3.Error``, ``psycopg.Error``) propagate.
+    Outside of a transaction each statement is its own transaction, and the connection is
+    released at once. Raises DatabaseBusy when too many tasks wait for a connection.
     """
 
-    def __init__(self, engine: Engine, *, tell_after: float = inf) -> None:
+    def __init__(self, engine: Engine, *, log_after: float = inf) -> None:
         self._engine = engine
         self._retries = trio.Lock()
-        self._tell_after = tell_after
+        self._log_after = log_after
         """A transaction that lasts longer is named in the log (seconds)."""
 
     @property
@@ -77,27 +77,27 @@ class Database:
         return self._engine.alone
 
     async def listen(self, channel: str, call: Callable[[], None]) -> None:
-        """Call ``call`` until cancelled, whenever another process may have written.
+        """Call ``call`` whenever another process may have written, until cancelled.
 
-        Raises what the engine raises when the connection is lost.
+        Raises the engine's error when the connection is lost.
         """
         await self._engine.listen(channel, call)
 
     def is_away(self, error: BaseException) -> bool:
-        """Tell whether an error only says that the database cannot be reached, or was lost."""
+        """Whether an error means that the database is unreachable, or the connection was lost."""
         return isinstance(error, CommitUnknown) or self._engine.is_away(error)
 
     def cannot_work(self, error: BaseException) -> bool:
-        """Tell whether an error says that the database cannot read or write for now.
+        """Whether an error means that the database currently cannot read or write.
 
-        It is away, full, locked, read-only or damaged; the statement itself is not to blame.
+        It is unreachable, full, locked, read-only or damaged; the statement is not the cause.
         """
         return isinstance(error, DatabaseBusy | CommitUnknown) or self._engine.cannot_work(error)
 
     def is_unavailable(self, error: BaseException) -> bool:
-        """Tell whether the best of statements would have failed as well.
+        """Whether any other statement would have failed as well.
 
-        The database is away, busy, full or only reads: whoever asked may ask again later.
+        The database is unreachable, busy, full or read-only: the client may retry later.
         """
         return isinstance(error, DatabaseBusy | CommitUnknown) or self._engine.is_unavailable(error)
 
@@ -110,13 +110,13 @@ class Database:
         return Database(self._engine.reserve())
 
     def is_conflict(self, error: BaseException) -> bool:
-        """Tell whether a transaction failed by others, and may be kept when it runs again."""
+        """Whether a transaction conflicted with others, and may commit when it is retried."""
         return isinstance(error, TransactionConflict) or self._engine.is_conflict(error)
 
     async def can_write(self) -> bool:
-        """Tell whether it takes what is written: its disk is not full, and it does not only read.
+        """Whether it accepts writes: its disk is not full, and it is not read-only.
 
-        Without cost until it has refused something. Raises what the engine raises.
+        Free until a write was rejected. Raises the engine's errors.
         """
         return await self._engine.can_write()
 
@@ -125,7 +125,7 @@ class Database:
         await self._engine.watch()
 
     async def notify(self, channel: str) -> None:
-        """Let those who `listen` in other processes know."""
+        """Notify the listeners in other processes."""
         await self._engine.notify(channel)
 
     async def all(self, row: type[Row], sql: str, *args: Any) -> list[Row]:
@@ -174,10 +174,10 @@ class Database:
 
     @asynccontextmanager
     async def stream(self, row: type[Row], sql: str, *args: Any) -> AsyncIterator[Stream[Row]]:
-        """Give the rows of a query as they come, some hundred in memory at a time.
+        """Stream the rows of a query, with some hundred in memory at a time.
 
-        The block holds a connection. ``async for`` over what it gives; leaving the block
-        early forgets the rest.
+        The block holds a connection. Iterate over its value with ``async for``; leaving the
+        block early discards the remaining rows.
         """
         transaction = self._current()
         if transaction is not None:
@@ -215,10 +215,10 @@ class Database:
     async def copy(self, sql: str) -> AsyncIterator[Copy]:
         """Run a COPY of PostgreSQL: ``copy … from stdin``, or ``copy … to stdout``.
 
-        The block holds a connection. What came in is kept as a whole when the block ends,
-        in a transaction with that; nothing of it when the block raises or is cancelled.
-        Raises CopyUnsupported on other engines, and CopyOpen when the block asks something
-        else in the same transaction.
+        The block holds a connection. The data is committed as a whole when the block ends, or
+        with the enclosing transaction; nothing is committed if the block raises or is cancelled.
+        Raises CopyUnsupported on other engines, and CopyOpen if the block runs another
+        statement in the same transaction.
         """
         transaction = self._current()
         if transaction is not None:
@@ -237,18 +237,18 @@ class Database:
     def transaction(
         self, *, isolation: Isolation | None = None, retry: int = 0
     ) -> TransactionBlock:
-        """Keep all that the block does, or nothing when it raises or is cancelled.
+        """Commit all that the block does, or nothing if it raises or is cancelled.
 
-        Inside of another one it is a savepoint. It begins, and takes a connection, at the
-        first statement. COMMIT and ROLLBACK are never cut in two. Raises TransactionAborted
-        when the block has caught an error after which nothing could be kept, and
-        CommitUnknown when the connection is lost during COMMIT.
+        A nested one is a savepoint. The transaction begins, and takes a connection, with the
+        first statement. COMMIT and ROLLBACK are never interrupted. Raises TransactionAborted
+        if the block caught an error after which the database cannot commit, and
+        CommitUnknown if the connection is lost during COMMIT.
 
-        ``isolation`` is what PostgreSQL calls so; SQLite's are always serializable. With
+        ``isolation`` is PostgreSQL's isolation level; SQLite is always serializable. With
         ``retry`` it is a loop, ``async for attempt in db.transaction(retry=5):``, whose
-        ``async with attempt:`` runs again when others were in its way, so often at most:
-        then TransactionConflict is raised. Inside of another transaction it runs once.
-        Raises ValueError for a level that there is not.
+        ``async with attempt:`` is retried after a conflict, at most that often: then
+        TransactionConflict is raised. A nested one runs once. Raises ValueError for an
+        unknown level.
         """
         check_isolation(isolation)
         return TransactionBlock(partial(self._transaction, isolation), retry, self._retries)
@@ -277,14 +277,14 @@ class Database:
             await transaction.end(None)
         finally:
             _current.reset(token)
-            self._tell_of_long(place, transaction.began)
+            self._log_long_transaction(place, transaction.began)
         _call_all(transaction)
 
     def after_commit(self, func: Callable[..., object], *args: Any) -> None:
-        """Call ``func(*args)`` when the transaction around is committed; at once without one.
+        """Call ``func(*args)`` after the current transaction commits; at once without one.
 
-        What it raises after a transaction is logged: the data is kept. Raises TypeError for
-        an async function: hand that to `enqueue`.
+        Its exceptions after a commit are logged. Raises TypeError for an async function: pass
+        that to `enqueue`.
         """
         if inspect.iscoroutinefunction(func):
             raise TypeError(
@@ -304,9 +304,9 @@ class Database:
 
     @property
     def has_ended_transaction(self) -> bool:
-        """Whether a statement has ended the transaction around, as a COMMIT in a script does.
+        """Whether a statement ended the current transaction, as a COMMIT in a script does.
 
-        SQLite may do so itself after an error, and nobody is told: there it is never.
+        Always False on SQLite, which may end a transaction itself after an error.
         """
         transaction = self._current()
         return transaction is not None and self.dialect == "postgresql" and transaction.has_ended
@@ -329,17 +329,17 @@ class Database:
             engine.release(connection)
 
     def _place(self) -> str:
-        """Return where the application opens a transaction, when it may be told."""
-        if self._tell_after == inf:
+        """Return where the application opens a transaction, if long ones are logged."""
+        if self._log_after == inf:
             return ""
         frame = sys._getframe(1)
         while frame.f_back and (frame.f_code.co_filename in _OWN or _is_contextlib(frame)):
             frame = frame.f_back
         return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
-    def _tell_of_long(self, place: str, began: float | None) -> None:
+    def _log_long_transaction(self, place: str, began: float | None) -> None:
         lasted = 0.0 if began is None else trio.current_time() - began
-        if lasted > self._tell_after:
+        if lasted > self._log_after:
             log.warning(
                 "%s: a transaction lasted %.1f s, and held a connection. Wait for other things "
                 "before it or after it.",
@@ -371,9 +371,9 @@ class Stream(AsyncIterator[Row]):
 
 
 def _call_all(transaction: Transaction) -> None:
-    """Call what waited for the commit, each whatever became of the others."""
+    """Call the functions that waited for the commit; errors do not affect the others."""
     for func, args in transaction.after:
         try:
             func(*args)
         except BaseException:  # application code
-            log.exception("db.after_commit: %r failed; the transaction is kept", func)
+            log.exception("db.after_commit: %r failed; the transaction is committed", func)

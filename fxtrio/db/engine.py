@@ -1,4 +1,4 @@
-"""What an engine is to `fxtrio.db.database`: it lends connections, and they run statements."""
+"""The interface of an engine: it lends connections, which run statements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ State = Literal["idle", "open", "failed", "gone"]
 
 @attrs.frozen
 class Result:
-    """What a statement gave."""
+    """The result of a statement."""
 
     names: tuple[str, ...]
-    """Of the columns; empty for a statement that gives no rows."""
+    """Names of the columns; empty for a statement without rows."""
 
     rows: Sequence[Sequence[Any]]
 
@@ -47,7 +47,7 @@ class Cursor(Rows, Protocol):
 
 
 class DatabaseConnection(Protocol):
-    """One connection. Who has borrowed it runs one statement at a time."""
+    """One connection. Its borrower runs one statement at a time."""
 
     @property
     def state(self) -> State:
@@ -67,7 +67,7 @@ class DatabaseConnection(Protocol):
         ...
 
     def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
-        """Run a COPY for the length of the block, which is given a `fxtrio.db.copy.Copy`.
+        """Run a COPY while the block lasts, whose value is a `fxtrio.db.copy.Copy`.
 
         See there for ``whole``. Raises CopyUnsupported.
         """
@@ -96,11 +96,11 @@ class Engine(Protocol):
 
     @property
     def isolation(self) -> str:
-        """What a transaction may see of others that asks for nothing."""
+        """The default isolation level of transactions."""
         ...
 
     def is_conflict(self, error: BaseException) -> bool:
-        """Tell whether a transaction failed by others, and may be kept when it runs again."""
+        """Whether a transaction conflicted with others, and may commit when it is retried."""
         ...
 
     @property
@@ -118,15 +118,15 @@ class Engine(Protocol):
         ...
 
     def is_away(self, error: BaseException) -> bool:
-        """Tell whether an error only says that the database cannot be reached."""
+        """Whether an error only means that the database is unreachable."""
         ...
 
     def cannot_work(self, error: BaseException) -> bool:
-        """Tell whether an error says that nothing can be read or written for now."""
+        """Whether an error means that the database currently cannot read or write."""
         ...
 
     def is_unavailable(self, error: BaseException) -> bool:
-        """Tell whether an error says that the best of statements would have failed as well."""
+        """Whether an error means that any other statement would have failed as well."""
         ...
 
     def reserve(self) -> Engine:
@@ -137,19 +137,19 @@ class Engine(Protocol):
         ...
 
     async def can_write(self) -> bool:
-        """Tell whether the database takes what is written.
+        """Whether the database accepts writes.
 
-        That is tried only after it has refused something. Raises what the engine raises of
-        a database that is away.
+        Tested only after a write was rejected. Raises the engine's errors for an unreachable
+        database.
         """
         ...
 
     async def watch(self) -> None:
-        """Look after what is open until cancelled, or return where there is nothing to see."""
+        """Monitor open connections until cancelled, or return if there is nothing to monitor."""
         ...
 
     async def notify(self, channel: str) -> None:
-        """Let those who `listen` in other processes know."""
+        """Notify the listeners in other processes."""
         ...
 
     @property

@@ -1,5 +1,5 @@
-"""Errors of the database. What the engine itself raises (``sqlite3.Error``, ``psycopg.Error``)
-about a statement is left as it is."""
+"""Errors of the database. The engine's own errors about a statement (``sqlite3.Error``,
+``psycopg.Error``) are not wrapped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class DatabaseError(FxtrioError):
 
 
 class DatabaseNotConfigured(DatabaseError):
-    """Code asks for the database of an app that has none, or outside a running app."""
+    """Code uses the database of an app that has none, or outside a running app."""
 
     def __init__(self, no_app: str | None = None) -> None:
         """``no_app`` is why no running app was found, if none was."""
@@ -27,8 +27,8 @@ class DatabaseNotConfigured(DatabaseError):
 class DatabaseUnusable(DatabaseError):
     """The database of the settings cannot be opened."""
 
-    def __init__(self, shown: str, cause: str) -> None:
-        super().__init__(f"database.url: {shown!r} cannot be opened: {cause}")
+    def __init__(self, safe_url: str, cause: str) -> None:
+        super().__init__(f"database.url: {safe_url!r} cannot be opened: {cause}")
         self.cause = cause
 
 
@@ -44,16 +44,16 @@ class PoolerUnsuitable(DatabaseError):
 
 
 class DatabaseClosed(DatabaseError):
-    """A database is asked after the block that kept it open."""
+    """A database is used after its block ended."""
 
     def __init__(self) -> None:
         super().__init__("fx.db: the app whose database this was has ended. Ask that of a new one.")
 
 
 class DatabaseBusy(DatabaseError, Busy):
-    """Too many wait for the database already, or another process holds it for too long.
+    """Too many tasks wait for the database, or another process locks it for too long.
 
-    Becomes an answer with status 503 and `Retry-After`.
+    The response has status 503 and `Retry-After`.
     """
 
     def __init__(self, cause: str) -> None:
@@ -74,9 +74,9 @@ class DatabaseReplaced(DatabaseBusy):
 
 
 class DatabaseUnavailable(DatabaseError, Busy):
-    """The database can work for nobody now: it is away, its disk is full, or it only reads.
+    """The database cannot work now: it is unreachable, its disk is full, or it is read-only.
 
-    Becomes an answer with status 503 and `Retry-After`.
+    The response has status 503 and `Retry-After`.
     """
 
     message = "The data cannot be reached or written right now. Try again in a moment."
@@ -89,9 +89,9 @@ class DatabaseUnavailable(DatabaseError, Busy):
 
 
 class TransactionConflict(DatabaseError, Busy):
-    """A transaction could not be kept beside others, however often it ran.
+    """A transaction conflicted with others in all its attempts.
 
-    Becomes an answer with status 503 and `Retry-After`.
+    The response has status 503 and `Retry-After`.
     """
 
     def __init__(self, attempts: int) -> None:
@@ -104,7 +104,7 @@ class TransactionConflict(DatabaseError, Busy):
 
 
 class IsolationTooLate(DatabaseError):
-    """A transaction inside of another one asks for more isolation than that has."""
+    """A nested transaction requests a higher isolation level than the outer one has."""
 
     def __init__(self, wanted: str, outer: str) -> None:
         super().__init__(
@@ -114,46 +114,46 @@ class IsolationTooLate(DatabaseError):
 
 
 class TransactionAborted(DatabaseError):
-    """Nothing of a transaction was kept, and its block has not noticed.
+    """A transaction was rolled back without its block noticing.
 
-    A statement failed, its error was caught, and the engine had taken everything back.
+    A statement failed, the block caught the error, and the engine had rolled back everything.
     """
 
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"db.transaction: {cause}, so nothing of it was kept. Let the error leave the "
+            f"db.transaction: {cause}, so it was rolled back. Let the error leave the "
             "block, or put what may fail into a nested 'db.transaction()'."
         )
 
 
 class CommitUnknown(DatabaseError):
-    """The connection was lost while a transaction was committed: it may be kept, or not."""
+    """The connection was lost during COMMIT: the transaction may be committed, or not."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(
             f"db.transaction: the connection was lost during COMMIT ({cause}), so the "
-            "transaction may have been kept, or not. Look before you repeat it."
+            "transaction may have been committed, or not. Look before you repeat it."
         )
 
 
 class ArgumentRefused(DatabaseError, ActionError, LoaderError, ValueError):
-    """An argument of a statement is one that the engine cannot hold.
+    """An argument of a statement is a value that the engine cannot store.
 
-    Such values come from clients: pages, actions and endpoints that let it through answer
-    with status 400 and ``message``; the log has all of it.
+    Such values come from clients: if a page, action or endpoint does not catch the error, the
+    response has status 400 and ``message``; the log has the details.
     """
 
     def __init__(self, number: int, what: str) -> None:
         Exception.__init__(self, f"fx.db: ${number} is {what}. Check it before it comes here.")
         self.number = number
-        self.message = "A value is not one that can be kept."
+        self.message = "A value cannot be stored."
         self.status_code = 400
         self.data = {}
         self.fields = {}
 
 
 class CopyUnsupported(DatabaseError):
-    """COPY is asked of an engine that has none."""
+    """COPY is used with an engine that does not support it."""
 
     def __init__(self, sql: str) -> None:
         super().__init__(
@@ -163,7 +163,7 @@ class CopyUnsupported(DatabaseError):
 
 
 class CopyOpen(DatabaseError):
-    """A statement comes in the middle of a COPY of the same transaction."""
+    """A statement runs during a COPY of the same transaction."""
 
     def __init__(self) -> None:
         super().__init__(

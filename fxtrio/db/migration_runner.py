@@ -17,8 +17,8 @@ from fxtrio.db.errors import TransactionAborted
 from fxtrio.db.migrations import (
     FOLDER,
     LOCKED,
-    NOTHING_KEPT,
-    SOME_KEPT,
+    PARTLY_COMMITTED,
+    ROLLED_BACK,
     Comparison,
     Migration,
     MigrationFailed,
@@ -57,7 +57,7 @@ log = logging.getLogger("fx.db")
 
 
 async def compare_database(database: Database, root: Path) -> Comparison:
-    """Return what is to be run, and what does not fit. Raises MigrationsInvalid for the files."""
+    """Return pending migrations and mismatches. Raises MigrationsInvalid for the files."""
     return compare(read_migrations(root, database.dialect), await runs(database))
 
 
@@ -77,13 +77,13 @@ async def migrate(
     begins: Callable[[Migration], None] = lambda migration: None,
     written: bool = False,
 ) -> list[Migration]:
-    """Run what has not been run, and return it.
+    """Run pending migrations, and return them.
 
-    Each file is a transaction, unless it says that it is none, and the record of it is a part of
-    that: it is kept as a whole or not at all, and whoever comes second finds it done. A statement
+    Each file is one transaction that includes its record, unless the file opts out: it is
+    committed completely or not at all, and a concurrent process finds it done. A statement
     waits ``lock_timeout`` seconds for a lock (PostgreSQL). ``begins`` is called before each file.
-    With ``written`` the last files wait for as long as they have no statement: they are still
-    to be written. Raises MigrationsInvalid before anything is run, and MigrationFailed.
+    With ``written``, trailing files without a statement are skipped, since they are still being
+    written. Raises MigrationsInvalid before anything is run, and MigrationFailed.
     """
     done: list[Migration] = []
     if await _pending(database, root, written):
@@ -108,7 +108,7 @@ async def _pending(database: Database, root: Path, written: bool) -> tuple[Migra
 
 
 async def _prepare(database: Database) -> None:
-    """Make the table of what has been run."""
+    """Create the table of migrations that were run."""
     while True:
         async with database.transaction():
             if await _lock(database):
@@ -145,15 +145,15 @@ async def _run_next(
             # Not in the transaction that holds the lock.
             await _run_beside(database.reserve(), migration)
             return migration
-    begins(migration)  # SQLite has one writer, so that no transaction may stand around it
+    begins(migration)  # outside of a transaction, since SQLite has one writer
     await _run_beside(database, migration)
     return migration
 
 
 async def _lock(database: Database) -> bool:
-    """Let no other process migrate until the end of the transaction; False when one does.
+    """Lock migrations until the end of the transaction; return False if another process does.
 
-    It is not waited for: an index that is made concurrently waits for all who wait.
+    Without waiting: CREATE INDEX CONCURRENTLY waits for all transactions that wait for a lock.
     """
     if database.dialect == "sqlite":  # which has one writer in any case
         return True
@@ -170,8 +170,8 @@ async def _run(database: Database, migration: Migration) -> None:
         await _record(database, migration)
     except Exception as error:  # the engine's own
         ended = isinstance(error, TransactionAborted) or database.has_ended_transaction
-        kept = SOME_KEPT if ended else LOCKED if _is_locked(error) else NOTHING_KEPT
-        raise MigrationFailed(migration.file, error, kept) from error
+        outcome = PARTLY_COMMITTED if ended else LOCKED if _is_locked(error) else ROLLED_BACK
+        raise MigrationFailed(migration.file, error, outcome) from error
 
 
 def _is_locked(error: Exception) -> bool:
@@ -179,7 +179,7 @@ def _is_locked(error: Exception) -> bool:
 
 
 async def _run_beside(database: Database, migration: Migration) -> None:
-    """Run the statements of a migration one by one, each for itself."""
+    """Run the statements of a migration one by one, each in its own transaction."""
     split = statements_of if database.dialect == "postgresql" else statements
     parts = split(migration.text)
     done = 0
@@ -189,8 +189,8 @@ async def _run_beside(database: Database, migration: Migration) -> None:
             done += 1
         await _record(database, migration)
     except Exception as error:  # the engine's own
-        kept = _HALFWAY.format(done=done, all=len(parts)) if done else NOTHING_KEPT
-        raise MigrationFailed(migration.file, error, kept) from error
+        outcome = _HALFWAY.format(done=done, all=len(parts)) if done else ROLLED_BACK
+        raise MigrationFailed(migration.file, error, outcome) from error
     finally:
         if database.dialect == "sqlite":  # of the connection, which outlives this
             with trio.CancelScope(shield=True), trio.move_on_after(_TURN):
@@ -210,11 +210,11 @@ async def require_migrated(database: Database, root: Path) -> None:
     if compared.pending:
         raise MigrationsPending([migration.file for migration in compared.pending])
     if compared.ahead:
-        log.warning("%s", shown_ahead(compared.ahead))
+        log.warning("%s", describe_newer(compared.ahead))
 
 
-def shown_ahead(ahead: Sequence[Run]) -> str:
-    """Return what is to be said of migrations that newer code has run."""
+def describe_newer(ahead: Sequence[Run]) -> str:
+    """Return the warning about migrations that newer code has run."""
     return (
         f"{FOLDER}: newer code has run {', '.join(run.file for run in ahead)} on this database. "
         "This code goes on; what it asks of columns that are gone fails."

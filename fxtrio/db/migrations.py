@@ -1,4 +1,4 @@
-"""Numbered SQL files, and what the database says has been done of them. Reads no database.
+"""Numbered SQL files, and their comparison with the migrations that were run. No database access.
 
 ``migrations/0001_notes.sql`` is for every engine; ``0002_search.sqlite.sql`` and
 ``0002_search.postgresql.sql`` are one migration with a file for each.
@@ -23,7 +23,7 @@ _NAME = re.compile(r"(\d{4,})_([a-z0-9_]+)(?:\.(sqlite|postgresql))?\.sql")
 
 @attrs.frozen
 class MigrationProblem:
-    """What is wrong with one file."""
+    """A problem of one file."""
 
     file: str
     """Its name in the folder."""
@@ -44,7 +44,7 @@ class MigrationsInvalid(DatabaseError):
 
 
 class MigrationsPending(DatabaseError):
-    """The database lacks what the code counts on."""
+    """The database lacks migrations that the code needs."""
 
     def __init__(self, files: Sequence[str]) -> None:
         super().__init__(
@@ -54,21 +54,21 @@ class MigrationsPending(DatabaseError):
         self.files = tuple(files)
 
 
-NOTHING_KEPT = "Nothing of it was kept: correct it and run 'fx db up'."
+ROLLED_BACK = "Nothing of it was kept: correct it and run 'fx db up'."
 LOCKED = (
     "Others held what it locks, so nothing of it was kept: run 'fx db up' again, at a quieter time "
     "or with a higher 'database.migrationLockTimeout'."
 )
-SOME_KEPT = (
+PARTLY_COMMITTED = (
     "It has ended its own transaction, so what came before that was kept, and it does not count "
     "as run: undo that by hand, correct the file and run 'fx db up'."
 )
 
 
 class MigrationFailed(DatabaseError):
-    """A statement of a migration failed. ``kept`` says what of its file was kept."""
+    """A statement of a migration failed. ``kept`` describes what was committed of its file."""
 
-    def __init__(self, file: str, error: BaseException, kept: str = NOTHING_KEPT) -> None:
+    def __init__(self, file: str, error: BaseException, kept: str = ROLLED_BACK) -> None:
         cause = str(error).strip().replace("\n", " ")
         super().__init__(f"{FOLDER}/{file}: {cause}. {kept}")
         self.file = file
@@ -85,24 +85,24 @@ class Migration:
 
     @property
     def head(self) -> Head:
-        """Return what its first lines say."""
+        """Return the parsed comments at its start."""
         return head_of(self.text)
 
     @property
     def is_empty(self) -> bool:
-        """Return whether it has no statement, as one that has just been made."""
+        """Return whether it has no statement, as a newly created one."""
         return not statements_of(self.text)
 
     @property
     def checksum(self) -> str:
-        """Return what changes with the text, and not with how its lines end."""
+        """Return a checksum of the text that ignores line endings."""
         lines = "\n".join(line.rstrip() for line in self.text.strip().splitlines())
         return hashlib.sha256(lines.encode()).hexdigest()
 
 
 @attrs.frozen
 class Run:
-    """What the database knows of a migration that was run."""
+    """The database's record of a migration that was run."""
 
     number: int
     name: str
@@ -112,7 +112,7 @@ class Run:
 
     @property
     def file(self) -> str:
-        """Return what its file was called, apart from the engine."""
+        """Return the name of its file, without the engine."""
         return f"{self.number:04}_{self.name}.sql"
 
 
@@ -123,7 +123,7 @@ class Comparison:
     pending: tuple[Migration, ...]
     problems: tuple[MigrationProblem, ...]
     ahead: tuple[Run, ...] = ()
-    """What newer code has run; this one goes on as long as it can."""
+    """Migrations that newer code has run; this code tries to work nevertheless."""
 
 
 def read_migrations(root: Path, engine: str) -> list[Migration]:
@@ -167,7 +167,7 @@ def read_migrations(root: Path, engine: str) -> list[Migration]:
 
 
 def compare(migrations: Sequence[Migration], done: Mapping[int, Run]) -> Comparison:
-    """Return which of ``migrations`` are to be run, and what does not fit what was ``done``."""
+    """Return which of ``migrations`` are pending, and which differ from those ``done``."""
     problems = []
     last = max(done, default=0)
     known = {migration.number for migration in migrations}
@@ -210,9 +210,9 @@ def new_migration(root: Path, name: str, engines: Sequence[str] = ()) -> list[Pa
     folder.mkdir(exist_ok=True)
     numbers = (_NAME.fullmatch(path.name) for path in folder.glob("*.sql"))
     number = 1 + max((int(found[1]) for found in numbers if found), default=0)
-    made = []
+    created = []
     for suffix in [f".{engine}" for engine in engines] or [""]:
         path = folder / f"{number:04}_{slug}{suffix}.sql"
         path.write_text(f"-- {name}\n", encoding="utf-8")
-        made.append(path)
-    return made
+        created.append(path)
+    return created

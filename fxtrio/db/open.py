@@ -23,29 +23,29 @@ LONG = 2.0
 async def open_database(
     settings: DatabaseConfig, root: Path, *, development: bool = False
 ) -> AsyncIterator[Database]:
-    """Keep the database of ``settings`` open for as long as the block lasts.
+    """Open the database of ``settings`` while the block lasts.
 
     ``sqlite:///data/app.db`` is a file below ``root``, ``sqlite:////srv/app.db`` one anywhere,
-    ``sqlite://`` one in memory; ``postgresql://…`` is what libpq makes of it, and needs the
-    extra ``fxtrio[postgres]``. Raises DatabaseUnusable.
+    ``sqlite://`` one in memory; libpq interprets ``postgresql://…``, which needs the extra
+    ``fxtrio[postgres]``. Raises DatabaseUnusable.
     """
-    from fxtrio.db.database import Database  # what only names a database loads no driver
+    from fxtrio.db.database import Database  # importing this module loads no driver
     from fxtrio.db.sqlite import open_sqlite
 
-    tell_after = LONG if development else inf
+    log_after = LONG if development else inf
     url, size, waiters = settings.url, settings.pool, settings.waiters
     if url.startswith("sqlite"):
         async with open_sqlite(sqlite_path(url, root), size=size, waiters=waiters) as sqlite:
-            yield Database(sqlite, tell_after=tell_after)
+            yield Database(sqlite, log_after=log_after)
         return
-    shown = without_password(url)
+    safe_url = without_password(url)
     try:
         from fxtrio.db.postgres import open_postgres  # an extra, and heavy
     except ImportError as error:
         cause = f"{error}. Install 'fxtrio[postgres]'"
-        raise DatabaseUnusable(shown, cause) from error
-    async with open_postgres(settings, shown=shown) as postgres:
-        yield Database(postgres, tell_after=tell_after)
+        raise DatabaseUnusable(safe_url, cause) from error
+    async with open_postgres(settings, safe_url=safe_url) as postgres:
+        yield Database(postgres, log_after=log_after)
 
 
 def sqlite_path(url: str, root: Path) -> Path | None:

@@ -1,8 +1,8 @@
-"""Ends transactions that the server keeps open for connections which have been given up here.
+"""Ends transactions that the server keeps open for connections that were closed here.
 
-A connection that went silent, or did not end its transaction in time, is closed, and the server
-may not hear of that: what the transaction has locked would stay so until a limit of the server's
-own ends it. So the server is told, on another connection.
+A connection that went silent, or did not end its transaction in time, is closed, but the server
+may not notice: its transaction would hold its locks until one of the server's timeouts. So the
+server is asked on another connection to end it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _END = """
     select now.pid, state like 'idle in transaction%' and pg_terminate_backend(now.pid)
     from pg_stat_activity as now join unnest($1::int[], $2::float8[]) as gone (pid, began)
     on now.pid = gone.pid and extract(epoch from now.backend_start)::float8 = gone.began"""
-"""Ends the transactions, and tells which of the sessions were there; the last column says whose
-transaction was ended."""
+"""Ends the transactions, and returns the sessions that existed; the last column is whether a
+session's transaction was ended."""
 
 log = logging.getLogger("fx.db")
 
@@ -42,7 +42,7 @@ class ServerSession:
     """Seconds since 1970, by the server's clock."""
 
 
-class Asking(Protocol):
+class OrphanConnection(Protocol):
     """A connection, as far as it is needed here."""
 
     async def run(self, sql: str, args: Sequence[object] = ()) -> Result:
@@ -66,11 +66,11 @@ class Orphans:
 
     def add(self, session: ServerSession) -> None:
         """Have a session looked for."""
-        self._forget(lambda _: True)  # there may be nobody who looks
+        self._forget(lambda _: True)  # `end` may never be called
         self._left.setdefault(session, trio.current_time() + LIFE)
 
-    async def end(self, open_one: Callable[[], Awaitable[Asking]]) -> None:
-        """End their transactions, and forget those that are gone; what fails is tried again."""
+    async def end(self, open_one: Callable[[], Awaitable[OrphanConnection]]) -> None:
+        """End their transactions, and drop ended sessions; failed ones are retried."""
         with trio.move_on_after(_LIMIT):
             try:
                 asking = await open_one()

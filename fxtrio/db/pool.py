@@ -1,4 +1,4 @@
-"""At most so many connections, and at most so many who wait for one."""
+"""A pool with a limit for connections, and a limit for waiting tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = TypeVar("Kind", bound=DatabaseConnection)
 
 @attrs.frozen(kw_only=True)
 class PoolStatistics:
-    """What a pool holds (counts)."""
+    """Statistics of a pool (counts)."""
 
     size: int
     lent: int
@@ -26,11 +26,11 @@ class PoolStatistics:
 
 
 class Pool(Generic[Kind]):
-    """Lends connections, the one that was used last first. Who waits longest is next.
+    """Lends connections, the most recently used first; waiting tasks are served in order.
 
-    ``open_one`` makes a connection when there is none to lend. ``is_alive`` tells whether an
-    idle one can still be used, and ``answers``, which may wait, whether it has been lost without
-    a word: then all that are idle are closed. With ``waiters`` waiting, one more is refused.
+    ``open_one`` opens a connection when none is idle. ``is_alive`` checks an idle one without
+    waiting; ``probe`` may wait, and returns False for one that was lost silently: then all idle
+    ones are closed. If ``waiters`` tasks wait, a further one is rejected.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Pool(Generic[Kind]):
         size: int,
         waiters: int,
         is_alive: Callable[[Kind], bool] = lambda connection: True,
-        answers: Callable[[Kind], Awaitable[bool]] | None = None,
+        probe: Callable[[Kind], Awaitable[bool]] | None = None,
     ) -> None:
         self._open_one = open_one
         self._is_alive = is_alive
-        self._answers = answers
+        self._probe = probe
         self._size = size
         self._waiters = waiters
         self._lent = 0
@@ -60,12 +60,12 @@ class Pool(Generic[Kind]):
         )
 
     async def acquire(self, *, first: bool = False) -> Kind:
-        """Return a connection that is nobody else's until `release`.
+        """Return a connection for exclusive use until `release`.
 
-        ``first`` goes before all that wait, and is never refused: for the few tasks of an
-        app that keep its own books.
-        Raises DatabaseBusy when too many wait already, DatabaseClosed after `close`, and
-        whatever opening one raises.
+        ``first`` takes precedence over waiting tasks, and is never rejected: for the few
+        internal tasks of an app.
+        Raises DatabaseBusy when too many tasks wait, DatabaseClosed after `close`, and the
+        errors of opening a connection.
         """
         if self._closed:
             raise DatabaseClosed
@@ -85,10 +85,10 @@ class Pool(Generic[Kind]):
             raise
 
     async def _is_there(self, connection: Kind) -> bool:
-        if self._answers is None:
+        if self._probe is None:
             return True
         try:
-            there = await self._answers(connection)
+            there = await self._probe(connection)
         except BaseException:
             connection.finish()
             raise
@@ -102,7 +102,7 @@ class Pool(Generic[Kind]):
             self._idle.pop().finish()
 
     async def _wait(self) -> None:
-        """Wait for the right to a connection, which whoever gives it up leaves counted."""
+        """Wait for a connection; its count is transferred, not released."""
         if len(self._queue) >= self._waiters:
             raise DatabaseBusy(
                 f"{len(self._queue)} wait for one of {self._size} connections already "

@@ -1,7 +1,7 @@
-"""Tells whether a pooler stands before PostgreSQL that lends connections for one transaction.
+"""Detects a pooler that lends PostgreSQL connections for one transaction at a time.
 
-There a session is nobody's: prepared statements, LISTEN and settings of one client are met
-by another one. Asked once, when the database is opened.
+There a session is shared: prepared statements, LISTEN and settings of one client affect
+another one. Checked once, when the database is opened.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LIMIT = 3.0
 _PID = "select pg_backend_pid()"
 
 
-class Asked(Protocol):
+class PoolerConnection(Protocol):
     """A connection, as far as it is needed here."""
 
     async def run(self, sql: str) -> Result:
@@ -35,16 +35,16 @@ class Asked(Protocol):
 
 
 async def lends_transactions(
-    first: Asked, told_pid: int, open_one: Callable[[], Awaitable[Asked]]
+    first: PoolerConnection, reported_pid: int, open_one: Callable[[], Awaitable[PoolerConnection]]
 ) -> bool:
-    """Tell whether sessions are shared. ``told_pid`` is what ``first`` was told at its start.
+    """Whether sessions are shared. ``reported_pid`` is the process id at the start of ``first``.
 
-    Without a pooler that is the process which serves it, and nothing more is asked. With one,
-    a second connection looks for the same process while the first is there: in a session of
-    one's own it cannot be met, nor can one's own change.
+    Without a pooler that is the id of its backend, and no further query is needed. With one,
+    a second connection looks for the same backend while the first is open: an exclusive
+    session's backend can neither be shared nor change.
     """
     pid = await _ask(first)
-    if pid == told_pid:
+    if pid == reported_pid:
         return False
     with trio.move_on_after(_LIMIT):
         second = await open_one()
@@ -62,6 +62,6 @@ async def lends_transactions(
     return False
 
 
-async def _ask(connection: Asked) -> int:
+async def _ask(connection: PoolerConnection) -> int:
     found: int = (await connection.run(_PID)).rows[0][0]
     return found

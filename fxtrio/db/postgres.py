@@ -19,15 +19,15 @@ from fxtrio.db.engine import DatabaseConnection
 from fxtrio.db.errors import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.pooler import lends_transactions
-from fxtrio.db.postgres_connection import REFUSED, PostgresConnection, Work, is_alive
+from fxtrio.db.postgres_connection import WRITE_ERRORS, PostgresConnection, Work, is_alive
 from fxtrio.db.silence import end_silent
 from fxtrio.db.writing import ROOM
 
 POLL = 1.0
-"""Time between two looks for what others may have written, where LISTEN hears nothing (seconds)."""
+"""Interval of polling for changes by other processes where LISTEN does not work (seconds)."""
 
-_RESTED = 10.0  # after which a connection is asked whether it still answers, in seconds
-_ANSWER = 3.0  # for that answer, in seconds
+_PROBE_AFTER_IDLE = 10.0  # idle time after which a connection is probed, in seconds
+_PROBE_TIMEOUT = 3.0  # for the response, in seconds
 _LISTENING = 10.0  # between two questions to a connection that only listens, in seconds
 
 _NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1::text, '')"
@@ -43,7 +43,7 @@ _UNABLE = frozenset({"08", "25", "40", "53", "55", "57", "58", "XX"})
 resources, locks, operator, system, damage."""
 
 _CONFLICTS = ("40001", "40P01", "26000")
-"""Serialization failure, deadlock, and a prepared statement that somebody has taken away."""
+"""Serialization failure, deadlock, and a prepared statement that was dropped."""
 
 _RESERVED = 1
 """Connections beside the pool that only housekeeping uses (count)."""
@@ -61,41 +61,41 @@ log = logging.getLogger("fx.db")
 
 
 @asynccontextmanager
-async def open_postgres(settings: DatabaseConfig, *, shown: str) -> AsyncIterator[Postgres]:
-    """Keep a pool of connections to a server; the first one is tried at once.
+async def open_postgres(settings: DatabaseConfig, *, safe_url: str) -> AsyncIterator[Postgres]:
+    """Open a pool of connections to a server; the first one is opened at once.
 
-    ``shown`` is the URL without its password. Raises DatabaseUnusable.
+    ``safe_url`` is the URL without its password. Raises DatabaseUnusable.
     """
     engine = Postgres(settings)
     try:
-        await _look(engine, settings, shown)
+        await _look(engine, settings, safe_url)
         yield engine
     finally:
         engine.close()
 
 
-async def _look(engine: Postgres, settings: DatabaseConfig, shown: str) -> None:
+async def _look(engine: Postgres, settings: DatabaseConfig, safe_url: str) -> None:
     """Connect for the first time. Raises DatabaseUnusable."""
     try:
         await engine.look()
     except DatabaseBusy as error:
-        raise DatabaseUnusable(shown, error.cause) from error
+        raise DatabaseUnusable(safe_url, error.cause) from error
     except psycopg.Error as error:
-        raise DatabaseUnusable(shown, " ".join(str(error).split())) from error
+        raise DatabaseUnusable(safe_url, " ".join(str(error).split())) from error
     if engine.shared and settings.prepare:
-        raise DatabaseUnusable(shown, _PREPARES)
+        raise DatabaseUnusable(safe_url, _PREPARES)
     if engine.shared:
         log.warning(
             "database.url: %r is a pooler that lends connections for one transaction. LISTEN "
             "hears nothing there: jobs that other processes enqueue are looked for every %g s. "
             "Settings of a session and its advisory locks do not last.",
-            shown,
+            safe_url,
             POLL,
         )
 
 
 class Postgres:
-    """An `Engine`. Made by `open_postgres`; valid until its block ends."""
+    """An `Engine`. Created by `open_postgres`; valid until its block ends."""
 
     name: Literal["postgresql"] = "postgresql"
     isolation = "read committed"
@@ -114,7 +114,7 @@ class Postgres:
 
     def _make_pool(self, size: int, waiters: int) -> Pool[PostgresConnection]:
         return Pool(
-            self.open_connection, size=size, waiters=waiters, is_alive=is_alive, answers=_answers
+            self.open_connection, size=size, waiters=waiters, is_alive=is_alive, probe=_responds
         )
 
     @property
@@ -123,14 +123,14 @@ class Postgres:
         return self._work.statements
 
     async def look(self) -> None:
-        """Connect for the first time, and find out what stands between here and the server.
+        """Connect for the first time, and detect a pooler in front of the server.
 
         Raises DatabaseBusy, and psycopg.Error.
         """
         connection = await self._connect()
         try:
-            told = connection.raw.info.backend_pid
-            self.shared = await lends_transactions(connection, told, self._connect)
+            reported_pid = connection.raw.info.backend_pid
+            self.shared = await lends_transactions(connection, reported_pid, self._connect)
         finally:
             connection.finish()
         self.release(await self.acquire(reads=True))
@@ -149,7 +149,7 @@ class Postgres:
 
     @property
     def most_connections(self) -> int | None:
-        """The pools, and one that asks about silent statements; None behind a pooler."""
+        """The pools, and one connection that checks silent ones; None behind a pooler."""
         if self.shared:
             return None
         return self._settings.pool + _RESERVED * len(self._reserved) + 1
@@ -160,18 +160,18 @@ class Postgres:
         return False
 
     async def listen(self, channel: str, call: Callable[[], None]) -> None:
-        """LISTEN on a connection of its own, which is asked now and then whether it is there."""
+        """LISTEN on a separate connection, which is probed now and then."""
         while self.shared:
             call()
             await trio.sleep(POLL)
         connection = await self.open_connection()
         try:
             await connection.run(f"listen {channel}")
-            call()  # for what came before
+            call()  # for changes before LISTEN
             while True:
                 async for _ in connection.raw.notifies(timeout=_LISTENING):
                     call()
-                with trio.fail_after(_ANSWER):
+                with trio.fail_after(_PROBE_TIMEOUT):
                     await connection.run("select 1")
         finally:
             connection.finish()
@@ -181,17 +181,17 @@ class Postgres:
         return f"begin isolation level {isolation}" if isolation else "begin"
 
     def is_conflict(self, error: BaseException) -> bool:
-        """Tell by the SQLSTATE."""
+        """Decide by the SQLSTATE."""
         return isinstance(error, psycopg.Error) and error.sqlstate in _CONFLICTS
 
     def is_away(self, error: BaseException) -> bool:
-        """Tell by what libpq or the server says about the connection (SQLSTATE 08 and 57P)."""
-        told = error.__cause__ if isinstance(error, DatabaseBusy) else error
-        if isinstance(told, trio.TooSlowError):
+        """Decide by libpq's or the server's error about the connection (SQLSTATE 08 and 57P)."""
+        root = error.__cause__ if isinstance(error, DatabaseBusy) else error
+        if isinstance(root, trio.TooSlowError):
             return True
-        if not isinstance(told, psycopg.OperationalError):
+        if not isinstance(root, psycopg.OperationalError):
             return False
-        return told.sqlstate is None or told.sqlstate.startswith(("08", "57P"))
+        return root.sqlstate is None or root.sqlstate.startswith(("08", "57P"))
 
     def cannot_work(self, error: BaseException) -> bool:
         """Tell by the class of what the server says, or that it says nothing any more."""
@@ -214,8 +214,8 @@ class Postgres:
         return reserved
 
     async def notify(self, channel: str) -> None:
-        """NOTIFY, without a wait for the disk: nothing is lost that anybody would look for."""
-        if self.shared:  # nobody hears it
+        """NOTIFY without waiting for the disk: a lost notification is harmless."""
+        if self.shared:  # no process can listen
             await trio.lowlevel.checkpoint()
             return
         connection = await self.acquire(reads=False)
@@ -225,34 +225,34 @@ class Postgres:
             self.release(connection)
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close idle connections."""
         self._pool.close()
         for reserved in self._reserved:
             reserved._pool.close()
 
     async def can_write(self) -> bool:
-        """Tell after a refused write whether a table of the session's own can be made and filled.
+        """Test after a rejected write whether a temporary table can be created and filled.
 
-        Whoever may not make such a table is believed to be able to write.
+        Without the privilege for temporary tables, writes are assumed to work.
         """
-        if not self._work.writing.refused:
+        if not self._work.writing.rejected:
             await trio.lowlevel.checkpoint()
             return True
         connection = await self.acquire(reads=False)
         try:
             await connection.run_script(_TRIAL)
         except psycopg.Error as error:
-            if error.sqlstate in REFUSED:
+            if error.sqlstate in WRITE_ERRORS:
                 return False
             if self.is_away(error):
                 raise
         finally:
             self.release(connection)
-        self._work.writing.refused = False
+        self._work.writing.rejected = False
         return True
 
     async def watch(self) -> None:
-        """End connections whose answers are lost, until cancelled."""
+        """End connections whose responses were lost, until cancelled."""
         if not self.shared and not hasattr(trio.lowlevel.current_clock(), "jump"):
             await end_silent(
                 lambda: [*self._open], self._connect, self._forget_idle, self._work.orphans
@@ -301,12 +301,12 @@ class Postgres:
         return connection
 
 
-async def _answers(connection: PostgresConnection) -> bool:
-    """Tell whether one that has rested for a while still reaches the server."""
-    if trio.current_time() - connection.rests_since < _RESTED:
+async def _responds(connection: PostgresConnection) -> bool:
+    """Whether a connection that was idle for a while still reaches the server."""
+    if trio.current_time() - connection.rests_since < _PROBE_AFTER_IDLE:
         return True
     try:
-        with trio.fail_after(_ANSWER):
+        with trio.fail_after(_PROBE_TIMEOUT):
             await connection.run("select 1")
     except (psycopg.Error, trio.TooSlowError):
         return False

@@ -16,7 +16,7 @@ import trio
 from psycopg.pq import ConnStatus, TransactionStatus
 from psycopg.types.json import Jsonb
 
-from fxtrio.db.argument_errors import ABOVE_32, HALF_A_PAIR, NUL, refused
+from fxtrio.db.argument_errors import ABOVE_32, HALF_A_PAIR, NUL, find_invalid_argument
 from fxtrio.db.copy import Copy, open_copy
 from fxtrio.db.engine import Cursor, Result, State
 from fxtrio.db.errors import ArgumentRefused
@@ -24,14 +24,14 @@ from fxtrio.db.orphans import Orphans, ServerSession
 from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
 from fxtrio.db.writing import Writing
 
-REFUSED = ("53100", "58030", "25006")
+WRITE_ERRORS = ("53100", "58030", "25006")
 """A full disk, an error of the disk, and a server that only reads (SQLSTATE)."""
 
 _PART = 500  # rows of a stream at a time
 
 
 class Work:
-    """Counts what a server works at, and notes when it refuses to write, and what it may keep."""
+    """Counts running statements, and records rejected writes and orphaned sessions."""
 
     statements = 0
 
@@ -53,8 +53,8 @@ class Work:
 
     def note(self, error: Exception) -> None:
         """Take note of an error of the server."""
-        if getattr(error, "sqlstate", None) in REFUSED:
-            self.writing.refused = True
+        if getattr(error, "sqlstate", None) in WRITE_ERRORS:
+            self.writing.rejected = True
 
 
 class PostgresConnection:
@@ -64,7 +64,7 @@ class PostgresConnection:
     """Of the process that serves it; 0 while that is unknown."""
 
     _session: ServerSession | None = None
-    """What the server has for it; None while that is unknown, and behind a pooler."""
+    """Its session on the server; None while that is unknown, and behind a pooler."""
 
     expires = inf
     """When it is too old to be lent again, on trio's clock (seconds)."""
@@ -72,8 +72,8 @@ class PostgresConnection:
     rests_since = -inf
     """When it was used last, on trio's clock (seconds)."""
 
-    _asked: float | None = None
-    """When its statement was sent that has no answer yet, by `perf_counter`."""
+    _sent_at: float | None = None
+    """When its unanswered statement was sent, by `perf_counter`."""
 
     def __init__(self, raw: TrioConnection, work: Work) -> None:
         self.raw = raw
@@ -85,35 +85,39 @@ class PostgresConnection:
         self._poll.register(raw.pgconn.socket, select.POLLIN | select.POLLRDHUP)
 
     def take_session(self, pid: int, began: float) -> None:
-        """Take over what the server says of its session."""
+        """Store the identity of its session."""
         self.pid = pid
         if self.raw.info.backend_pid == pid:  # else it is a pooler's, and others' soon
             self._session = ServerSession(pid, began)
 
     @property
     def state(self) -> State:
-        """What libpq knows of it."""
+        """The transaction status according to libpq."""
         return _STATES.get(self.raw.pgconn.transaction_status, "gone")
 
     def came(self) -> int:
-        """Return what has happened to its socket, as `select.poll` tells it."""
+        """Return the events of its socket, from `select.poll`."""
         found = self._poll.poll(0)
         return found[0][1] if found else 0
 
     def owes(self, seconds: float) -> float | None:
-        """Return when a statement was asked that has brought nothing for ``seconds``, or None."""
-        asked = self._asked
-        if asked is None or perf_counter() - max(asked, self.raw.heard) < seconds or self.came():
+        """Return when the statement was sent that has been silent for ``seconds``, or None."""
+        sent_at = self._sent_at
+        if (
+            sent_at is None
+            or perf_counter() - max(sent_at, self.raw.heard) < seconds
+            or self.came()
+        ):
             return None
-        return asked
+        return sent_at
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
         """Run one statement."""
         try:
             return await self._run(sql, args)
         except psycopg.errors.InvalidSqlStatementName:
-            # Somebody has taken away what was prepared: a pooler, or 'discard all'. Nothing has
-            # run, but what a transaction had done before is lost.
+            # A pooler, or 'discard all', dropped the prepared statement. It has not run, but
+            # earlier work of the transaction is lost.
             self.raw.forget_prepared()
             if self.state != "idle":
                 raise
@@ -122,22 +126,22 @@ class PostgresConnection:
     async def _run(self, sql: str, args: Sequence[Any]) -> Result:
         cursor, self._spare = self._spare or StatementCursor(self.raw), None
         self._work.statements += 1
-        self._asked = perf_counter()
+        self._sent_at = perf_counter()
         try:
             await cursor.execute(sql, [*map(_adapted, args)] or None)
         except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise _refused([args], error) or error from error
+            raise _argument_error([args], error) or error from error
         except psycopg.Error as error:
             self._work.note(error)
             raise
         finally:
-            self._asked = None
+            self._sent_at = None
             self._work.statements -= 1
         result = cursor.pgresult
         if result is None or not result.nfields:
             found = Result((), (), max(cursor.rowcount, 0))
         else:
-            # Not `description`, whose objects tell far more.
+            # Not `description`, whose objects are much more expensive.
             names = tuple(result.fname(n).decode(self._encoding) for n in range(result.nfields))
             rows = await cursor.fetchall()
             found = Result(names, rows, len(rows))
@@ -152,7 +156,7 @@ class PostgresConnection:
             with self._counted():
                 await cursor.executemany(sql, [[*map(_adapted, row)] for row in rows])
         except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise _refused(rows, error) or error from error
+            raise _argument_error(rows, error) or error from error
         return int(max(cursor.rowcount, 0))
 
     async def run_script(self, text: str) -> None:
@@ -162,12 +166,12 @@ class PostgresConnection:
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        self._asked = perf_counter()
+        self._sent_at = perf_counter()
         try:
             with self._work.counted():
                 yield
         finally:
-            self._asked = None
+            self._sent_at = None
 
     def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Copy]:
         """Run a COPY for the length of the block."""
@@ -181,7 +185,7 @@ class PostgresConnection:
         return DeclaredCursor(self, name, fetch, await self.run(fetch))
 
     def finish(self) -> None:
-        """Close it at once. The server may not hear of it: what it had begun is ended there."""
+        """Close it at once, and end its transaction on the server, which may not notice."""
         if self._session is not None and self.state != "idle":
             self._work.orphans.add(self._session)
         if self.raw.pgconn.status == ConnStatus.OK:
@@ -230,15 +234,15 @@ def _adapted(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def _refused(rows: Sequence[Sequence[Any]], error: Exception) -> ArgumentRefused | None:
-    """Return the error that names an argument, for what psycopg or the server says of data."""
+def _argument_error(rows: Sequence[Sequence[Any]], error: Exception) -> ArgumentRefused | None:
+    """Return an error that names the argument, for a data error of psycopg or the server."""
     if isinstance(error, psycopg.errors.NumericValueOutOfRange):
-        return refused(rows, ABOVE_32)
-    return refused(rows, NUL, HALF_A_PAIR)
+        return find_invalid_argument(rows, ABOVE_32)
+    return find_invalid_argument(rows, NUL, HALF_A_PAIR)
 
 
 def is_alive(connection: PostgresConnection) -> bool:
-    """Tell without a round trip: a server that has gone has closed the socket."""
+    """Check without a round trip: a stopped server has closed the socket."""
     if trio.current_time() > connection.expires:
         return False
     pgconn = connection.raw.pgconn
@@ -247,7 +251,7 @@ def is_alive(connection: PostgresConnection) -> bool:
     found = connection.came()
     if found & ~select.POLLIN:
         return False
-    if found:  # a notice, or the last words of a server that stops
+    if found:  # a notice, or the final message of a server that stops
         try:
             pgconn.consume_input()
         except psycopg.OperationalError:

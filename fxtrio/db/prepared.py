@@ -1,8 +1,8 @@
 """Names of prepared statements that no other connection has.
 
-psycopg counts from ``_pg3_0`` in each connection. Where a pooler lends one connection of the
-server to several clients, a name of one client then stands for the statement of another one,
-which runs in its place. With a name at random it is an error, and nothing has run.
+psycopg counts from ``_pg3_0`` in each connection. If a pooler shares one server connection
+among several clients, one client's name may denote the statement of another, which would
+run in its place. With random names this is an error, and no statement runs.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class StatementNames(PrepareManager):  # type: ignore[misc]  # psycopg is an ext
         self._prefix = f"fx_{secrets.token_hex(8)}_"
 
     def get(self, query: Any, prepare: bool | None = None) -> tuple[Prepare, bytes]:
-        """Tell whether a query is prepared, or should be, and under which name."""
+        """Return whether a query is prepared, or should be, and its name."""
         how, name = super().get(query, prepare)
         if how is Prepare.SHOULD:
             name = f"{self._prefix}{self._prepared_idx}".encode()
         return how, name
 
     def forget(self) -> None:
-        """Prepare everything anew: the server has lost what was prepared."""
+        """Prepare all statements again: the server has lost them."""
         self._names.clear()
         self._counts.clear()
         self._to_flush.clear()

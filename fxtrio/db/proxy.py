@@ -25,7 +25,7 @@ class _Current:
     """Passes everything on to `get_database`."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what tools look for in any object
+        if name.startswith("__"):  # tools inspect these on any object
             raise AttributeError(name)
         return getattr(get_database(), name)
 
@@ -34,4 +34,4 @@ class _Current:
 
 
 db = cast("Database", _Current())
-"""Stands for the running app's `Database`, in loaders, actions, handlers and jobs."""
+"""A proxy for the running app's `Database`, in loaders, actions, handlers and jobs."""

@@ -1,11 +1,11 @@
-"""psycopg 3.3 on trio: its asynchronous connection, whose waits are trio's.
+"""psycopg 3.3 on trio: its asynchronous connection, which waits through trio.
 
-Everything else is psycopg's own: adaptation, cursors, pipelines, prepared statements. What
-is taken from its inside (``_connect_gen``, ``_cancel_gen``, ``_enter_gen``, ``_exit_gen``,
-``_reset``, ``_prepared``) is named here and in `prepared`, nowhere else, and pinned by the
-extra ``fxtrio[postgres]``.
-Beyond psycopg on asyncio, a cancelled query is cancelled on the server and leaves its
-connection usable, and COMMIT and ROLLBACK have `LIMIT` and are never cut in two.
+All else is psycopg's own: adaptation, cursors, pipelines, prepared statements. Its private
+names (``_connect_gen``, ``_cancel_gen``, ``_enter_gen``, ``_exit_gen``, ``_reset``,
+``_prepared``) are used only here and in `prepared`; the extra ``fxtrio[postgres]`` pins the
+version.
+Unlike psycopg on asyncio, a cancelled query is also cancelled on the server and leaves its
+connection usable, and COMMIT and ROLLBACK have `LIMIT` and are never interrupted.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ LIMIT = 5.0
 """How long the server has for a cancellation, a COMMIT or a ROLLBACK (seconds)."""
 
 TURN = 0.005
-"""Longest time that a connection goes on without a turn for others, while its socket never
-blocks (seconds)."""
+"""Longest time that a connection runs without a checkpoint while its socket never blocks
+(seconds)."""
 
 Steps = Generator[Any, Any, Any]
-"""What psycopg makes of an operation: it yields what it waits for, and is sent what came."""
+"""psycopg's form of an operation: a generator that yields awaited events, and is sent results."""
 
 _READ, _WRITE, _NONE = Ready.R, Ready.W, Ready.NONE
 
 
 class TrioConnection(AsyncConnection):
-    """An `AsyncConnection` for trio. Who leaves a query cancels it on the server, too."""
+    """An `AsyncConnection` for trio. Cancelling a query also cancels it on the server."""
 
     def __init__(self, pgconn: Any, row_factory: Any = psycopg.rows.tuple_row) -> None:
         super().__init__(pgconn, row_factory)
@@ -62,7 +62,7 @@ class TrioConnection(AsyncConnection):
         cursor_factory: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Connect to the first server of ``conninfo`` that answers. Raises psycopg's errors."""
+        """Connect to the first server of ``conninfo`` that responds. Raises psycopg's errors."""
         params = await cls._get_connection_params(conninfo, **kwargs)
         conn = await cls._first(params, timeout_from_conninfo(params))
         conn._autocommit = bool(autocommit)
@@ -82,24 +82,24 @@ class TrioConnection(AsyncConnection):
         for attempt in attempts:
             text = psycopg.conninfo.make_conninfo("", **attempt)
             tried = tuple(attempt.get(key) for key in ("host", "port", "hostaddr"))
-            shown = "host: {!r}, port: {!r}, hostaddr: {!r}".format(*tried)
+            tried_host = "host: {!r}, port: {!r}, hostaddr: {!r}".format(*tried)
             try:
-                made: Self = await _wait_connecting(cls._connect_gen(text), timeout)
-                return made
+                connection: Self = await _wait_connecting(cls._connect_gen(text), timeout)
+                return connection
             except e._WaitTimeout:
-                failures.append((e.ConnectionTimeout("connection timeout expired"), shown))
+                failures.append((e.ConnectionTimeout("connection timeout expired"), tried_host))
             except e.Error as error:
-                failures.append((error, shown))
+                failures.append((error, tried_host))
         last = failures[-1][0]
         if len(failures) == 1:
             raise last.with_traceback(None)
         lines = [str(last), "Multiple connection attempts failed. All failures were:"]
-        lines += [f"- {shown}: {error}" for error, shown in failures]
+        lines += [f"- {tried_host}: {error}" for error, tried_host in failures]
         raise type(last)("\n".join(lines), pgconn=last.pgconn).with_traceback(None)
 
     @property
     def heard(self) -> float:
-        """When something came on it last, or it had a turn, by `perf_counter`."""
+        """When it last received data or was scheduled, by `perf_counter`."""
         return self._turn_began
 
     def name_statements(self) -> None:
@@ -107,7 +107,7 @@ class TrioConnection(AsyncConnection):
         self._prepared = StatementNames()
 
     def forget_prepared(self) -> None:
-        """Prepare everything anew: the server has lost what was prepared."""
+        """Prepare all statements again: the server has lost them."""
         if isinstance(self._prepared, StatementNames):
             self._prepared.forget()
 
@@ -158,7 +158,7 @@ class TrioConnection(AsyncConnection):
                 want = gen.send(ready)
         except StopIteration as done:
             if perf_counter() - self._turn_began > TURN:
-                # It is done, and must be told so: a turn, and no cancellation.
+                # It is complete, and cancellation must not hide that: a shielded checkpoint.
                 await trio.lowlevel.cancel_shielded_checkpoint()
                 self._turn_began = perf_counter()
             return done.value
@@ -173,11 +173,11 @@ class TrioConnection(AsyncConnection):
         if perf_counter() - self._turn_began > TURN:
             await trio.lowlevel.checkpoint()
             self._turn_began = perf_counter()
-        # A socket that is asked for writing is nearly always writable.
+        # A socket that waits for writing is nearly always writable.
         return _ready_now(fd, want) or await _wait_ready(fd, want)
 
     async def cancel_safe(self, *, timeout: float = 30.0) -> None:
-        """Ask the server to cancel what runs."""
+        """Ask the server to cancel the running query."""
         if self._should_cancel():
             try:
                 await _wait_connecting(self._cancel_gen(), timeout)
@@ -195,7 +195,7 @@ class TrioConnection(AsyncConnection):
             await super().rollback()
 
     async def close(self) -> None:
-        """Close the connection; who waits for it is told."""
+        """Close the connection, and wake the tasks that wait on it."""
         if not self.closed and self.pgconn.status == ConnStatus.OK:
             trio.lowlevel.notify_closing(self.pgconn.socket)
         await super().close()
@@ -215,7 +215,7 @@ class TrioConnection(AsyncConnection):
 
 
 class StatementCursor(AsyncRawCursor[Any]):
-    """A cursor for one statement after the other: most of what it needs is made once."""
+    """A cursor for successive statements: most of its state is created once."""
 
     def forget(self) -> None:
         """Let go of the last result."""
@@ -224,7 +224,7 @@ class StatementCursor(AsyncRawCursor[Any]):
 
 
 class QuickLock:
-    """A lock whose holder goes on at once when nobody else has it: what it does then waits."""
+    """A lock without a checkpoint if it is free: the operation under it is one."""
 
     def __init__(self) -> None:
         self._lock = trio.Lock()
@@ -241,7 +241,7 @@ class QuickLock:
         self._lock.release()
 
     def locked(self) -> bool:
-        """Tell whether somebody has it."""
+        """Whether the lock is held."""
         return self._lock.locked()
 
 
@@ -267,7 +267,7 @@ class TrioTransaction(AsyncTransaction):
         if error is None:
             try:
                 await trio.lowlevel.checkpoint_if_cancelled()
-            except trio.Cancelled as cancelled:  # not too late: nothing is committed
+            except trio.Cancelled as cancelled:  # nothing is committed yet
                 await self._end(type(cancelled), cancelled, cancelled.__traceback__)
                 raise
         return await self._end(kind, error, traceback)
@@ -311,15 +311,15 @@ async def _wait_connecting(gen: Steps, timeout: float | None = None) -> Any:
 
 def _ready_now(fd: int, want: int) -> int:
     poll = select.poll()
-    asked = bool(want & Wait.R) * select.POLLIN | bool(want & Wait.W) * select.POLLOUT
-    poll.register(fd, asked)
+    events = bool(want & Wait.R) * select.POLLIN | bool(want & Wait.W) * select.POLLOUT
+    poll.register(fd, events)
     found = dict(poll.poll(0)).get(fd, 0)
     readable = _READ if found & ~select.POLLOUT else _NONE
     return int(readable | (_WRITE if found & select.POLLOUT else _NONE))
 
 
 async def _wait_ready(fd: int, want: int) -> int:
-    """Wait until a file is readable, writable, or whichever of both it is asked for comes."""
+    """Wait until a file is readable or writable, as ``want`` says; with both, for the first."""
     if not want & Wait.W:
         await trio.lowlevel.wait_readable(fd)
         return int(_READ)

@@ -1,8 +1,8 @@
-"""Transactions that run again when others were in their way. Used through `Database.transaction`.
+"""Retries transactions after conflicts. Used through `Database.transaction`.
 
-Serializable transactions of PostgreSQL read and write as if each were alone, and one of two
-that cannot both be kept fails; so does one of two that wait for each other. Nothing of it was
-kept, so it may run again from its beginning.
+Serializable transactions of PostgreSQL read and write as if each were alone: of two that
+conflict, one fails, as does one of a deadlock. It was rolled back, so it can be retried from
+its start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAUSE = 0.005  # before the second attempt, in seconds; doubled each time
 _LONGEST_PAUSE = 0.2
 
 Conflicts = list[BaseException]
-"""What the database has said of others in the way of a transaction."""
+"""The database's error about a conflict of a transaction."""
 
 Open = Callable[[Conflicts], AbstractAsyncContextManager[None]]
 
@@ -43,7 +43,7 @@ class TransactionBlock(AbstractAsyncContextManager[None]):
     _open_one: Open
     _retry: int
     _turn: trio.Lock
-    """Those who try again do so one after the other, and so are not in each other's way."""
+    """Serializes retries, so that they do not conflict with each other."""
 
     _own: AbstractAsyncContextManager[None] | None = None
 
@@ -63,13 +63,13 @@ class TransactionBlock(AbstractAsyncContextManager[None]):
         return await self._own.__aexit__(*how)  # type: ignore[arg-type]  # one of two shapes
 
     def __aiter__(self) -> RepeatedBlocks:
-        """Give one block after the other until one is kept, or raises what no retry mends."""
+        """Yield blocks until one commits, or raises an error that no retry can fix."""
         return RepeatedBlocks(self._open_one, self._retry, self._turn)
 
 
 @attrs.define(eq=False)
 class RepeatedBlocks(AsyncIterator["Attempt"]):
-    """The blocks of one loop. No generator, which an error that leaves the loop would not end."""
+    """The blocks of one loop. Not a generator: an error in the loop would not close it."""
 
     _open_one: Open
     _retry: int
@@ -78,7 +78,7 @@ class RepeatedBlocks(AsyncIterator["Attempt"]):
     _current: Attempt | None = None
 
     async def __anext__(self) -> Attempt:
-        """Return the next attempt, unless the last one was kept."""
+        """Return the next attempt, unless the last one committed."""
         if self._number > self._retry or (self._current is not None and self._current.over):
             raise StopAsyncIteration
         last = self._number == self._retry
@@ -126,7 +126,7 @@ class Attempt(AbstractAsyncContextManager[None]):
             suppressed = await self._own.__aexit__(kind, error, trace)  # type: ignore[arg-type]
             if suppressed:
                 failed = None
-        except Exception as raised:  # which may be `error`: whoever asked judges it
+        except Exception as raised:  # which may be `error`: the caller judges it
             failed = raised
         finally:
             self._give_up_turn()

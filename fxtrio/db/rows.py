@@ -1,4 +1,4 @@
-"""Rows become what the caller asks for.
+"""Converts rows to the type that the caller requests.
 
 These are dicts, `TypedDict`, attrs classes, dataclasses and pydantic models.
 """
@@ -19,15 +19,15 @@ import attrs
 from fxtrio.db.errors import RowMismatch
 
 Make = Callable[[Sequence[Any]], Any]
-"""Makes one row's object of its values, which are in the order of the columns."""
+"""Builds a row's object from its values, which are in the order of the columns."""
 
 
 def row_maker(row: Any, names: tuple[str, ...]) -> Make:
-    """Return what makes a ``row`` of the values of the columns ``names``.
+    """Return a function that builds a ``row`` from the values of the columns ``names``.
 
-    Values that have their attribute's type already are taken as they are, the others are
-    converted by cattrs. Columns that the class does not have are left out. Raises
-    RowMismatch when one is missing, and TypeError for what is no such class.
+    Values that already have their attribute's type are used as they are, others are
+    converted by cattrs. Columns without an attribute are ignored. Raises RowMismatch if one
+    is missing, and TypeError for other classes.
     """
     return _row_maker(row, names)
 
@@ -82,13 +82,13 @@ def _row_maker(row: Any, names: tuple[str, ...]) -> Make:
 
 
 def _is_needed(row: Any, name: str, hint: Any) -> bool:
-    """Whether a key must be there; Python itself misses it where annotations are text."""
+    """Whether a key is required; Python does not know it if annotations are strings."""
     origin = get_origin(hint)
     return origin is Required or (origin is not NotRequired and name in row.__required_keys__)
 
 
 def _conversion(target: Any) -> Callable[[Any], Any] | None:
-    """Return what makes a ``target`` of a column's value; None where nothing is to be done."""
+    """Return a converter from a column's value to ``target``; None if none is needed."""
     if target in (Any, object, str, int, float, bytes, type(None)):
         return None
     parts = get_args(target)
@@ -110,7 +110,7 @@ def _conversion(target: Any) -> Callable[[Any], Any] | None:
 
 @lru_cache(maxsize=1)
 def _converter() -> Any:
-    """Return the `cattrs.Converter` of columns, made when the first one is needed: it is heavy."""
+    """Return the `cattrs.Converter` of columns, created on first use because it is expensive."""
     import cattrs
 
     converter = cattrs.Converter()
@@ -131,13 +131,13 @@ def _reader(kind: Any, read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _is_json(kind: Any) -> bool:
-    """Tell whether a type is kept as JSON: a list, a dict, an attrs class…"""
+    """Whether a type is stored as JSON: a list, a dict, an attrs class…"""
     origin: Any = get_origin(kind)
     return kind in _NESTED or origin in _NESTED or attrs.has(kind)
 
 
 def _from_json(kind: Any) -> Callable[[Any, Any], Any]:
-    """Return what reads a column of JSON: text in SQLite, parsed by PostgreSQL's driver."""
+    """Return a reader of a JSON column: text in SQLite, already parsed with PostgreSQL."""
     import cattrs
 
     inner = cattrs.Converter()

@@ -1,7 +1,7 @@
-"""Notices that the file of an SQLite database was replaced, moved or deleted under a server.
+"""Detects that the file of an SQLite database was replaced, moved or deleted under a server.
 
-Connections go on with the file that they opened, whose name is another one's by now: what is
-written there is lost without an error.
+Open connections continue to use the old file, which no longer has the name: data written
+there is lost without an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class SameFile:
 
     _path: Path
     _opened: tuple[int, int] | None = None
-    _told: bool = False
+    _logged: bool = False
 
     def remember(self) -> None:
         """Take the file that is there now for the one that is open."""
@@ -33,14 +33,14 @@ class SameFile:
         if self._opened is None or _identity(self._path) == self._opened:
             return
         error = DatabaseReplaced(str(self._path))
-        if not self._told:
-            self._told = True
+        if not self._logged:
+            self._logged = True
             log.critical("%s", error)
         raise error
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    # Without opening it: whoever closes a file loses the locks of the process on it (POSIX).
+    # Without opening it: closing a file releases the process's locks on it (POSIX).
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""What the text of a migration says about itself: its head, and its statements. Plain functions."""
+"""Parses the text of a migration: its head, and its statements. Plain functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONTROL = re.compile(
 )
 _END = re.compile(r"end(\s+(work|transaction))?", re.IGNORECASE)
 _BODIES = re.compile(r"\btrigger\b|\bbegin\s+atomic\b", re.IGNORECASE)
-"""What has an END that ends no transaction."""
+"""Constructs whose END does not end a transaction."""
 
 _NO_TRANSACTION = re.compile(r"--\s*transaction:\s*none\s*", re.IGNORECASE)
 _INCOMPATIBLE = re.compile(r"--\s*incompatible\b[\s:]*(.*)", re.IGNORECASE)
@@ -30,17 +30,17 @@ _INCOMPATIBLE = re.compile(r"--\s*incompatible\b[\s:]*(.*)", re.IGNORECASE)
 
 @attrs.frozen
 class Head:
-    """What the comments say with which a migration begins."""
+    """The comments at the start of a migration, parsed."""
 
     transactional: bool = True
     """False after ``-- transaction: none``."""
 
     incompatible: str | None = None
-    """What stands after ``-- incompatible``; None without that line."""
+    """The text after ``-- incompatible``; None without that line."""
 
 
 def head_of(text: str) -> Head:
-    """Return what the first lines say, as far as they are comments."""
+    """Parse the comments at the start."""
     transactional, incompatible = True, None
     for line in map(str.strip, text.splitlines()):
         if line and not line.startswith("--"):

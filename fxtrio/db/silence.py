@@ -1,8 +1,8 @@
-"""Ends connections to PostgreSQL whose answer never comes, though the server has ended its work.
+"""Ends connections to PostgreSQL whose response was lost, though the server finished its work.
 
-A middlebox that goes on acknowledging hides from TCP that nothing passes any more. So the
-server is asked, on a new connection, about each session that owes an answer for long: one that
-is gone, or idle, has said what it had to say.
+A middlebox that still acknowledges packets hides a broken path from TCP. So the server is
+asked, on a new connection, about each session that has been silent for long: if the session is
+gone or idle, its response was lost.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from fxtrio.db.errors import DatabaseBusy
 from fxtrio.db.orphans import Orphans
 
 QUIET = 5.0
-"""A statement without an answer for so long is asked about (seconds)."""
+"""Silence of a statement after which its session is checked (seconds)."""
 
 _LOOK = 2.5  # between two looks, in seconds
-_LIMIT = 5.0  # for the server to tell, in seconds
-_ON_ITS_WAY = 1.0  # for an answer that the server has just given, in seconds
+_LIMIT = 5.0  # for the server's response to the check, in seconds
+_ON_ITS_WAY = 1.0  # for a response that the server has just sent, in seconds
 
 _STATES = "select pid, state from pg_stat_activity where pid = any($1)"
 _AT_WORK = frozenset({"active", "fastpath function call", "disabled", None})
-"""States of a session that may still answer, or of which the server tells nothing."""
+"""States of a session that may still respond, or whose state the server does not show."""
 
 log = logging.getLogger("fx.db")
 
@@ -39,7 +39,7 @@ class Silent(Protocol):
     """Of the process that serves it."""
 
     def owes(self, seconds: float) -> float | None:
-        """Return when a statement was asked that has brought nothing for ``seconds``, or None."""
+        """Return when the statement was sent that has been silent for ``seconds``, or None."""
         ...
 
     async def run(self, sql: str, args: Sequence[object] = ()) -> Result:
@@ -47,7 +47,7 @@ class Silent(Protocol):
         ...
 
     def finish(self) -> None:
-        """Close it; whoever waits for it is told."""
+        """Close it, and wake the tasks that wait on it."""
         ...
 
 
@@ -57,13 +57,13 @@ async def end_silent(
     lost: Callable[[], None],
     orphans: Orphans,
 ) -> None:
-    """Look until cancelled. ``lost`` is called when a connection was ended.
+    """Check until cancelled. ``lost`` is called when a connection was ended.
 
-    What the server goes on with for those that were closed is ended there, too.
+    Their transactions are ended on the server, too.
     """
     while True:
         await trio.sleep(_LOOK)
-        owing = {one: asked for one in connections() if (asked := one.owes(QUIET)) is not None}
+        owing = {one: sent_at for one in connections() if (sent_at := one.owes(QUIET)) is not None}
         if owing:
             await _end(owing, open_one, lost)
         if orphans:
@@ -75,7 +75,7 @@ async def _end(
     open_one: Callable[[], Awaitable[Silent]],
     lost: Callable[[], None],
 ) -> None:
-    """End those whose answers are lost."""
+    """End those whose responses were lost."""
     idle = await _idle([*owing], open_one)
     if idle:
         await trio.sleep(_ON_ITS_WAY)

@@ -1,8 +1,8 @@
 """SQLite: one connection that writes, some that read, each in one worker thread at a time.
 
-Readers see what was committed when they began and wait for no writer. A query whose task
-is cancelled is interrupted. A database in memory has one connection, which runs in the event
-loop: it waits for no disk, and is exact under every clock.
+Readers see a snapshot of committed data and never wait for a writer. Cancelling a task
+interrupts its query. A database in memory has one connection, which runs in the event
+loop: it does not wait for a disk, and is deterministic under a test clock.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _UNAVAILABLE = frozenset(
 
 @asynccontextmanager
 async def open_sqlite(path: Path | None, *, size: int, waiters: int) -> AsyncIterator[Sqlite]:
-    """Keep the database at ``path`` open; None is one in memory, gone after the block.
+    """Open the database at ``path``; None is one in memory, dropped after the block.
 
-    The file and its folder are made on first use, for their owner alone. ``size`` counts
-    the connections that read. Raises DatabaseUnusable.
+    The file and its folder are created on first use, readable by their owner only. ``size``
+    is the number of reading connections. Raises DatabaseUnusable.
     """
     engine = Sqlite(path, size=size, waiters=waiters)
     engine.release(await engine.acquire(reads=False))  # it is tried at once
@@ -63,7 +63,7 @@ async def open_sqlite(path: Path | None, *, size: int, waiters: int) -> AsyncIte
 
 
 class Sqlite:
-    """An `Engine`. Made by `open_sqlite`; valid until its block ends."""
+    """An `Engine`. Created by `open_sqlite`; valid until its block ends."""
 
     name: Literal["sqlite"] = "sqlite"
     under_way = 0  # in threads, which are counted as such
@@ -89,7 +89,7 @@ class Sqlite:
         return connection
 
     def release(self, connection: DatabaseConnection) -> None:
-        """Take a connection back; a transaction that somebody left open is undone."""
+        """Take a connection back; roll back a transaction that was left open."""
         assert isinstance(connection, SqliteConnection)
         connection.undo()
         assert connection.pool is not None
@@ -122,11 +122,11 @@ class Sqlite:
             connection.finish()
 
     def begin(self, isolation: str | None) -> str:
-        """Return the statement that begins a transaction: each is alone while it writes."""
-        return "begin immediate"  # a lock that is asked for later may be refused for good
+        """Return the statement that begins a transaction: one that locks for writing."""
+        return "begin immediate"  # upgrading to a write lock later may fail for good
 
     def is_conflict(self, error: BaseException) -> bool:
-        """Never: who writes waits for the turn."""
+        """Never: writers wait for their turn."""
         return False
 
     def is_away(self, error: BaseException) -> bool:
@@ -134,19 +134,19 @@ class Sqlite:
         return False
 
     def cannot_work(self, error: BaseException) -> bool:
-        """Tell a full disk, a lock or damage; the other classes are mistakes of who asks."""
+        """Recognize a full disk, a lock or damage; other classes are errors of the caller."""
         return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
 
     def is_unavailable(self, error: BaseException) -> bool:
-        """Tell a full disk or a lock from a mistake of who asks, by SQLite's own code."""
+        """Recognize a full disk or a lock by SQLite's code; others are errors of the caller."""
         code = getattr(error, "sqlite_errorcode", None)
         return code is not None and code & 0xFF in _UNAVAILABLE
 
     def reserve(self) -> Sqlite:
-        """Return the same, before which nobody has a turn.
+        """Return the engine itself.
 
-        One connection writes at a time in any case: a second one of this process would only
-        compete for the lock of the file with the first, without a queue.
+        Only one connection can write at a time: a second one of this process would only
+        compete with the first for the lock of the file, without a queue.
         """
         reserved = copy(self)
         reserved._first = True
@@ -158,11 +158,11 @@ class Sqlite:
             self._file.remember()
 
     async def can_write(self) -> bool:
-        """Tell after a refused write whether the file may grow and a file beside it be made.
+        """Test after a rejected write whether the file can grow and a file beside it be created.
 
-        Nothing reaches the disk that stands in the file, so that there it is tried itself.
+        A write inside the file reaches no disk, so growth itself is tested.
         """
-        if not self._writing.refused:
+        if not self._writing.rejected:
             await trio.lowlevel.checkpoint()
             return True
         try:
@@ -182,11 +182,11 @@ class Sqlite:
             if self.is_unavailable(error):
                 return False
             raise
-        self._writing.refused = False
+        self._writing.rejected = False
         return True
 
     async def watch(self) -> None:
-        """Say in the log when the file is replaced, also while nobody asks anything."""
+        """Log when the file is replaced, also while no statement runs."""
         if self._file is None or hasattr(trio.lowlevel.current_clock(), "jump"):
             return
         with suppress(DatabaseReplaced):
@@ -195,11 +195,11 @@ class Sqlite:
                 await trio.sleep(_FILE)
 
     async def notify(self, channel: str) -> None:
-        """Do nothing: those who listen look by themselves."""
+        """Do nothing: listeners poll."""
         await trio.lowlevel.checkpoint()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
         self._readers.close()
         self._writer.close()
 
@@ -219,18 +219,18 @@ class Sqlite:
         except (OSError, sqlite3.Error) as error:
             raise DatabaseUnusable(str(path), str(error)) from error
         raw.set_progress_handler(_is_cancelled, _STEPS)
-        kept = None if reads or self._file is None else self._file.check
-        return SqliteConnection(raw, self._threads, kept, self._writing)
+        check_file = None if reads or self._file is None else self._file.check
+        return SqliteConnection(raw, self._threads, check_file, self._writing)
 
 
 @lru_cache(maxsize=1000)  # which is cheaper than another look at a long statement
 def reads_only(sql: str) -> bool:
-    """Tell whether a statement certainly changes nothing."""
+    """Whether a statement certainly changes nothing."""
     return _READS.match(sql) is not None and _WRITES.search(sql) is None
 
 
 def _is_cancelled() -> bool:
-    """Tell SQLite, in its worker thread, to give up: whoever asked is cancelled."""
+    """Tell SQLite, in its worker thread, to stop if the calling task is cancelled."""
     try:
         trio.from_thread.check_cancelled()
     except trio.Cancelled:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import trio
 
 from fxtrio.db.adapters import to_sqlite
-from fxtrio.db.argument_errors import ABOVE_64, HALF_A_PAIR, refused
+from fxtrio.db.argument_errors import ABOVE_64, HALF_A_PAIR, find_invalid_argument
 from fxtrio.db.engine import Cursor, Result, State
 from fxtrio.db.errors import CopyUnsupported, DatabaseBusy
 from fxtrio.db.pool import Pool
@@ -23,28 +23,28 @@ BUSY_TIMEOUT = 5.0
 
 _PAUSE = 0.02  # longest between two tries for a lock, in seconds
 _PART = 500  # rows of a stream at a time
-_REFUSED = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
+_WRITE_ERRORS = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
 
-Answer = TypeVar("Answer")
+Outcome = TypeVar("Outcome")
 
 
 class SqliteConnection:
     """A `DatabaseConnection` of SQLite."""
 
     pool: Pool[SqliteConnection] | None = None
-    """Which it goes back to; set while it is lent."""
+    """The pool to return it to; set while it is lent."""
 
     def __init__(
         self,
         raw: sqlite3.Connection,
         threads: trio.CapacityLimiter | None,
-        kept: Callable[[], None] | None = None,
+        check_file: Callable[[], None] | None = None,
         writing: Writing | None = None,
     ) -> None:
         self._raw = raw
         self._threads = threads
-        self._kept = kept
-        """Raises DatabaseReplaced when what was committed is in a file that nobody reads."""
+        self._check_file = check_file
+        """Raises DatabaseReplaced if a commit went to a file that was replaced."""
 
         self._writing = writing or Writing()
 
@@ -66,9 +66,9 @@ class SqliteConnection:
         try:
             result = await self._patiently(work)
         except (OverflowError, UnicodeEncodeError) as error:
-            raise refused([args], ABOVE_64, HALF_A_PAIR) or error from error
-        if self._kept is not None and not self._raw.in_transaction:
-            self._kept()
+            raise find_invalid_argument([args], ABOVE_64, HALF_A_PAIR) or error from error
+        if self._check_file is not None and not self._raw.in_transaction:
+            self._check_file()
         return result
 
     async def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
@@ -79,7 +79,7 @@ class SqliteConnection:
                 lambda: max(self._raw.executemany(sql, values).rowcount, 0)
             )
         except (OverflowError, UnicodeEncodeError) as error:
-            raise refused(rows, ABOVE_64, HALF_A_PAIR) or error from error
+            raise find_invalid_argument(rows, ABOVE_64, HALF_A_PAIR) or error from error
 
     async def run_script(self, text: str) -> None:
         """Run the statements of ``text`` one by one, within the transaction that is open."""
@@ -101,7 +101,7 @@ class SqliteConnection:
         try:
             cursor = await self._patiently(lambda: self._raw.execute(sql, values))
         except (OverflowError, UnicodeEncodeError) as error:
-            raise refused([args], ABOVE_64, HALF_A_PAIR) or error from error
+            raise find_invalid_argument([args], ABOVE_64, HALF_A_PAIR) or error from error
         return SqliteCursor(cursor, self._patiently)
 
     def data_version(self) -> int | None:
@@ -123,11 +123,11 @@ class SqliteConnection:
         self._raw.close()
 
     def undo(self) -> None:
-        """Roll back what was begun by hand and never ended."""
+        """Roll back a transaction that was begun by a statement and left open."""
         if self._raw.in_transaction:
             self._raw.rollback()
 
-    async def _patiently(self, work: Callable[[], Answer]) -> Answer:
+    async def _patiently(self, work: Callable[[], Outcome]) -> Outcome:
         deadline = trio.current_time() + BUSY_TIMEOUT
         pause = 0.001
         while True:
@@ -139,8 +139,8 @@ class SqliteConnection:
                 return work()
             except sqlite3.OperationalError as error:
                 code = error.sqlite_errorcode & 0xFF
-                if code in _REFUSED:
-                    self._writing.refused = True
+                if code in _WRITE_ERRORS:
+                    self._writing.rejected = True
                 if code == sqlite3.SQLITE_INTERRUPT:
                     await trio.lowlevel.checkpoint_if_cancelled()
                 if code != sqlite3.SQLITE_BUSY or began:

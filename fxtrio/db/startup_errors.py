@@ -1,4 +1,4 @@
-"""A start that fails for the database or for want of a package is told in one line."""
+"""Reports a startup failure of the database, or of a missing package, in one line."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from fxtrio.errors import ExtraMissing
 
 
 def telling_shortly(send: Send) -> Send:
-    """Return ``send`` of a lifespan, through which such a failure goes with its message alone."""
+    """Return a lifespan's ``send`` that reduces such a failure to its message."""
 
     async def send_on(message: Message) -> None:
         if message["type"] == "lifespan.startup.failed":
             # Starlette sends while it handles it.
-            told = [_told(error) for error in _leaves(sys.exc_info()[1])]
-            if told and all(isinstance(error, DatabaseError | ExtraMissing) for error in told):
-                message = {**message, "message": "\n".join(map(str, told))}
+            causes = [_known_cause(error) for error in _leaves(sys.exc_info()[1])]
+            if causes and all(isinstance(error, DatabaseError | ExtraMissing) for error in causes):
+                message = {**message, "message": "\n".join(map(str, causes))}
         await send(message)
 
     return send_on
 
 
-def _told(error: BaseException) -> BaseException:
-    """Return what is behind the failure of a plugin, if that says it all."""
+def _known_cause(error: BaseException) -> BaseException:
+    """Return the cause of a plugin's failure, if that is sufficient."""
     return error.__cause__ if isinstance(error.__cause__, ExtraMissing) else error
 
 

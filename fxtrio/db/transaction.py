@@ -1,4 +1,4 @@
-"""One transaction: begun at its first statement, ended as a whole, never cut in two."""
+"""One transaction: it begins with its first statement, and its end is never interrupted."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Transaction:
     """False once it has ended: a job may have inherited it with its context."""
 
     isolation: Isolation | None = None
-    """What it may see of others; None leaves it to the database."""
+    """Its isolation level; None for the database's default."""
 
     conflicts: Conflicts = attrs.field(factory=list)
     """Gets the errors that say that others were in its way."""
 
     after: list[After] = attrs.field(factory=list)
-    """What is called when it is committed."""
+    """Functions to call after the commit."""
 
     began: float | None = None
     """When it took its connection, on trio's clock (seconds)."""
@@ -49,7 +49,7 @@ class Transaction:
     _connection: DatabaseConnection | None = None
     _turn: trio.Lock = attrs.field(factory=trio.Lock)
     _copier: trio.lowlevel.Task | None = None
-    """Who is in the block of a COPY."""
+    """The task in the block of a COPY."""
 
     _savepoints: list[str] = attrs.field(factory=list)
     _made: int = 0
@@ -114,14 +114,14 @@ class Transaction:
                 self._copier = None
 
     def _turns(self) -> trio.Lock:
-        """Return what statements take turns by. Raises CopyOpen."""
+        """Return the lock that serializes statements. Raises CopyOpen."""
         if self._copier is not None and self._copier is trio.lowlevel.current_task():
             raise CopyOpen
         return self._turn
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
-        """Undo what the block has done, and nothing else, when it raises."""
+        """Roll back the changes of the block alone if it raises."""
         self._made += 1
         name = f"fx_{self._made}"
         async with self._turns():
@@ -174,8 +174,8 @@ class Transaction:
     async def end(self, error: BaseException | None) -> None:
         """Commit it, or roll it back because of ``error``.
 
-        A cancellation that comes before the COMMIT rolls back, too; one that comes later is
-        late. Raises TransactionAborted and CommitUnknown.
+        A cancellation before the COMMIT rolls back, too; a later one has no effect on it.
+        Raises TransactionAborted and CommitUnknown.
         """
         connection = self._connection
         if connection is None:
@@ -215,7 +215,7 @@ class Transaction:
                 raise
 
     async def _roll_back(self, connection: DatabaseConnection) -> None:
-        """Undo it. A connection that does not answer is closed, which does the same."""
+        """Roll back. A connection that does not respond is closed, which has the same effect."""
         if self._state() not in ("open", "failed"):
             return
         with trio.CancelScope(shield=True):

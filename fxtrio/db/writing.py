@@ -1,7 +1,7 @@
-"""Whether a database has lately refused to write: its disk is full or broken, or it only reads.
+"""Tracks whether a database rejects writes: its disk is full or broken, or it is read-only.
 
-Reading goes on meanwhile, and so do small writes sometimes, so that one which succeeds says
-nothing. Once a write was refused, whoever wants to know tries one that needs room.
+Reads still work meanwhile, and small writes sometimes, so a successful one proves
+nothing. After a rejected write, a test must make one that needs space.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ ROOM = 65_536
 
 @attrs.define(eq=False)
 class Writing:
-    """What the connections of a database have seen."""
+    """Rejected writes of a database's connections."""
 
-    refused: bool = False
-    """Whether a write was refused since the last trial that succeeded."""
+    rejected: bool = False
+    """Whether a write was rejected since the last successful test."""
 
 
 def try_folder(folder: Path) -> None:

@@ -109,7 +109,7 @@ async def test_it_is_the_clients_fault_and_told_in_the_log(
         answer = await client.get(f"/api/one?id={large}")
 
     assert (action.status, shown.status_code, answer.status_code) == (400, 400, 400)
-    assert "A value is not one that can be kept." in answer.text and "$1" not in answer.text
+    assert "A value cannot be stored." in answer.text and "$1" not in answer.text
     told = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert [record.getMessage().partition(",")[0] for record in told] == [
         "fx.db: $1 is an integer of more than 64 bits"

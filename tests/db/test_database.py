@@ -219,7 +219,7 @@ async def test_what_fails_after_the_commit_undoes_nothing(
         db.after_commit(called.append, "next")
 
     assert called == ["next"] and await texts(db) == ["1"]
-    assert "the transaction is kept" in caplog.text
+    assert "the transaction is committed" in caplog.text
 
 
 async def test_tasks_of_a_block_share_its_transaction(db: Database) -> None:

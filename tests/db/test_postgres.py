@@ -89,7 +89,7 @@ async def test_a_connection_lost_in_a_commit_is_told(slow: Database) -> None:
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(cut)
-        with pytest.raises(CommitUnknown, match="may have been kept, or not"):
+        with pytest.raises(CommitUnknown, match="may have been committed, or not"):
             async with slow.transaction():
                 await slow.execute("insert into slow values (30)")
 

@@ -45,8 +45,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """All waits are short."""
     for name in ("QUIET", "_LOOK", "_ON_ITS_WAY"):
         monkeypatch.setattr(silence, name, 0.2)
-    monkeypatch.setattr(postgres, "_RESTED", 0.0)
-    monkeypatch.setattr(postgres, "_ANSWER", 0.3)
+    monkeypatch.setattr(postgres, "_PROBE_AFTER_IDLE", 0.0)
+    monkeypatch.setattr(postgres, "_PROBE_TIMEOUT", 0.3)
     monkeypatch.setattr(postgres, "_LISTENING", 0.3)
 
 
