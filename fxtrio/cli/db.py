@@ -79,7 +79,7 @@ def up(root: Path, compatible: bool) -> None:
 
 
 async def _up(database: Database, root: Path, *, compatible: bool) -> list[Migration]:
-    from fxtrio.db.migration_runner import compare_database, migrate, describe_newer
+    from fxtrio.db.migration_runner import compare_database, describe_newer, migrate
 
     found = await compare_database(database, root)
     if found.ahead:

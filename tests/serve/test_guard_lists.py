@@ -203,15 +203,16 @@ async def test_a_site_knows_the_forms_of_its_files_as_they_are_guarded(tmp_path:
     assert matched == set(GUARDS) - {("page", "not-found")}
 
 
-def test_what_answers_in_the_place_of_a_page_is_known_here() -> None:
-    """A new `Form` of pages needs a kind of its own, and so a request above."""
+def test_every_representation_of_a_page_is_listed_here() -> None:
+    """A new `Representation` of pages needs a kind of its own, and so a request above."""
     found = set()
     for module in pkgutil.walk_packages(fxtrio.serve.__path__, "fxtrio.serve."):
         for name, value in vars(importlib.import_module(module.name)).items():
-            if isinstance(value, type) and {"ask", "make", "late"} <= set(dir(value)):
+            methods = {"check_hooks", "render", "render_timeout"}
+            if isinstance(value, type) and methods <= set(dir(value)):
                 found.add(name)
     assert found == {
-        "Form",
+        "Representation",
         "PageRepresentation",
         "NotFoundRepresentation",
         "MarkdownRepresentation",
