@@ -203,7 +203,7 @@ APART: dict[str, tuple[str, ...]] = {
         "realtime.store_presence:StorePresence.members",
         "realtime.store_presence:StorePresence.open",
         "realtime.subscriptions:Topics.notice",
-        "realtime.subscriptions:Topics.tell",
+        "realtime.subscriptions:Topics.notify",
         "serve.cache.store:ResponseStore.drop_page",
     ),
     "one character, counted once for each block": ("markdown.escapes:_Needs._count",),
