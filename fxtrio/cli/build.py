@@ -84,9 +84,11 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
 async def _beside(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
     # Heavy: see `command`.
+    from fxtrio.cli.import_check.process import try_settings
     from fxtrio.tools.project_checks.project_files import beside_problems
 
-    return await beside_problems(root, config, project, connects=False)
+    beside = await beside_problems(root, config, project, connects=False)
+    return [*await try_settings(root, config), *beside]
 
 
 async def _with_types(

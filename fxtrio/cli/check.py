@@ -39,6 +39,7 @@ def command(
     import trio
 
     from fxtrio.compile.bundling.editor_types import write_client_types
+    from fxtrio.compile.check.problem_kinds import FindingKind
     from fxtrio.compile.problems import format_json, format_text
     from fxtrio.config import load_env_files
     from fxtrio.config.errors import ConfigInvalid
@@ -63,7 +64,7 @@ def command(
         print_done(
             f"{counted(checked.files, 'file')} {'is' if checked.files == 1 else 'are'} fine."
         )
-    raise SystemExit(1 if checked.problems else 0)
+    raise SystemExit(any(one.kind is not FindingKind.ENVIRONMENT for one in checked.problems))
 
 
 @attrs.frozen
@@ -107,13 +108,12 @@ async def check(
     """
     import trio
 
-    from fxtrio.cli.import_check.process import order_of, try_application
+    from fxtrio.cli.import_check.process import found_settings, order_of, try_application
     from fxtrio.compile.check.problem_kinds import FindingKind
     from fxtrio.compile.check.ui_code import check_ui
     from fxtrio.compile.problems import config_problems, of_kind, placed
     from fxtrio.compile.project import check_project, check_python
-    from fxtrio.config import locate, read_config, read_env_files
-    from fxtrio.config.errors import ConfigProblem
+    from fxtrio.config import read_config, read_env_files
     from fxtrio.tools.project_checks.project_files import beside_problems
 
     config, mistaken = read_config(root)
@@ -125,7 +125,7 @@ async def check(
     broken = await trio.to_thread.run_sync(check_python, root, module) if app else []
     beside = await beside_problems(root, config, project, connects=imports)
     problems = [*project.problems, *_elsewhere(broken, root, beside)]
-    settings = list(unusable)
+    named: list[Problem] = []
 
     async def look_at_ui() -> None:
         problems.extend(await check_ui(root, project, report=report))
@@ -138,15 +138,14 @@ async def check(
         found = await try_application(order)
         imported = _elsewhere(found.problems, root, beside)
         problems.extend(of_kind(FindingKind.CODE, imported))
-        late = (ConfigProblem(place="", key=one.key, cause=one.cause) for one in found.settings)
-        settings.extend(locate(late, root))
+        named.extend(found_settings(root, found))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look_at_ui)
         if imports:
             nursery.start_soon(look_at_code)
     files = len(project.pages) + len(project.tree.api) + len(project.tree.llms) + bool(app)
-    found = [*config_problems(settings), *beside, *placed(problems, root)]
+    found = [*config_problems(unusable), *named, *beside, *placed(problems, root)]
     if types and not unusable:
         found += await _types_beside(found, root, report)
     return Checked(files, tuple(sorted(found)))

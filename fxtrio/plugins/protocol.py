@@ -58,6 +58,14 @@ class Plugin(Generic[Given]):
     """An attrs class. ``settings`` in ``fx.config.json`` is checked against it, with the
     attributes' names in camelCase."""
 
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Settings of the app that `open` cannot do without: attributes of `Config`, such as
+    ``database.url``.
+
+    One that is not set may well be set in the environment of the server, so `fx check` and
+    `fx build` only mention it.
+    """
+
     def __init__(self, settings: Given, *, config: Config, root: Path) -> None:
         self.settings = settings
         self.config = config

@@ -165,6 +165,21 @@ def test_a_build_fails_for_a_module_that_does_not_parse_as_a_check_does(
     assert "1 problem" in checked.stderr
 
 
+def test_a_build_fails_for_settings_that_a_plugin_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pages").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Path("pages/index.fxl").write_text("export default function P() {\n  return <p>x</p>;\n}\n")
+    Path("fx.config.json").write_text('{"plugins": ["auth", {"name": "jobs", "settings": {}}]}')
+
+    result = fx("build")
+
+    assert result.exit_code == 1
+    assert "error fx.config.json:1:39: plugins.1.settings.users is needed: " in result.stderr
+    assert "needs 'database.url'" not in result.stderr  # a warning, of a build that is there
+
+
 def test_what_is_missing_for_serving_is_said_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

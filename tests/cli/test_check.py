@@ -239,6 +239,23 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
         assert part in told
 
 
+def test_what_the_environment_of_the_server_may_set_fails_no_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("FX_DATABASE__URL", raising=False)
+    config = {"plugins": [{"name": "jobs", "settings": {"guard": "web:guard"}}]}
+    guard = "async def guard(request): ...\n"
+    write({"pages/index.fxl": UI, "fx.config.json": json.dumps(config), "web.py": guard})
+
+    checked = CliRunner().invoke(main, ["check", "--json"])
+
+    assert checked.exit_code == 0
+    [found] = json.loads(checked.stdout)["problems"]
+    assert (found["kind"], found["severity"]) == ("environment", "warning")
+    monkeypatch.setenv("FX_DATABASE__URL", "sqlite:///data/app.db")
+    assert json.loads(CliRunner().invoke(main, ["check", "--json"]).stdout)["problems"] == []
+
+
 async def test_settings_that_plugins_need_are_named(root: Path) -> None:
     code = (
         "from fxtrio.plugins import Plugin\n\n"
@@ -249,8 +266,9 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
     verifying = {"name": "auth", "settings": {"verifyEmail": True, "sendEmail": "web:post"}}
     told = await settings(root, {"web.py": code}, plugins=["jobs", verifying, "web:Mine"])
     assert told == [
-        "plugins.0.settings need a database: set 'database.url'",
         "plugins.0.settings.guard is needed, as 'auth' does not stand before it in 'plugins'",
+        "plugins.0 needs 'database.url', which is not set here. "
+        "Set it, here or where the app is served",
         "plugins.1.settings.sendEmail is 'web:post', which cannot be imported: "
         "module 'web' has no attribute 'post'",
         "plugins.1.settings.siteUrl is needed by 'verifyEmail', such as 'https://example.org'",

@@ -113,6 +113,14 @@ CORPUS = {
         {"fx.config.json": '{\n  "realtime": {"broker": "redis://localhost"}\n}'},
         {"check", "build", "dev", "lsp"},
     ),
+    FindingKind.ENVIRONMENT: Broken(
+        "fx.config.json:2",
+        {
+            "fx.config.json": '{\n  "plugins": [{"name": "jobs", "settings": {"guard": "g:a"}}]\n}',
+            "g.py": "async def a(request): ...\n",
+        },
+        {"check", "build", "lsp"},
+    ),
     FindingKind.UNGUARDED: Broken(
         "fx.config.json:2",
         {

@@ -53,7 +53,9 @@ def try_project(order: Order, attempts: Attempts) -> tuple[list[Problem], list[S
     problems = try_files(order, attempts, largest_body=config.limits.all_bodies)
     settings = try_settings(root, config, attempts)
     loaded: list[Any] = []
-    if order.app and not settings:  # the app would fail for the same reasons
+    if order.app and all(
+        one.missing for one in settings
+    ):  # the app would fail for the same reasons
         source = f"{order.app.partition(':')[0].replace('.', '/')}.py"
         options = ServeOptions(app=order.app, app_dir=order.root)
         problems += attempts.run(source, partial(_load_app, options, source, loaded)) or []

@@ -70,6 +70,9 @@ class SettingProblem:
 
     cause: str
 
+    missing: bool = False
+    """Whether it is only not set, and the environment of the server may set it."""
+
 
 @attrs.frozen
 class Findings:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from fxtrio.config.errors import ConfigInvalid
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.imports import resolve
 from fxtrio.plugins import load_plugins
-from fxtrio.plugins.protocol import PluginFailed, plugin_routes
+from fxtrio.plugins.protocol import Plugin, PluginFailed, plugin_routes
+from fxtrio.plugins.settings import camel
 
 _AWAITABLES = ("Awaitable", "Coroutine")
 
@@ -118,15 +120,27 @@ def _try_plugins(root: Path, config: Config, attempts: Attempts) -> list[Setting
         plugins = load_plugins(config, root=root, resolve=resolve)
         plugin_routes(plugins, base_url=config.base_url)
         return [
-            SettingProblem(f"plugins.{index}.settings.{key}".rstrip("."), cause)
+            problem
             for index, plugin in enumerate(plugins)
-            for key, cause in plugin.mistakes(resolve).items()
+            for problem in _plugin_problems(f"plugins.{index}", plugin, config)
         ]
     except ConfigInvalid as invalid:
         return [SettingProblem(problem.key, problem.cause) for problem in invalid.problems]
     except PluginFailed as failed:
         attempts.add(failed.__cause__ or failed, CONFIG_FILE)
     return []
+
+
+def _plugin_problems(place: str, plugin: Plugin[Any], config: Config) -> Iterator[SettingProblem]:
+    for key, cause in plugin.mistakes(resolve).items():
+        yield SettingProblem(f"{place}.settings.{key}".rstrip("."), cause)
+    for key in plugin.needs:
+        if not attrgetter(key)(config):
+            shown = ".".join(map(camel, key.split(".")))
+            cause = (
+                f"needs {shown!r}, which is not set here. Set it, here or where the app is served"
+            )
+            yield SettingProblem(place, cause, missing=True)
 
 
 def _task_problems(config: Config) -> list[SettingProblem]:

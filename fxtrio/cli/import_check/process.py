@@ -11,9 +11,11 @@ from tempfile import TemporaryFile
 import trio
 
 from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
-from fxtrio.compile.problems import Problem
+from fxtrio.compile.check.problem_kinds import FindingKind
+from fxtrio.compile.problems import Problem, config_problems
 from fxtrio.compile.project import CheckedProject
-from fxtrio.config import Config
+from fxtrio.config import Config, locate
+from fxtrio.config.errors import ConfigProblem
 from fxtrio.errors import FxtrioError
 from fxtrio.routes.action_files import PREFIX
 
@@ -67,6 +69,31 @@ def order_of(
         has_app=has_app,
         timeout=timeout,
     )
+
+
+async def try_settings(root: Path, config: Config) -> list[Problem]:
+    """Return what is wrong with the settings of the plugins, as `fx check` says it.
+
+    Only what the settings name is imported, in a process of its own; what such an import
+    raises is left to `fx check`.
+    """
+    if not config.plugins:
+        return []
+    order = Order(root=str(root), app="", pages=(), endpoints=(), hooks=())
+    return found_settings(root, await try_application(order))
+
+
+def found_settings(root: Path, findings: Findings) -> list[Problem]:
+    """Return the settings that were found unusable, or not set, at their places."""
+    found: list[Problem] = []
+    for missing, kind in ((False, FindingKind.SETTINGS), (True, FindingKind.ENVIRONMENT)):
+        problems = [
+            ConfigProblem(place="", key=one.key, cause=one.cause)
+            for one in findings.settings
+            if one.missing is missing
+        ]
+        found += config_problems(locate(problems, root), kind)
+    return found
 
 
 async def try_application(order: Order, *, limit: float = _WHOLE) -> Findings:

@@ -59,6 +59,10 @@ class FindingKind(Enum):
     EXTRAS = "extras"
     """Parts of fxtrio that the settings use, and that are not installed here."""
 
+    ENVIRONMENT = "environment"
+    """Settings that a plugin needs and that are not set here: the environment of the server
+    may set them, so they fail neither a check nor a build."""
+
     UNGUARDED = "unguarded"
     """What anybody may call although pages are guarded."""
 
@@ -76,5 +80,6 @@ SEVERITIES = {
     FindingKind.AROUND: Severity.WARNING,
     FindingKind.FOREIGN: Severity.WARNING,
     FindingKind.EXTRAS: Severity.WARNING,
+    FindingKind.ENVIRONMENT: Severity.WARNING,
     FindingKind.UNGUARDED: Severity.WARNING,
 }

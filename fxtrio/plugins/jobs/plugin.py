@@ -108,6 +108,7 @@ class JobsPlugin(Plugin[JobsSettings]):
 
     name = "jobs"
     Settings = JobsSettings
+    needs = ("database.url",)
     _shown: _Shown | None = None
 
     @asynccontextmanager
@@ -130,9 +131,8 @@ class JobsPlugin(Plugin[JobsSettings]):
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
         """Return why nobody, or everybody, could see the page."""
-        settings, found = self.settings, {}
-        if not self.config.database.url:
-            found[""] = "need a database: set 'database.url'"
+        settings = self.settings
+        found: dict[str, str] = {}
         if settings.guard:
             if cause := cause_of_unresolved(settings.guard, resolve):
                 found["guard"] = cause
