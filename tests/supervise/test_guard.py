@@ -336,3 +336,39 @@ async def test_the_stock_command_announces_the_end_and_logs_as_fx_serve_does(pro
                 await trio.sleep(0.05)
     assert re.search(rf"^{line}/api/slow.*\[request {given.decode()}\]$", server.log, re.MULTILINE)
     assert re.search(r"^    KeyError", server.log, re.MULTILINE)
+
+
+_REPLACED = """
+import importlib, inspect, json, pkgutil
+import hypercorn.protocol, hypercorn.trio, hypercorn.trio.tcp_server
+from fxtrio.server.hypercorn_patches import PATCHES, install_guard
+
+def members():
+    found = {}
+    for package in (hypercorn.protocol, hypercorn.trio):
+        names = [package.__name__, *(f"{package.__name__}.{m.name}"
+                                     for m in pkgutil.iter_modules(package.__path__))]
+        for name in names:
+            if name.endswith((".quic", ".h3", ".http_request", ".udp_server")):
+                continue
+            for key, value in list(vars(importlib.import_module(name)).items()):
+                if inspect.isclass(value) and value.__module__ == name:
+                    for each, member in vars(value).items():
+                        found[f"{name}:{value.__qualname__}.{each}"] = member
+                found[f"{name}:{key}"] = value
+    return found
+
+before = members()
+install_guard()
+after = members()
+changed = {name for name in after if after[name] is not before.get(name)}
+said = {name for patch in PATCHES.values() for name in patch.replaces}
+mark = "hypercorn.trio.tcp_server:__fx_guard__"
+print(json.dumps(sorted(changed - {mark} ^ said)))
+"""
+
+
+def test_each_patch_says_what_it_replaces() -> None:
+    command = [sys.executable, "-c", _REPLACED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
