@@ -40,7 +40,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.server.supervise.binding import adopt_sockets
 from fxtrio.server.supervise.importer import load_application
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.server_process import Surroundings, serve_here
+from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.tracebacks import trimmed
 
 _READY = b"{}\n"
@@ -107,7 +107,7 @@ def serve() -> int:
         )
         developing.set(swapper)
         orders = partial(_take_orders, swapper, settings.replies, serving)
-        around = Surroundings(ready=tell_ready, until=orders)
+        around = ParentInterface(ready=tell_ready, until=orders)
         return serve_here(options, adopt_sockets([settings.socket]), around)
 
 

@@ -1,4 +1,4 @@
-"""Looks after durable jobs from outside: what `fx jobs` prints and does."""
+"""Administers durable jobs from outside: the operations behind `fx jobs`."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _chosen(name: str | None, queue: str | None) -> tuple[str, int, str, int]:
 
 
 async def pause_queue(store: JobStore, queue: str, now: float) -> bool:
-    """Let no process take jobs of a queue; what runs goes on. False when that was so."""
+    """Pause a queue: no process claims its jobs, running ones continue. False if it was paused."""
     sql = "insert into fx_paused (queue, since) values ($1, $2) on conflict do nothing"
     return bool(await store.database.execute(sql, queue, now))
 

@@ -1,4 +1,4 @@
-"""What a process has done with durable jobs."""
+"""Statistics of a process about durable jobs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class JobStatistics:
-    """What a process has done with durable jobs (counts)."""
+    """Statistics of a process about durable jobs (counts)."""
 
     running: int
     overdue: int
@@ -17,7 +17,7 @@ class JobStatistics:
     retried: int
     failed: int
     lost: int
-    """Ended here after they had been given to somebody else."""
+    """Ended here after they had been reassigned to another process."""
 
     returned: int
-    """Given back at the shutdown, because the database was lost or full, or to other code."""
+    """Released at the shutdown, because the database was lost or full, or for other code."""

@@ -41,7 +41,7 @@ class Job(Generic[P]):
     function: Callable[P, Any]
 
     name: str
-    """``module.qualified_name``, by which the database knows it: renaming loses what waits."""
+    """``module.qualified_name``, its name in the database: renaming loses waiting jobs."""
 
     retries: int
     """How often it is tried again after an error (count)."""
@@ -61,7 +61,7 @@ class Job(Generic[P]):
     schedule: Schedule | None = None
 
     __fx_job__ = True
-    """By which `fx.tasks.enqueue` knows it, and refuses it."""
+    """Marks it for `fx.tasks.enqueue`, which rejects it."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Call the function itself."""
@@ -70,20 +70,20 @@ class Job(Generic[P]):
     async def enqueue(
         self, *args: Any, delay: float = 0.0, priority: int | None = None, **kwargs: Any
     ) -> int | None:
-        """Keep one run of it in the database and return its number.
+        """Store one run of it in the database and return its number.
 
-        It is part of the transaction around: run after that is committed, and never when it
-        is not. ``delay`` is in seconds; ``priority`` is that of the job when it is None. None
-        when it is ``unique`` and waits or runs already. Raises JobsNotRunning,
+        It is part of the current transaction: it runs after the commit, and never without
+        one. ``delay`` is in seconds; ``priority`` defaults to that of the job. Returns None if
+        the job is ``unique`` and already waits or runs. Raises JobsNotRunning,
         JobArgumentsInvalid, JobArgumentsMismatch, JobKeyInvalid, ValueError for a ``delay``
-        above `LONGEST_DELAY` or a ``priority`` outside of `PRIORITIES`, and what the database
-        raises.
+        above `LONGEST_DELAY` or a ``priority`` outside of `PRIORITIES`, and errors of the
+        database.
         """
         app = current_app()
         runner = None if app is None else app.jobs
         if app is None or runner is None:
             raise JobsNotRunning(self.name, _why_none(app))
-        runner.jobs[self.name] = self  # its module may have been imported late, or again
+        runner.jobs[self.name] = self  # its module may have been imported after the start, or again
         now = runner.now()
         row = self.row(args, kwargs, now=now, delay=delay, priority=priority)
         after = runner.tell if row["due"] <= now else runner.wake
@@ -99,7 +99,7 @@ class Job(Generic[P]):
         delay: float = 0.0,
         priority: int | None = None,
     ) -> dict[str, Any]:
-        """Return what the database keeps of one run; see `enqueue` for what it raises."""
+        """Return the database row of one run; raises as `enqueue` does."""
         if not delay <= LONGEST_DELAY:  # nan is not, either
             raise ValueError(f"{self.name}: the delay is {delay!r} s. It may be 100 years.")
         return {
@@ -141,10 +141,10 @@ class Job(Generic[P]):
             raise JobArgumentsInvalid(self.name, str(error)) from error
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Return what no two runs that wait or run have alike; None for no such rule."""
+        """Return the key that is unique among waiting and running jobs; None without one."""
         if callable(self.unique):
             key = self.unique(*args, **kwargs)
-            if key is not None and not (isinstance(key, str) and _can_be_kept(key)):
+            if key is not None and not (isinstance(key, str) and _is_storable(key)):
                 raise JobKeyInvalid(self.name, key)
             return key
         return json.dumps([args, kwargs], sort_keys=True) if self.unique else None
@@ -170,8 +170,8 @@ def checked_priority(priority: int) -> int:
     return priority
 
 
-def _can_be_kept(text: str) -> bool:
-    """Tell whether every engine can hold a text."""
+def _is_storable(text: str) -> bool:
+    """Whether every engine can store a text."""
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
@@ -206,12 +206,12 @@ def job(
 ) -> Any:
     """Make a function of a module a durable job, run at least once: ``@job``, or ``@job(…)``.
 
-    It is tried ``1 + retries`` times, ``timeout`` seconds at most each, with pauses of
-    ``backoff``, twice ``backoff`` and so on, 30 days at most. ``unique`` keeps only one run
-    with the same arguments waiting or running; a function of the arguments returns another
-    key for that, or None. What an ``atomic`` one does to `fx.db` is kept together with its
-    end, so that its effect there is exactly once. ``queue`` is a name by which processes can
-    choose. Of the jobs that are due those of the highest ``priority`` begin first, -100 to 100.
+    It has ``1 + retries`` attempts of at most ``timeout`` seconds each, with pauses of
+    ``backoff``, twice ``backoff`` and so on, 30 days at most. ``unique`` allows only one waiting
+    or running job with the same arguments; a function of the arguments may return another
+    key, or None. The changes of an ``atomic`` job to `fx.db` are committed together with its
+    completion, so their effect is exactly once. ``queue`` is a name by which processes select
+    jobs. Of the jobs that are due, those of the highest ``priority`` start first, -100 to 100.
     """
     checked_priority(priority)
 
@@ -236,10 +236,9 @@ def job(
 def every(times: str, *, tz: str = "UTC", **options: Any) -> Callable[[Callable[[], Any]], Job[[]]]:
     """Make a function without parameters a job that is enqueued at each of ``times``.
 
-    ``times`` are the five fields of cron, in the time zone ``tz``: a time that a change of
-    the clock leaves out comes right after the change, one that comes twice is run once. Of
-    what came while no process ran, the last one is made up for. ``options`` are those of
-    `job`. Raises CronInvalid.
+    ``times`` are the five fields of cron, in the time zone ``tz``: a time that a clock change
+    skips is run right after the change, a repeated one is run once. If times were missed while
+    no process ran, the last one is run. ``options`` are those of `job`. Raises CronInvalid.
     """
     schedule = Schedule.read(times, tz)
 

@@ -1,4 +1,4 @@
-"""Finds the jobs of a project, and makes what runs them. Called by the app's lifespan."""
+"""Finds the jobs of a project, and creates their runner. Called by the app's lifespan."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FOREIGN = tuple(
 def make_job_runner(
     settings: JobsConfig, root: Path, database: Database | None, clock: JobClock | None = None
 ) -> JobRunner | None:
-    """Return what runs the jobs of the project in ``root``; None without jobs or a database.
+    """Return the runner for the jobs of the project in ``root``; None without jobs or database.
 
-    ``clock`` is what they go by; None for one that follows the database.
+    ``clock`` is the jobs' clock; None for one that follows the database.
     """
     found = {} if database is None else find_jobs(root)
     if database is None or not found:

@@ -17,7 +17,7 @@ class JobsNotRunning(JobError):
 
 
 class JobArgumentsInvalid(JobError, TypeError):
-    """The arguments of a job are not what JSON can hold."""
+    """The arguments of a job cannot be encoded as JSON."""
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(
@@ -29,8 +29,8 @@ class JobArgumentsInvalid(JobError, TypeError):
 class JobArgumentsMismatch(JobError, TypeError):
     """The arguments of a job do not fit its function.
 
-    Raised by `enqueue`. Of a job that waits already another version of the code is to blame,
-    as while a new one is rolled out: it goes back, and no try is counted.
+    Raised by `enqueue`. For a waiting job the cause is another version of the code, as during
+    a rollout: the job is released, and the attempt is not counted.
     """
 
     def __init__(self, name: str, cause: str) -> None:
@@ -41,7 +41,7 @@ class JobArgumentsMismatch(JobError, TypeError):
 
 
 class JobKeyInvalid(JobError, ValueError):
-    """What ``unique`` gave for the arguments of a job is no key."""
+    """The ``unique`` function of a job returned an invalid key."""
 
     def __init__(self, name: str, key: object) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""One try of one job, and what becomes of it. Called by the runner, in a task of its own."""
+"""One attempt of one job, and its outcome. Called by the runner, in a separate task."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from fxtrio.tracebacks import trimmed
 Outcome = Literal["ended", "done", "lost", "returned", "retried", "failed"]
 """``ended`` is to be written still, all others have been; see `JobStatistics`."""
 
-_LONGEST_ERROR = 8000  # characters of a traceback that are kept
+_LONGEST_ERROR = 8000  # characters of a traceback that are stored
 
 LONGEST_PAUSE = 30 * 86_400.0
 """Before a job is tried again, however often it has failed (seconds)."""
 
 BUSY_PAUSE = 1.0
-"""Before a job begins again that found the database too busy or full (seconds)."""
+"""Pause before a job is retried that found the database too busy or full (seconds)."""
 
 MISFITS = 20
 """A job that so many processes could not call has failed (count)."""
@@ -42,27 +42,27 @@ _LEAVING = 5.0  # for a process to end after it has said so, in seconds
 log = logging.getLogger("fx.jobs")
 
 
-class _Lost(Exception):
-    """A job belongs to another worker by now; what this one did is undone."""
+class _ClaimLost(Exception):
+    """A job was reassigned to another worker; the changes of this one are rolled back."""
 
 
 @attrs.frozen(eq=False)
 class JobAttempts:
-    """What tries need. ``house`` waits behind no request, ``store`` is in their transactions."""
+    """Runs attempts. ``house`` has reserved connections, ``store`` joins their transactions."""
 
     store: JobStore
     house: JobStore
     threads: JobThreads
     now: Callable[[], float]
     release: Callable[[Claimed], bool]
-    """Gives the place of a job to another one, if it may; its thread goes on."""
+    """Gives the slot of a job to another one, if allowed; its thread continues."""
 
     async def run(self, declared: Job[Any], job: Claimed) -> Outcome:
         """Run a job once, and see to it that its outcome is written, or say that it has ended."""
         error = await contain(partial(self._in_time, declared, job))
         if error is None:
             return "done" if declared.atomic else "ended"
-        if isinstance(error, _Lost):
+        if isinstance(error, _ClaimLost):
             return "lost"
         if isinstance(error, _Misfit):
             return await self._put_off_misfit(job, error.cause)
@@ -77,7 +77,7 @@ class JobAttempts:
         return await self._fail(declared, job, error)
 
     def _is_unavailable(self, error: BaseException) -> bool:
-        """Tell whether a job has failed for want of the database alone, in all of its tasks."""
+        """Whether a job failed only because the database was unavailable, in all of its tasks."""
         if isinstance(error, BaseExceptionGroup):
             return all(map(self._is_unavailable, error.exceptions))
         return self.store.database.is_unavailable(error)
@@ -104,7 +104,7 @@ class JobAttempts:
             async with self.store.database.transaction():
                 await declared.function(*args, **kwargs)
                 if not await self.store.finish(job.worker, [job.id], self.now()):
-                    raise _Lost
+                    raise _ClaimLost
 
     async def _put_off(self, job: Claimed, pause: float, error: str, **how: Any) -> None:
         until = self.now() + pause
@@ -124,7 +124,7 @@ class JobAttempts:
     async def _outlast(
         self, declared: Job[Any], job: Claimed, error: BaseException, thread: JobThread
     ) -> None:
-        """Wait for the end of a thread that nobody can stop, before there is another try."""
+        """Wait for the end of a thread, which cannot be stopped, before another attempt."""
         released = self.release(job)
         log.error(
             "Job %s (%d) has run out of time, and its thread goes on: it is tried again when that "
@@ -146,10 +146,10 @@ class JobAttempts:
 
     async def _fail(self, declared: Job[Any], job: Claimed, error: BaseException) -> Outcome:
         again = job.attempts <= declared.retries
-        shown = trimmed(error)
+        trimmed_error = trimmed(error)
         level = logging.WARNING if again else logging.ERROR
-        log.log(level, "Job %s (%d) failed", job.name, job.id, exc_info=shown)
-        text = "".join(traceback.format_exception(shown))[-_LONGEST_ERROR:]
+        log.log(level, "Job %s (%d) failed", job.name, job.id, exc_info=trimmed_error)
+        text = "".join(traceback.format_exception(trimmed_error))[-_LONGEST_ERROR:]
         ended = self.now()
         due = (
             ended + min(declared.backoff * 2 ** min(job.attempts - 1, 50), LONGEST_PAUSE)

@@ -17,7 +17,7 @@ class Ended:
     _store: JobStore
     _now: Callable[[], float]
     _counts: dict[str, int]
-    """Of what is written, ``done`` counts what was still this process's, ``lost`` the rest."""
+    """Of the written jobs, ``done`` counts those still owned by this process, ``lost`` the rest."""
 
     _jobs: list[Claimed] = attrs.field(init=False, factory=list)
     _uncertain: set[Claimed] = attrs.field(init=False, factory=set)
@@ -36,9 +36,9 @@ class Ended:
         self._jobs.append(job)
 
     async def write(self) -> None:
-        """Write all; who asks meanwhile waits, and finds it written.
+        """Write all; a concurrent caller waits, and finds them written.
 
-        Each is counted once, and stays here until its statement has succeeded.
+        Each is counted once, and remains here until its statement has succeeded.
         """
         async with self._writing:
             while self._jobs:

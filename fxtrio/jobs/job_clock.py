@@ -1,8 +1,7 @@
-"""The time by which all processes of an app run its jobs: the database's. No I/O.
+"""The clock by which all processes of an app run its jobs: the database's. No I/O.
 
-The clocks of machines differ, and are set. Each process follows the clock of the server by the
-seconds that have passed here since it was asked, which nobody sets. A file has the clock of its
-machine.
+The clocks of machines differ, and are adjusted. Each process reads the server's clock and adds
+the seconds of its own monotonic clock since then. A database file has the clock of its machine.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import attrs
 import trio
 
 SET_BACK = 5.0
-"""A clock that is so far behind what was expected has been set back (seconds)."""
+"""A clock that lags its expected time by this much has been set back (seconds)."""
 
 
 @attrs.define
@@ -21,15 +20,15 @@ class JobClock:
     """Seconds since 1970, as the database counts them."""
 
     offset: float
-    """What trio's clock lacks (seconds)."""
+    """Difference to trio's clock (seconds)."""
 
     fixed: bool
-    """Whether it goes by trio's clock alone, and follows no database: who runs jobs on a clock
-    that jumps wants its seconds, of which a server knows nothing."""
+    """Whether it follows trio's clock alone, not the database's: a server knows nothing of the
+    seconds of a clock that jumps."""
 
     @classmethod
     def started(cls, *, fixed: bool = False) -> JobClock:
-        """Return a clock that begins with the time of this machine."""
+        """Return a clock that starts with the time of this machine."""
         return cls(time.time() - trio.current_time(), fixed)
 
     def now(self) -> float:
@@ -37,10 +36,10 @@ class JobClock:
         return self.offset + trio.current_time()
 
     def observe(self, read: float, asked: float) -> float:
-        """Take over the time ``read``, which was asked for when trio's clock showed ``asked``.
+        """Adopt the time ``read``, which was requested at trio's time ``asked``.
 
-        It was read at some moment since then: the clock here changes by no more than it must,
-        so that a slow answer does not move it. Return by how much it was set back.
+        It was read at some moment since then. The clock here is changed as little as possible,
+        so that a slow response does not shift it. Returns by how much it was set back.
         """
         if self.fixed:
             return 0.0

@@ -1,10 +1,10 @@
-"""SQL by which jobs are found that are due, in a time that no backlog of others changes.
+"""SQL that finds due jobs in a time that is independent of the backlog of other jobs.
 
-A lane is what waits of one queue, name and priority; the index `fx_jobs_lanes` has its jobs in
-the order in which they are due. The first job of each lane is found from that of the lane
-before by looks into the index, so that a million jobs of a lane cost as much as one. Of the
-lanes that a process takes, each gives as many jobs as are asked for, and the first of all these
-are taken. Written so that SQLite and PostgreSQL read it alike, but for lists and locks.
+A lane is the waiting jobs of one queue, name and priority; the index `fx_jobs_lanes` has its jobs
+in the order in which they are due. The first job of each lane is found from that of the previous
+lane by index lookups, so a million jobs of a lane cost as much as one. Each lane of the process
+yields as many jobs as requested, and the first of all these are claimed. SQLite and PostgreSQL
+share the SQL, except for lists and locks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SAME_NAME = f"{_SAME_QUEUE} and later.name = head.name"
 
 
 def _first(where: str, order: str) -> str:
-    """Return the query for the first of what waits, of which ``order`` is not the same."""
+    """Return the query for the first waiting job with another value of ``order``."""
     return (
         f"(select later.id from fx_jobs as later where later.{_WAITS}{where}"
         f" order by {order}, due, id limit 1)"
@@ -57,7 +57,7 @@ def within(dialect: Dialect, number: int) -> str:
 
 
 def _wanted(dialect: Dialect, table: str, names: int, queues: int | None) -> str:
-    """Return the test for the jobs that a process takes. Arguments are given by their numbers."""
+    """Return the condition for a process's jobs. The parameters are numbers of arguments."""
     chosen = f" and {table}.queue {within(dialect, queues)}" if queues else ""
     return (
         f"{table}.name {within(dialect, names)}{chosen}"

@@ -1,4 +1,4 @@
-"""Word that there may be jobs: within a process, and between those of an app."""
+"""Notifications of possible jobs: within a process, and between those of an app."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class JobNews:
 
     database: Database
     arrived: trio.Event = attrs.field(init=False, factory=trio.Event)
-    """Set by the next word; whoever waits for it puts a new one in its place before it looks."""
+    """Set by the next notification; a waiting task replaces it before it checks."""
 
     _untold: trio.Event = attrs.field(init=False, factory=trio.Event)
 
@@ -35,7 +35,7 @@ class JobNews:
         self._untold.set()
 
     async def announce(self) -> None:
-        """Tell others until cancelled, once for all that came since the last time."""
+        """Notify other processes until cancelled, once for all jobs since the last time."""
         while True:
             await self._untold.wait()
             self._untold = trio.Event()
@@ -47,5 +47,5 @@ class JobNews:
             await trio.sleep(_QUIET)
 
     async def listen(self) -> None:
-        """Wake this process when others tell, until cancelled."""
+        """Wake this process when others notify it, until cancelled."""
         await self.database.listen(CHANNEL, self.wake)

@@ -1,8 +1,8 @@
-"""How many jobs a process claims before it can begin them. No I/O, and no clock.
+"""How many jobs a process claims ahead. No I/O, and no clock.
 
-One statement claims many, so that short ones do not each wait for the database. They are the
-process's own until then, so it takes no more than end within `AHEAD`, and gives back
-those that it could not begin within `HOLD`.
+One statement claims several jobs, so that short ones do not each wait for the database.
+Claimed jobs are unavailable to others, so a process claims only as many as it expects to start
+within `AHEAD`, and releases those that it could not start within `HOLD`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import attrs
 from fxtrio.jobs.store import Claimed
 
 AHEAD = 0.05
-"""Claimed at most so long before they are expected to begin (seconds)."""
+"""Longest expected time from the claim to the start (seconds)."""
 
 MOST = 256
 """Claimed at most before they begin (count)."""
 
 HOLD = 0.25
-"""After which a job that has not begun goes back to others (seconds)."""
+"""Time after which a claimed job that has not started is released (seconds)."""
 
 
 @attrs.define(eq=False)
@@ -43,20 +43,20 @@ class Intake:
         return self.workers + ahead - running - len(self.waiting)
 
     def add(self, claimed: list[Claimed], asked: int, now: float) -> None:
-        """Take what came of ``asked`` jobs."""
+        """Add the jobs that were claimed of ``asked`` ones."""
         self.waiting.extend(claimed)
         self._claimed_at = now
         self._ended = 0
-        # Where fewer came there are no more, and it is time to look when all of them run.
+        # Fewer than requested means that there are no more: check again when all of them run.
         self._enough = len(self.waiting) // 2 if len(claimed) == asked else 0
 
     def end_one(self) -> bool:
-        """Count a job that has ended; tell whether it is time to claim more."""
+        """Count a finished job; return whether it is time to claim more."""
         self._ended += 1
         return len(self.waiting) <= self._enough
 
     def take_held(self, now: float) -> list[Claimed]:
-        """Take away what has been held for too long."""
+        """Remove and return the jobs that were held for too long."""
         if self._claimed_at is None or now - self._claimed_at < HOLD:
             return []
         return self.take_all()

@@ -1,4 +1,4 @@
-"""Forgets jobs that ended long ago, some at a time, so that nobody waits for it."""
+"""Deletes jobs that ended long ago, in small batches, so that no other statement waits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import trio
 
 from fxtrio.jobs.store import PURGED, JobStore
 
-_PURGE = 3600.0  # between two looks for what is old, in seconds
-_SHARE = 4  # times as long as a statement took is what others then have for theirs
+_PURGE = 3600.0  # between two checks for old jobs, in seconds
+_SHARE = 4  # the pause after a statement is this many times its duration
 
 
 async def run_purge(store: JobStore, keep: Mapping[str, float], now: Callable[[], float]) -> None:
-    """Forget what ended in each state longer ago than ``keep`` says (seconds), until cancelled."""
+    """Delete jobs that ended longer ago than their state's ``keep`` (seconds), until cancelled."""
     while True:
         for state, seconds in keep.items():
             if seconds < inf:

@@ -22,7 +22,7 @@ async def surely(work: Callable[[], Awaitable[object]]) -> None:
             await work()
             return
         except Exception as error:
-            level = logging.WARNING if pause == _FIRST else logging.DEBUG  # told once
+            level = logging.WARNING if pause == _FIRST else logging.DEBUG  # warn once
             log.log(level, "jobs: the database fails, trying again: %s", error)
         await trio.sleep(random.uniform(0.5, 1) * pause)
         pause = min(2 * pause, _LONGEST)

@@ -1,4 +1,4 @@
-"""When a schedule comes next, and when it came last. Pure; times are seconds since 1970."""
+"""The next and the last time of a schedule. Pure; times are seconds since 1970."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxtrio.jobs.errors import CronInvalid
 
 @attrs.frozen
 class Schedule:
-    """Times of day and calendar in a time zone. Made by `Schedule.read`."""
+    """Times of day and calendar in a time zone. Created by `Schedule.read`."""
 
     times: str
     zone: ZoneInfo
@@ -20,7 +20,7 @@ class Schedule:
     @classmethod
     def read(cls, times: str, tz: str) -> Schedule:
         """Return a schedule. Raises CronInvalid."""
-        from cronsim import CronSim, CronSimError  # for those who have schedules
+        from cronsim import CronSim, CronSimError  # only needed for schedules
 
         try:
             zone = ZoneInfo(tz)

@@ -1,4 +1,4 @@
-"""Enqueues scheduled jobs: each time once, whichever process comes first."""
+"""Enqueues scheduled jobs: each time once, by whichever process is first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger("fx.jobs")
 
 @attrs.define(eq=False, kw_only=True)
 class Schedules:
-    """Those of a process. Of what came while no process ran, the last time is made up for."""
+    """The schedules of a process. Of the times that were missed, the last one is run."""
 
     jobs: Sequence[Job[Any]]
     """Each has a schedule."""
@@ -52,7 +52,7 @@ class Schedules:
         await trio.sleep_forever()
 
     async def _plan(self) -> None:
-        """Find the next time of each, and enqueue what was missed."""
+        """Find the next time of each, and enqueue missed ones."""
         last = await self.store.ticks()
         began = self.now()
         new = {job.name: began for job in self.jobs if job.name not in last}  # missed nothing
@@ -85,7 +85,7 @@ class Schedules:
             await self.store.rewind(job.name, now, beyond)
 
     async def _follow(self) -> None:
-        """Enqueue what comes, until the clock is set back."""
+        """Enqueue jobs at their times, until the clock is set back."""
         moment = self.now()
         while True:
             due: list[tuple[float, int]] = []
@@ -106,7 +106,7 @@ class Schedules:
                 return
 
     async def _enqueue(self, due: Sequence[tuple[float, int]]) -> None:
-        """Record times, and enqueue the jobs of those that nobody else has recorded."""
+        """Record times, and enqueue the jobs of those that no other process has recorded."""
         for some in _batches(due):
             ticks: dict[str, float] = {}
             for tick, number in some:
@@ -123,7 +123,7 @@ class Schedules:
                     await self.store.add(**rows[name], after=self.enqueued)
 
     async def _row(self, job: Job[Any]) -> dict[str, Any] | None:
-        """Return what is kept of a job; None, with a line in the log, where ``unique`` fails."""
+        """Return the row of a job; log and return None if ``unique`` fails."""
         row: dict[str, Any] = {}
 
         async def make() -> None:

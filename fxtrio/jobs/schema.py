@@ -1,4 +1,4 @@
-"""The tables of durable jobs, made at the first start and changed where they are older."""
+"""The tables of durable jobs, created at the first start and migrated if they are older."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ create index fx_jobs_lanes on fx_jobs (queue, name, priority, due, id)
   where state = 'waiting' and crashes < 2;
 """
 _NEWEST = "fx_jobs_lanes"
-"""What is made last: where it is, nothing is asked of the tables, which others may have locked."""
+"""Created last: if it exists, the tables are not queried, which others may have locked."""
 
 _LOCK = "select pg_advisory_xact_lock(7225103)"
 
@@ -56,7 +56,7 @@ async def make_tables(database: Database) -> None:
         return
     types = _TYPES[database.dialect]
     async with database.transaction():
-        if database.dialect == "postgresql":  # two who make a table collide there
+        if database.dialect == "postgresql":  # two processes that create a table collide there
             await database.execute(_LOCK)
             if await _is_complete(database):
                 return

@@ -1,8 +1,8 @@
-"""Every statement about the rows of durable jobs; the same on each engine.
+"""All statements on the rows of durable jobs; the same on each engine.
 
-A job waits, runs, and is done or has failed. A row that runs belongs to one worker: whoever
-ends it says which, and learns when it belongs to another one by now. The tables are those of
-`fxtrio.jobs.schema`.
+A job is waiting, running, done or failed. The row of a running job belongs to one worker, whose
+name is needed to complete it: a worker that lost the job to another one learns of it.
+`fxtrio.jobs.schema` has the tables.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from fxtrio.db import Database
 
 CRASHES = 5
-"""A job whose process died so often is given up: it is the likely culprit (count)."""
+"""A job fails after so many crashes of its process: it is the likely cause (count)."""
 
 PURGED = 1000
-"""Most jobs that one statement forgets: SQLite lets nobody else write meanwhile (count)."""
+"""Jobs that one statement deletes at most: SQLite blocks other writers meanwhile (count)."""
 
 _SET_BACK = 600.0  # for a statement that changes all jobs that wait, in seconds
 _LOCK = "select pg_advisory_xact_lock(7225104)"
@@ -34,9 +34,9 @@ _LOCK = "select pg_advisory_xact_lock(7225104)"
 
 @attrs.frozen(eq=False)
 class Claimed:
-    """A job that this process is to run, once.
+    """A claim of a job by this process, for one run.
 
-    It may be claimed again before the one who ran it has looked: each claim is its own.
+    The job may be claimed again before its previous worker notices: each claim is distinct.
     """
 
     id: int
@@ -53,7 +53,7 @@ class Claimed:
     crashes: int
     priority: int = 0
     misfits: int = 0
-    """How often its arguments did not fit the function of who claimed it (count)."""
+    """How often its arguments did not match the function of the claiming process (count)."""
 
 
 @attrs.frozen
@@ -95,7 +95,7 @@ class JobStore:
         priority: int = 0,
         after: Callable[[], None],
     ) -> int | None:
-        """Keep a job; None when there is one with its key. ``after`` is called once it is kept."""
+        """Store a job; None if its key exists. ``after`` is called after the commit."""
         number: int | None = await self.database.value(
             "insert into fx_jobs (name, queue, args, key, due, made, request_id, priority)"
             " values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning id",
@@ -122,11 +122,10 @@ class JobStore:
         *,
         suspects: bool = False,
     ) -> list[Claimed]:
-        """Take up to ``most`` jobs that are due, of ``names``, in ``queues`` (empty: in all).
+        """Claim up to ``most`` due jobs of ``names``, in ``queues`` (empty: in all).
 
-        Those of the highest priority come first, then in the order in which they were due; of
-        queues that are paused, none. ``suspects`` asks for those that may have killed
-        processes, and else none of them comes.
+        They are ordered by priority, then by due time; paused queues are skipped. With
+        ``suspects`` only jobs that may have crashed processes are claimed, else only others.
         """
         claimed = await self.database.all(
             Claimed,
@@ -221,7 +220,7 @@ class JobStore:
         return [row["id"] for row in await self.database.all(dict, sql, worker)]
 
     async def beat(self, worker: str, now: float, *, first: bool = False) -> bool:
-        """Say that a worker lives; False when others have given it up meanwhile."""
+        """Record a heartbeat of a worker; False if others have declared it dead meanwhile."""
         if first:
             sql = "insert into fx_workers (id, seen) values ($1, $2) on conflict do nothing"
         else:
@@ -237,7 +236,7 @@ class JobStore:
         rows = await self.database.all(dict, "select id, seen from fx_workers")
         return {row["id"]: row["seen"] for row in rows}
 
-    async def bury(self, dead: Iterable[str], now: float) -> int:
+    async def release_dead(self, dead: Iterable[str], now: float) -> int:
         """Give the jobs of dead workers back, and give up those that keep killing them."""
         async with self.database.transaction():
             for worker in dead:
@@ -253,9 +252,9 @@ class JobStore:
             )
 
     async def set_back(self, now: float, seconds: float) -> bool:
-        """Let what waits for a later time come by a clock that was set back by ``seconds``.
+        """Shift the times of waiting jobs after the clock was set back by ``seconds``.
 
-        Once, whoever notices first; False when somebody has.
+        Only the first process to notice does so; False for the others.
         """
         patient = limited(self.database, _SET_BACK)
         async with patient.transaction():
@@ -318,7 +317,7 @@ class JobStore:
         return {row["name"]: row["tick"] for row in rows}
 
     async def purge(self, state: str, before: float) -> int:
-        """Forget some of what ended in ``state`` before a time, `PURGED` at most; the oldest."""
+        """Delete the oldest jobs that ended in ``state`` before a time, `PURGED` at most."""
         return await self.database.execute(
             f"delete from fx_jobs where id in (select id from fx_jobs where state = '{state}'"
             f" and ended < $1 order by ended limit {PURGED})",
@@ -327,10 +326,10 @@ class JobStore:
 
 
 def storable(text: str) -> str:
-    """Return a text as every engine can hold it.
+    """Return a text that every engine can store.
 
-    PostgreSQL keeps no NUL, and no database half a surrogate pair: errors repeat what visitors
-    have typed, and what cannot be written would be tried for ever.
+    PostgreSQL cannot store NUL, and no database a lone surrogate. Errors may quote such input
+    of visitors, and a row that cannot be written would be retried forever.
     """
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 

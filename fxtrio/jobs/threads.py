@@ -1,8 +1,8 @@
-"""Threads of jobs that are plain functions: their own, bounded, and known until they end.
+"""Threads of jobs that are plain functions: dedicated, bounded, and tracked until they end.
 
-A thread cannot be stopped. One whose job has run out of time goes on, and so the job does not
-end before it: else its retry would run beside it. It gives its place among the workers of the
-process to another job, and `OVERDUE` such threads may be; the next ones keep their places.
+A thread cannot be stopped. After a timeout it continues, and the job does not end before it:
+else a retry would run concurrently. It hands its worker slot to another job, for at most
+`OVERDUE` such threads; further ones keep their slots.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ OVERDUE = 16
 
 @attrs.define(eq=False)
 class JobThread:
-    """The thread of one try.
+    """The thread of one attempt.
 
-    It is what trio asks for a place for a thread, and tells of its end: a limiter.
+    It implements trio's limiter, which is called before the thread starts and after its end.
     """
 
     _limiter: trio.CapacityLimiter
@@ -33,7 +33,7 @@ class JobThread:
         return self._began and not self.ended.is_set()
 
     async def acquire_on_behalf_of(self, borrower: object) -> None:
-        """Wait for a place; called by trio right before the thread begins."""
+        """Wait for a slot; called by trio right before the thread starts."""
         await self._limiter.acquire_on_behalf_of(borrower)
         self._began = True
 
@@ -60,12 +60,12 @@ class JobThreads:
         thread = self._alive[job] = JobThread(self.limiter)
 
         def call() -> None:
-            work()  # what it returns is nobody's, and may be a coroutine, at which trio wonders
+            work()  # the result is dropped: trio would reject a coroutine
 
         try:
             await trio.to_thread.run_sync(
                 call,
-                limiter=thread,  # type: ignore[arg-type]  # all that trio asks of it
+                limiter=thread,  # type: ignore[arg-type]  # all that trio uses of it
                 abandon_on_cancel=True,
             )
         finally:
@@ -73,7 +73,7 @@ class JobThreads:
                 del self._alive[job]
 
     def left(self, job: int) -> JobThread | None:
-        """Return the thread of a job that goes on though nobody waits for it."""
+        """Return the thread of a job that continues after its timeout."""
         return self._alive.get(job)
 
     def forget(self, job: int) -> None:

@@ -1,8 +1,8 @@
-"""The processes that run jobs: each says that it lives, and buries those that do not.
+"""The processes that run jobs: each sends heartbeats, and releases the jobs of dead ones.
 
-On one machine the kernel knows who has ended, however long it was silent. Of other machines
-each worker judges by the time of the database, and by what it has seen itself meanwhile: a
-clock that jumps ends nobody.
+On the same machine the kernel knows whether a process has ended. Workers of other machines
+are judged by their heartbeats in the database's time, and by how long this worker has seen
+them silent: a clock that jumps declares no worker dead.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from fxtrio.jobs.store import JobStore
 from fxtrio.process_identity import is_dead, is_here, new_identity
 
 LEASE = 15.0
-"""A worker of another machine that has not been seen for so long is dead (seconds)."""
+"""Silence after which a worker of another machine is dead (seconds)."""
 
 BEAT = 1.0
 """Between two looks at the other workers (seconds)."""
 
 _WATCHED = 3.0
-"""How long a silence must have been seen by who buries (seconds)."""
+"""How long a worker must itself have observed the silence (seconds)."""
 
 log = logging.getLogger("fx.jobs")
 
 
 @attrs.define(eq=False, kw_only=True)
 class Workers:
-    """What a process knows of itself and of the others that run jobs of a database."""
+    """The state of this worker, and of the others that run jobs of a database."""
 
     store: JobStore
     clock: JobClock
     changed: Callable[[], None]
-    """Called when jobs have been given back."""
+    """Called when jobs have been released."""
 
     me: str = attrs.field(init=False, factory=new_identity)
     _seen: dict[str, tuple[float, float]] = attrs.field(init=False, factory=dict)
@@ -57,12 +57,12 @@ class Workers:
         await self.look_at_clock()
         await self.store.beat(self.me, self.clock.now(), first=True)
         self._beat = trio.current_time()
-        await self._bury()
+        await self._release_dead()
 
     async def beat(self) -> bool:
-        """Say that this process lives, and bury others; False when it was itself given up.
+        """Send a heartbeat, and release the jobs of dead workers; False if declared dead itself.
 
-        What it runs is others' then, and it goes on under another name.
+        Its running jobs were then reassigned, and it continues under another name.
         """
         await self.look_at_clock()
         mine = await self.store.beat(self.me, self.clock.now())
@@ -70,29 +70,29 @@ class Workers:
             self.me = new_identity()
             await self.store.beat(self.me, self.clock.now(), first=True)
         self._beat = trio.current_time()
-        await self._bury()
+        await self._release_dead()
         return mine
 
     async def look_at_clock(self) -> None:
-        """Follow the clock of the database; what waits follows with it when it was set back."""
+        """Follow the clock of the database; shift waiting jobs if it was set back."""
         if self.clock.fixed:
             return
-        asked = trio.current_time()
-        behind = self.clock.observe(await self.store.now(), asked)
+        asked_at = trio.current_time()
+        behind = self.clock.observe(await self.store.now(), asked_at)
         if behind > SET_BACK:
-            self._misdated_until = asked + LEASE
+            self._misdated_until = asked_at + LEASE
             if await self.store.set_back(self.clock.now(), behind):
                 log.warning(
                     "jobs: the clock was set back by %.0f s; delayed jobs follow it", behind
                 )
                 self.changed()
-        late = asked < self._misdated_until
-        if late and await self.store.redate(self.clock.now(), SET_BACK):
+        misdated = asked_at < self._misdated_until
+        if misdated and await self.store.redate(self.clock.now(), SET_BACK):
             self.changed()
 
-    async def _bury(self) -> None:
+    async def _release_dead(self) -> None:
         dead = [*self._find_dead(await self.store.workers())]
-        if dead and await self.store.bury(dead, self.clock.now()):
+        if dead and await self.store.release_dead(dead, self.clock.now()):
             self.changed()
 
     def _find_dead(self, seen: dict[str, float]) -> Iterable[str]:
@@ -106,5 +106,5 @@ class Workers:
                 continue
             expired = at < now - LEASE and silent >= _WATCHED
             dead = is_dead(worker) if is_here(worker) else expired
-            if dead or self.store.database.alone:  # then nobody else can be there
+            if dead or self.store.database.alone:  # then no other worker can exist
                 yield worker

@@ -1,6 +1,6 @@
-"""A renderer that another process has started: during development, the one that Vite runs in.
+"""A renderer in a process that another one started: during development, Vite's.
 
-`open_attached` is what `fxtrio.ssr.worker_lifecycle` has in the place of a process of its own.
+`fxtrio.ssr.worker_lifecycle` uses `open_attached` instead of starting a process.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class Attachment:
 
 @attrs.frozen(eq=False)
 class AttachedNode:
-    """A connection to a renderer. Made by `open_attached`; valid until its block ends."""
+    """A connection to a renderer. Created by `open_attached`; valid until its block ends."""
 
     socket: socket.socket
-    """Non-blocking; end of file once the renderer is gone."""
+    """Non-blocking; end of file once the renderer has exited."""
 
     pid: int = 0
-    """The process is somebody else's."""
+    """Another process owns the renderer's process."""
 
     returncode: int | None = None
     logs: tuple[tuple[trio.abc.ReceiveStream, int], ...] = ()
-    """Whoever has started the process reads what it prints."""
+    """The owner of the process reads its output."""
 
     async def wait(self) -> None:
         """Return at once: the connection is all there is to wait for."""
@@ -51,15 +51,15 @@ class AttachedNode:
             self.socket.shutdown(socket.SHUT_RDWR)
 
     def read_mark(self) -> int:
-        """Return 0: the renderer does not say what it works on."""
+        """Return 0: the renderer does not report its current job."""
         return 0
 
 
 async def connect(place: Path) -> socket.socket:
     """Return a connection to the Unix socket ``place``, non-blocking.
 
-    Waits some seconds for somebody who listens there: a process that has ended is started
-    again. Raises OSError when there is none.
+    Waits some seconds for a listener: a process that exited is restarted. Raises OSError if
+    there is none.
     """
     give_up = trio.current_time() + _LONGEST_START
     while True:
@@ -79,9 +79,9 @@ async def connect(place: Path) -> socket.socket:
 
 @asynccontextmanager
 async def open_attached(attachment: Attachment) -> AsyncIterator[AttachedNode]:
-    """Be connected to a renderer for as long as the block lasts.
+    """Connect to a renderer while the block lasts.
 
-    Raises SsrStartFailed when nobody listens.
+    Raises SsrStartFailed if no process listens.
     """
     try:
         plain = await connect(attachment.bundle)

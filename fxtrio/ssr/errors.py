@@ -7,8 +7,8 @@ from pathlib import Path
 from fxtrio.errors import Busy, FxtrioError
 
 
-class FrameRefused(FxtrioError):
-    """A frame of the SSR wire has a length that cannot be; the connection is given up."""
+class FrameSizeInvalid(FxtrioError):
+    """A frame of the SSR wire has an invalid length; the connection is closed."""
 
     def __init__(self, length: int, limit: int) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ class RenderCrashed(RenderError):
 
 
 class SsrBusy(RenderError, Busy):
-    """`ssr.maxPending` renders are waiting or under way.
+    """`ssr.maxPending` renders are waiting or running.
 
     ``retry_after`` is the time after which a new attempt makes sense (seconds, at least 1).
     """

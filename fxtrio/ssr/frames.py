@@ -1,4 +1,4 @@
-"""The frames spoken with a Node worker: bytes in, frames out. No I/O, no clock.
+"""The frames exchanged with a Node worker: bytes in, frames out. No I/O, no clock.
 
 A frame is ``u32 length | u32 id | u16 page | u8 type | u8 flags | payload``, little
 endian; ``length`` counts everything after itself (docs/wire.md, "Frames"). The
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from fxtrio.ssr.errors import FrameRefused
+from fxtrio.ssr.errors import FrameSizeInvalid
 
 RENDER: Final = 0
 STREAM: Final = 1
@@ -60,7 +60,7 @@ class RenderFrame(NamedTuple):
 
 
 class Rendered(NamedTuple):
-    """HTML of a page. A tuple, since one is made for every render."""
+    """HTML of a page. A tuple, since every render creates one."""
 
     head: bytes
     """Elements for ``<head>``; empty in all chunks of a stream but the first."""
@@ -72,16 +72,16 @@ class Rendered(NamedTuple):
 def encode_frame(type: int, id: int, page: int, payload: bytes, flags: int = 0) -> bytes:
     """Return one frame.
 
-    Raises FrameRefused when the payload is too large for the other side.
+    Raises FrameSizeInvalid when the payload is too large for the other side.
     """
     check_payload(payload)
     return HEADER.pack(_LEAST + len(payload), id, page, type, flags) + payload
 
 
 def check_payload(payload: bytes) -> None:
-    """Raise FrameRefused when ``payload`` does not fit into a frame."""
+    """Raise FrameSizeInvalid when ``payload`` does not fit into a frame."""
     if len(payload) > FRAME_LIMIT - _LEAST:
-        raise FrameRefused(_LEAST + len(payload), FRAME_LIMIT)
+        raise FrameSizeInvalid(_LEAST + len(payload), FRAME_LIMIT)
 
 
 def encode_credit(id: int, size: int) -> bytes:
@@ -97,12 +97,12 @@ def encode_rendered(head: bytes, html: bytes) -> bytes:
 def split_rendered(payload: bytes) -> Rendered:
     """Return head and HTML of the payload of an HTML frame.
 
-    Raises FrameRefused when the head is longer than the payload.
+    Raises FrameSizeInvalid when the head is longer than the payload.
     """
     size = len(payload) - 4
     head = _U32.unpack_from(payload)[0] if size >= 0 else 0
     if head > size:
-        raise FrameRefused(head, max(size, 0))
+        raise FrameSizeInvalid(head, max(size, 0))
     if not head:
         return Rendered(b"", payload[4:])
     return Rendered(payload[4 : 4 + head], payload[4 + head :])
@@ -122,7 +122,7 @@ class FrameReader:
     def feed(self, data: bytes) -> list[RenderFrame]:
         """Return the frames that ``data`` completes, oldest first.
 
-        Raises FrameRefused as soon as the header of a frame is complete whose length
+        Raises FrameSizeInvalid as soon as the header of a frame is complete whose length
         is above ``limit`` or too small for a header. The reader is of no use after it.
         """
         if self._parts:
@@ -137,7 +137,7 @@ class FrameReader:
         while size - start >= HEADER_SIZE:
             length, id, page, type, flags = HEADER.unpack_from(data, start)
             if not _LEAST <= length <= self.limit:
-                raise FrameRefused(length, self.limit)
+                raise FrameSizeInvalid(length, self.limit)
             end = start + 4 + length
             if end > size:
                 needed = 4 + length

@@ -31,12 +31,12 @@ from fxtrio.ssr.sandbox import (
 WORKER: Final = Path(__file__).parent.parent / "js" / "worker" / "worker.mjs"
 
 SOCKET_BUFFER: Final = 1024 * 1024
-"""What the kernel holds of either direction (bytes), so that batches pass in one call."""
+"""The kernel's buffer of either direction (bytes), so that batches pass in one call."""
 
 
 @attrs.frozen(kw_only=True)
 class Launch:
-    """What all processes of a pool are started with."""
+    """The parameters with which all processes of a pool are started."""
 
     bundle: Path
     """The SSR bundle."""
@@ -53,7 +53,7 @@ class Launch:
     def command(self, *arguments: object, threads: bool = False) -> list[str]:
         """Return the command line, ``arguments`` after the bundle.
 
-        ``threads`` tells whether the process may have some.
+        ``threads`` is whether the process may start threads.
         """
         options = [f"--max-old-space-size={self.heap_mb}"]
         # Without links: Node resolves them by looking into folders that it may not read.
@@ -77,11 +77,11 @@ def choose_launch(build: Path, manifest: Manifest, config: Config) -> Launch:
 
 @attrs.frozen(kw_only=True, eq=False)
 class LaunchedNode:
-    """A process that has been started. Whoever has it calls `close` in the end."""
+    """A started process. Its owner calls `close` in the end."""
 
     process: subprocess.Popen[bytes]
     socket: socket.socket
-    """Non-blocking; end of file once the process is gone."""
+    """Non-blocking; end of file once the process has exited."""
 
     mark: IO[bytes]
     """Its first four bytes say which request is worked on."""
@@ -98,12 +98,12 @@ class LaunchedNode:
         self.close()
 
     def close(self) -> None:
-        """Close everything but the process, which is gone or about to die of it."""
+        """Close all handles; the process has exited, or will because of this."""
         self._held.close()
 
 
 def launch_node(launch: Launch) -> LaunchedNode:
-    """Start a process, which also ends when this one does, however that comes about.
+    """Start a process, which also ends when this one does, for whatever reason.
 
     Raises SsrStartFailed when Node cannot be started.
     """
@@ -165,7 +165,7 @@ def _open_mark() -> IO[bytes]:
     """Return a file for `LaunchedNode.mark`: in memory, where the system has that."""
     if sys.platform == "linux":
         return os.fdopen(os.memfd_create("fxtrio-ssr-mark"), "w+b", buffering=0)
-    # Heavy for what it does, and not needed on Linux.
+    # An expensive import, and not needed on Linux.
     import tempfile
 
     return tempfile.TemporaryFile(buffering=0)

@@ -1,4 +1,4 @@
-"""What workers print: lines for the logger ``fx.ssr``, and a bound on how much.
+"""The output of workers: lines for the logger ``fx.ssr``, with a rate limit.
 
 `LineCutter` and `FloodMeter` do no I/O and read no clock; `read_log` is the task
 that `fxtrio.ssr.render_worker` runs for each of the two pipes of a process.
@@ -27,7 +27,7 @@ FLOOD_BURST: Final = 4 * 1024 * 1024
 """Output that a worker may write at once (bytes)."""
 
 LINE_COST: Final = 256
-"""What a line counts on top of its bytes: handling it costs more than copying it."""
+"""Cost of a line besides its bytes: handling it costs more than copying it."""
 
 TAIL_LINES: Final = 40
 """Lines of a worker that are remembered, for the error that its end may cause."""
@@ -70,7 +70,7 @@ class LineCutter:
 
 @attrs.define
 class FloodMeter:
-    """Tells a process that prints without end from one that prints a lot at times."""
+    """Distinguishes a process that prints without end from one with occasional bursts."""
 
     rate: float = FLOOD_RATE
     burst: float = FLOOD_BURST
@@ -78,7 +78,7 @@ class FloodMeter:
     _last: float | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
-        """Begin with the whole burst unused."""
+        """Start with the full burst."""
         self._left = self.burst
 
     def passes(self, size: float, now: float) -> bool:
@@ -92,7 +92,7 @@ class FloodMeter:
 def parse_line(line: bytes, level: int) -> tuple[int, str]:
     """Return the level and the text of a line (docs/wire.md, "Log lines").
 
-    ``level`` holds for lines that bring none. Control characters are shown as ``\\xNN``.
+    ``level`` is the default. Control characters are escaped as ``\\xNN``.
     """
     match = _LEVEL.match(line)
     if match:
@@ -109,9 +109,9 @@ async def read_log(
     tail: deque[str],
     on_flood: Callable[[], None],
 ) -> None:
-    """Log what a process prints, until the end of its pipe.
+    """Log the output of a process, until the end of its pipe.
 
-    Goes on reading after a flood, which it reports once, but logs no more of it.
+    After a flood, which is reported once, reading continues without logging.
     """
     cutter, meter, flooded = LineCutter(), FloodMeter(), False
     async for data in stream:

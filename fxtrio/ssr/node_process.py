@@ -24,7 +24,7 @@ from fxtrio.ssr.logs import log
 from fxtrio.ssr.prestart import take_prestarted
 
 GRACE: Final = 1.0
-"""Time that a process has to end by itself once its socket is closed (seconds)."""
+"""Time for a process to exit on its own after its socket was closed (seconds)."""
 
 KILL_WAIT: Final = 5.0
 """Longest wait for the kernel to end a killed process (seconds)."""
@@ -32,7 +32,7 @@ KILL_WAIT: Final = 5.0
 
 @attrs.frozen(eq=False)
 class NodeProcess:
-    """A running Node process. Made by `open_node`; valid until its block ends."""
+    """A running Node process. Created by `open_node`; valid until its block ends."""
 
     _launched: LaunchedNode
     stdout: trio.abc.ReceiveStream
@@ -50,7 +50,7 @@ class NodeProcess:
 
     @property
     def socket(self) -> socket.socket:
-        """Non-blocking; end of file once the process is gone."""
+        """Non-blocking; end of file once the process has exited."""
         return self._launched.socket
 
     @property
@@ -75,10 +75,10 @@ class NodeProcess:
 
 @asynccontextmanager
 async def open_node(launch: Launch) -> AsyncIterator[NodeProcess]:
-    """Run one Node process for as long as the block lasts: one started ahead, or a new one.
+    """Run one Node process while the block lasts: a prestarted one, or a new one.
 
-    When the block ends the process has GRACE seconds to follow, then it is killed. It
-    also ends when this process does, however that comes about.
+    When the block ends the process has GRACE seconds to exit, then it is killed. It
+    also ends when this process does, for whatever reason.
     Raises SsrStartFailed when Node cannot be started.
     """
     launched = take_prestarted(launch)
@@ -97,7 +97,7 @@ async def open_node(launch: Launch) -> AsyncIterator[NodeProcess]:
 
 
 async def _end(node: NodeProcess) -> None:
-    """Wait until the process is gone, with less and less patience."""
+    """Wait until the process has exited; kill it after the grace period."""
     with suppress(OSError):  # not connected any more
         node.socket.shutdown(socket.SHUT_WR)
     with trio.move_on_after(GRACE):

@@ -10,12 +10,12 @@ from contextlib import suppress
 
 
 class ParentDeathPipe:
-    """A pipe that nobody writes to: when this process is gone, the other one is killed.
+    """A pipe without a writer: when this process exits, the kernel kills the other one.
 
-    The kernel does it (``F_SETSIG`` of fcntl(2)), so it works for a process in an endless
-    loop, and costs neither a thread nor a timer. It does not matter which thread has
-    started the process, as it would with ``PR_SET_PDEATHSIG``. Where the kernel cannot,
-    `arguments` makes the worker watch its parent in a thread (8 MiB, 30 ms at the start).
+    The kernel does so (``F_SETSIG`` of fcntl(2)), so it works for a process in an endless
+    loop, and costs neither a thread nor a timer. Unlike ``PR_SET_PDEATHSIG`` it is
+    independent of the thread that started the process. Where the kernel cannot, `arguments`
+    makes the worker watch its parent in a thread (8 MiB, 30 ms at the start).
     """
 
     def __init__(self, *, by_kernel: bool = True) -> None:
@@ -24,7 +24,7 @@ class ParentDeathPipe:
 
         self._by_kernel = by_kernel and self._choose_signal()
         self.arguments: tuple[int, ...] = () if self._by_kernel else (os.getpid(),)
-        """What the worker has to be started with in addition."""
+        """Additional arguments for the worker."""
 
     def __enter__(self) -> ParentDeathPipe:
         return self

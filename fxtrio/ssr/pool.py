@@ -1,7 +1,7 @@
 """The SSR pool: renders pages in Node processes that it owns.
 
-`open_ssr_pool` is called by the lifespan of an app; the handle it gives is used by
-`fxtrio.serve` for every page.
+The lifespan of an app calls `open_ssr_pool`; `fxtrio.serve` uses the handle for every
+page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.render_jobs import RenderJob, StreamJob
 from fxtrio.ssr.scheduler import Scheduler
 from fxtrio.ssr.statistics import SsrStatistics
-from fxtrio.ssr.worker_group import Fleet
+from fxtrio.ssr.worker_group import WorkerGroup
 
 __all__ = [
     "RenderStream",
@@ -45,15 +45,14 @@ async def open_ssr_pool(
     heap_mb: int = 512,
     mode: Literal["production", "development"] = "production",
 ) -> AsyncIterator[SsrPool]:
-    """Run Node processes that render the pages of ``bundle``, for as long as the block lasts.
+    """Run Node processes that render the pages of ``bundle`` while the block lasts.
 
-    ``timeout`` is the longest time that one render may take by itself (seconds);
-    ``max_pending`` counts renders and streams that have not ended; ``heap_mb`` limits the
-    heap of each of the ``workers`` processes (MiB). What page code prints goes to the
-    logger ``fx.ssr``.
+    ``timeout`` is the time limit of one render, without waiting (seconds); ``max_pending``
+    limits unfinished renders and streams; ``heap_mb`` limits the heap of each of the
+    ``workers`` processes (MiB). Output of page code goes to the logger ``fx.ssr``.
 
-    Raises SsrStartFailed when a worker does not come up. When the block ends, renders
-    that have not ended raise SsrDown, and no process is left.
+    Raises SsrStartFailed if a worker does not start. When the block ends, unfinished renders
+    raise SsrDown, and all processes have exited.
     """
     launch = Launch(bundle=bundle, node=node, heap_mb=heap_mb, mode=mode)
     async with _open_pool(launch, workers, Scheduler(max_pending, timeout)) as pool:
@@ -64,9 +63,9 @@ async def open_ssr_pool(
 async def open_attached_pool(
     place: Path, *, timeout: float, max_pending: int
 ) -> AsyncIterator[SsrPool]:
-    """Render with a process that listens at the Unix socket ``place``, and is another's.
+    """Render with another owner's process that listens at the Unix socket ``place``.
 
-    The rest is as with `open_ssr_pool`. When the connection ends, it is opened anew.
+    Otherwise as `open_ssr_pool`. A lost connection is reopened.
     """
     async with _open_pool(Attachment(bundle=place), 1, Scheduler(max_pending, timeout)) as pool:
         yield pool
@@ -92,23 +91,23 @@ async def _open_pool(
 
 @attrs.define(eq=False)
 class SsrPool:
-    """Renders pages. Made by `open_ssr_pool`; valid until its block ends."""
+    """Renders pages. Created by `open_ssr_pool`; valid until its block ends."""
 
     _launch: Launch | Attachment
     _workers: int
     _scheduler: Scheduler
     _nursery: trio.Nursery
-    _fleet: Fleet | None = attrs.field(init=False, default=None)
+    _fleet: WorkerGroup | None = attrs.field(init=False, default=None)
     _replacing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return the HTML of ``page``; ``payload`` is its state as JSON.
 
-        Cancelling drops the request if no worker has it, and else ignores its result.
-        Raises RenderFailed when a component throws, RenderTimeout and RenderCrashed when
-        the page costs a worker, SsrBusy when too many renders are pending, SsrDown when no
-        worker comes up, and FrameRefused when ``payload`` is too large. A worker that
-        ends for another reason costs time, but no error.
+        Cancelling drops the request if no worker has it, else its result is ignored.
+        Raises RenderFailed when a component throws, RenderTimeout and RenderCrashed when the
+        page hangs or crashes a worker, SsrBusy when too many renders are pending, SsrDown when
+        no worker starts, and FrameSizeInvalid when ``payload`` is too large. If a worker ends
+        for another reason, the render is repeated without an error.
         """
         scheduler = self._scheduler
         job = RenderJob(page, payload, trio.lowlevel.current_task(), scheduler.forget)
@@ -120,7 +119,7 @@ class SsrPool:
     async def stream(self, page: int, payload: bytes) -> AsyncIterator[RenderStream]:
         """Render ``page`` in parts, for as long as the block lasts.
 
-        Leaving the block early ends the render. Raises SsrBusy, SsrDown and FrameRefused
+        Leaving the block early ends the render. Raises SsrBusy, SsrDown and FrameSizeInvalid
         as `render` does; the other errors come from the iterator.
         """
         job = StreamJob(page, payload)
@@ -148,8 +147,8 @@ class SsrPool:
     async def replace_bundle(self, bundle: Path) -> None:
         """Render with ``bundle`` from now on, in new processes.
 
-        Returns once they are ready; the old ones finish what they have. Raises
-        SsrStartFailed when one does not come up; the old bundle then stays in use.
+        Returns once they are ready; the old ones finish their renders. Raises
+        SsrStartFailed if one does not start; the old bundle then remains in use.
         """
         async with self._replacing:
             failure = await self._change(attrs.evolve(self._launch, bundle=bundle))
@@ -158,7 +157,7 @@ class SsrPool:
 
     async def _change(self, launch: Launch | Attachment) -> SsrStartFailed | None:
         scheduler = self._scheduler
-        fleet = Fleet(launch, self._workers, scheduler.timeout, scheduler)
+        fleet = WorkerGroup(launch, self._workers, scheduler.timeout, scheduler)
         failure: SsrStartFailed | None
         failure = await self._nursery.start(fleet.run)
         if failure is not None:
@@ -174,10 +173,10 @@ class SsrPool:
 
 @attrs.frozen(eq=False)
 class RenderStream:
-    """A page that comes in parts. Made by `SsrPool.stream`; valid until its block ends.
+    """A page in parts. Created by `SsrPool.stream`; valid until its block ends.
 
-    Parts that have not been taken are kept up to the window of the wire; then the worker
-    waits, and goes on with other pages.
+    Unread parts are buffered up to the window of the wire; then the worker pauses this page,
+    and continues with others.
     """
 
     _job: StreamJob
@@ -200,7 +199,7 @@ class RenderStream:
     async def resolve(self, name: str, value: bytes) -> None:
         """Settle the deferred value ``name``; ``value`` is JSON.
 
-        Waits while the worker reads more slowly than it is sent to. Raises FrameRefused
+        Waits while the worker reads more slowly than it is sent to. Raises FrameSizeInvalid
         when the value is too large.
         """
         await self._settle(0, name, value)

@@ -1,8 +1,8 @@
-"""Node processes that start while this process is still importing the app they are for.
+"""Node processes that start while this process is still importing their app.
 
-Node takes about as long to start as the app does, so `fx serve` begins with Node. The
-pool of the app then takes a process that is started just as it would have started one
-itself; the block owns those that nobody has taken.
+Node takes about as long to start as the app does, so `fx serve` starts Node first. The
+app's pool then takes a process that was started with the parameters it would use
+itself; the block owns the remaining ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fxtrio.ssr.launch import Launch, LaunchedNode, launch_node
 
 @attrs.frozen(eq=False)
 class Prestarted:
-    """Processes that wait to be taken. Made by `prestart`; valid until its block ends."""
+    """Prestarted processes. Created by `prestart`; valid until its block ends."""
 
     _waiting: list[tuple[Launch, LaunchedNode]] = attrs.field(factory=list)
 
@@ -35,7 +35,7 @@ class Prestarted:
         return None
 
     def close(self) -> None:
-        """End those that nobody has taken: the app has come up without them."""
+        """End the processes that were not taken: the app has started without them."""
         while self._waiting:
             self._waiting.pop()[1].kill()
 
@@ -46,18 +46,20 @@ def prestart(launch: Launch, count: int) -> Iterator[Prestarted]:
 
     Raises SsrStartFailed when Node cannot be started.
     """
-    made = Prestarted()
-    token = prestarted.set(made)
+    prestarted_processes = Prestarted()
+    token = prestarted.set(prestarted_processes)
     try:
         for _ in range(count):
-            made.start(launch)
-        yield made
+            prestarted_processes.start(launch)
+        yield prestarted_processes
     finally:
         prestarted.reset(token)
-        made.close()
+        prestarted_processes.close()
 
 
 def take_prestarted(launch: Launch) -> LaunchedNode | None:
     """Return a process of the surrounding `prestart`, if there is one for ``launch``."""
-    made = prestarted.get()
-    return made.take(launch) if isinstance(made, Prestarted) else None
+    prestarted_processes = prestarted.get()
+    return (
+        prestarted_processes.take(launch) if isinstance(prestarted_processes, Prestarted) else None
+    )

@@ -1,8 +1,9 @@
-"""Renders under way: what the pool hands from worker to worker until it is done.
+"""Render jobs, which the pool passes from worker to worker until they are finished.
 
 A job belongs to the pool until its last reply or its failure; the task that waits
-for it belongs to the caller, and may leave at any time. Used by `fxtrio.ssr.render_worker`
-(delivers replies) and `fxtrio.ssr.pool` (places jobs, and fails them).
+for it belongs to the caller, and may be cancelled at any time. Used by
+`fxtrio.ssr.render_worker` (delivers replies) and `fxtrio.ssr.pool` (assigns jobs, and fails
+them).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fxtrio.ssr.frames import STREAM_WINDOW, Rendered, check_payload
 
 
 class StreamWorker(Protocol):
-    """What a stream tells the worker that renders it; ``id`` is its number there."""
+    """The worker of a stream, as the stream calls it; ``id`` is its number there."""
 
     def credit(self, id: int, size: int) -> None:
         """Let the worker send ``size`` more bytes."""
@@ -35,7 +36,7 @@ class StreamWorker(Protocol):
 
 @attrs.define(eq=False)
 class RenderJob:
-    """One page that somebody waits for as a whole."""
+    """One page that is rendered as a whole."""
 
     page: int
     payload: bytes
@@ -43,8 +44,8 @@ class RenderJob:
     task: Task | None
     """The task to wake; None once it has been woken or has left."""
 
-    forget: Callable[[Job], None]
-    """Called when the task leaves before there is a result."""
+    forget: Callable[[AnyRenderJob], None]
+    """Called when the task is cancelled before there is a result."""
 
     cost: float = 0.0
     """Estimated work, counted in the load of its worker (microseconds)."""
@@ -69,7 +70,7 @@ class RenderJob:
 
     @property
     def abandoned(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether its task no longer waits."""
         return self.task is None
 
     def abort(self, raise_cancel: RaiseCancelT) -> Abort:
@@ -81,20 +82,20 @@ class RenderJob:
 
 @attrs.define(eq=False)
 class StreamJob:
-    """One page that somebody reads in parts. Bounded by the window of the wire."""
+    """One page that is read in parts. Bounded by the window of the wire."""
 
     page: int
     payload: bytes
     cost: float = 0.0
     placed: bool = False
     worker: StreamWorker | None = None
-    """Whoever renders it now; None while it waits for a worker, and after its end."""
+    """Its current worker; None while it waits for one, and after its end."""
 
     id: int = 0
     """Its number at that worker."""
 
     opened: bool = False
-    """Whether a first part has come; from then on it cannot begin anew elsewhere."""
+    """Whether the first part arrived; from then on it cannot restart in another worker."""
 
     abandoned: bool = False
     """Whether its reader has left."""
@@ -103,7 +104,7 @@ class StreamJob:
     """How many workers have died of it, as far as is known."""
 
     settled: list[tuple[int, bytes]] = attrs.field(factory=list)
-    """Flags and payload of each RESOLVE, kept for a second attempt until it is opened."""
+    """Flags and payload of each RESOLVE, stored for a second attempt until it is opened."""
 
     _parts: deque[Rendered] = attrs.field(init=False, factory=deque)
     _error: RenderError | None = attrs.field(init=False, default=None)
@@ -141,7 +142,7 @@ class StreamJob:
     async def settle(self, flags: int, payload: bytes) -> None:
         """Send a RESOLVE to whatever worker has or will have the job.
 
-        Raises FrameRefused when the payload is too large.
+        Raises FrameSizeInvalid when the payload is too large.
         """
         check_payload(payload)
         if not self.opened:
@@ -184,4 +185,4 @@ class StreamJob:
             self._uncredited = 0
 
 
-Job = RenderJob | StreamJob
+AnyRenderJob = RenderJob | StreamJob

@@ -1,7 +1,7 @@
 """One SSR worker as the pool sees it: jobs go in, replies wake their tasks.
 
-`RenderWorker` speaks with a process that somebody else runs (`worker_lifecycle`); jobs come
-from `scheduler`, which is told when there is room for more.
+`RenderWorker` communicates with a process that `worker_lifecycle` runs; jobs come from
+`scheduler`, which is notified when the worker has room for more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from fxtrio.ssr.attached_renderer import AttachedNode
-from fxtrio.ssr.errors import FrameRefused, RenderFailed
+from fxtrio.ssr.errors import FrameSizeInvalid, RenderFailed
 from fxtrio.ssr.frames import (
     ABORT,
     CHUNK,
@@ -36,7 +36,7 @@ from fxtrio.ssr.frames import (
     split_rendered,
 )
 from fxtrio.ssr.node_process import NodeProcess
-from fxtrio.ssr.render_jobs import Job, RenderJob, StreamJob
+from fxtrio.ssr.render_jobs import AnyRenderJob, RenderJob, StreamJob
 from fxtrio.ssr.statistics import Costs, Counters
 
 READ_SIZE: Final = 256 * 1024
@@ -60,7 +60,7 @@ class _Thrown(msgspec.Struct):
 
 
 class _Ready(msgspec.Struct):
-    """What is used of the payload of a READY."""
+    """The used part of the payload of a READY."""
 
     buildId: str = ""  # as it is on the wire
 
@@ -70,27 +70,27 @@ _READY: Final = msgspec.json.Decoder(_Ready)
 
 
 class Owner(Protocol):
-    """What a worker tells, from its reading or writing task and without waiting."""
+    """Callbacks of a worker, from its reading or writing task; they never wait."""
 
     costs: Costs
     counters: Counters
 
     def worker_has_room(self, worker: RenderWorker) -> None:
-        """``worker`` has answered, or sent what it had to send."""
+        """``worker`` has replied, or sent its pending frames."""
 
 
 @attrs.define(eq=False)
 class RenderWorker:
-    """Renders jobs, in the order in which they come. Valid until its process has ended.
+    """Renders jobs, in order of arrival. Valid until its process has ended.
 
-    Every job that was begun stays in `pending` until its last reply, even when nobody
-    waits for it any more: what is in there is what the process still has to do.
+    Every started job stays in `pending` until its last reply, even if its task was
+    cancelled: `pending` is the remaining work of the process.
     """
 
     node: NodeProcess | AttachedNode
     owner: Owner
 
-    pending: dict[int, Job] = attrs.field(init=False, factory=dict)
+    pending: dict[int, AnyRenderJob] = attrs.field(init=False, factory=dict)
     """Jobs by the id of their request, oldest first."""
 
     load: float = attrs.field(init=False, default=0.0)
@@ -100,7 +100,7 @@ class RenderWorker:
     """Whether it has one suspicious job, and gets no other one before it has ended."""
 
     retired: bool = attrs.field(init=False, default=False)
-    """Whether it only finishes what it has."""
+    """Whether it only finishes its pending jobs."""
 
     ready: trio.Event = attrs.field(init=False, factory=trio.Event)
     """Set once the bundle is loaded."""
@@ -109,13 +109,13 @@ class RenderWorker:
     """How many times something has been read from the process."""
 
     build_id: str = attrs.field(init=False, default="")
-    """What the bundle calls itself; known when `ready`."""
+    """The bundle's own name; known when `ready`."""
 
     cause: str = attrs.field(init=False, default="")
     """Why this side has ended the process; empty if it has not."""
 
     hung: bool = attrs.field(init=False, default=False)
-    """Whether that was because it did not answer."""
+    """Whether that was because it did not respond."""
 
     _frames: FrameReader = attrs.field(init=False, factory=FrameReader)
     _out: bytearray = attrs.field(init=False, factory=bytearray)
@@ -131,7 +131,7 @@ class RenderWorker:
         """Whether the process reads more slowly than it is written to."""
         return len(self._out) > OUT_LIMIT
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: AnyRenderJob) -> None:
         """Hand ``job`` to the process without waiting.
 
         If the process has just ended, the job stays pending and is placed again with the
@@ -156,11 +156,11 @@ class RenderWorker:
         self._write(encode_credit(id, size))
 
     def abort(self, id: int) -> None:
-        """Tell the process that nobody reads a stream any more; it confirms with its end."""
+        """Tell the process to abort a stream; it confirms with the stream's end."""
         self._write(encode_frame(ABORT, id, 0, b""))
 
     async def settle(self, id: int, flags: int, payload: bytes) -> None:
-        """Send a RESOLVE, and wait until the process has read most of what it was sent."""
+        """Send a RESOLVE, and wait until the process has read most of the sent data."""
         self._write(encode_frame(RESOLVE, id, 0, payload, flags))
         while self.congested and not self._ended:
             await self._room.park()
@@ -177,8 +177,8 @@ class RenderWorker:
             self.cause, self.hung = cause, hung
             self.node.kill()
 
-    def close(self) -> list[tuple[int, Job]]:
-        """Return the jobs that will get no answer, oldest first. The process has ended."""
+    def close(self) -> list[tuple[int, AnyRenderJob]]:
+        """Return the jobs without a reply, oldest first. The process has ended."""
         left = list(self.pending.items())
         self.pending.clear()
         self._ended = True
@@ -207,16 +207,16 @@ class RenderWorker:
             self.heard += 1
             try:
                 self._receive(data)
-            except (FrameRefused, msgspec.DecodeError) as error:
+            except (FrameSizeInvalid, msgspec.DecodeError) as error:
                 self.kill(f"sent something that is no reply ({error})")
                 return
             if not self.pending:
-                self.load = 0.0  # without what rounding has left
+                self.load = 0.0  # without rounding errors
                 self._idle.unpark_all()
             self.owner.worker_has_room(self)
 
     async def write(self) -> None:
-        """Send what was not sent at once. Runs as long as the process does."""
+        """Send buffered frames. Runs as long as the process does."""
         send = self.node.socket.send
         while True:
             await self._unsent.wait()
@@ -233,10 +233,10 @@ class RenderWorker:
             self.owner.worker_has_room(self)
 
     def _write(self, frame: bytes) -> None:
-        """Send a frame: at once to an idle process, else with others of the same moment.
+        """Send a frame: at once to an idle process, else together with others.
 
-        A process that is at work loses no time by that, and one call for many frames is
-        what makes an exchange cheap (`benchmarks/ssr_exchange.py`: 8 instead of 10 µs).
+        A busy process loses no time by that, and one call for many frames makes an exchange
+        cheaper (`benchmarks/ssr_exchange.py`: 8 instead of 10 µs).
         """
         if self._out or len(self.pending) > 1:
             self._out += frame
@@ -282,7 +282,7 @@ class RenderWorker:
         part = split_rendered(frame.payload) if has_head else Rendered(b"", frame.payload)
         job = self.pending.get(frame.id)
         if isinstance(job, StreamJob):
-            self.load -= job.cost  # what it still does comes in small pieces
+            self.load -= job.cost  # its remaining work comes in small pieces
             job.cost = 0.0
             job.add(part)
 

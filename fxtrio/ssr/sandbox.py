@@ -1,8 +1,8 @@
-"""What page code in a worker cannot reach: the server's environment, memory and files.
+"""Isolates page code in a worker from the server's environment, memory and files.
 
-Page code comes from packages, too. It runs with an environment of its own, with
-permissions of Node that leave it the files of the build, and beside a server whose memory
-the kernel shows to no process that the server starts. Used by `fxtrio.ssr.launch`.
+Page code includes code of packages. It runs with a reduced environment, with Node
+permissions for the files of the build only, and the kernel denies its process access to
+the memory of the server. Used by `fxtrio.ssr.launch`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ALLOWED: Final = frozenset(
 """Variables of the environment that a worker gets."""
 
 ALLOWED_PREFIXES: Final = ("LC_", "FX_PUBLIC_")
-"""What the names of others that it gets begin with."""
+"""Prefixes of further variables that it gets."""
 
 _PERMISSION_SINCE: Final = {22: (22, 13), 23: (23, 5)}
 """First versions of Node that say ``--permission``, where the first of a line does not."""
@@ -52,19 +52,19 @@ _CAPABILITIES: Final = {
     "CAP_PERFMON": 38,
     "CAP_BPF": 39,
 }
-"""What opens the memory of other processes to root (capabilities(7))."""
+"""Capabilities that give root access to the memory of other processes (capabilities(7))."""
 
 T = TypeVar("T")
 
 
 def worker_environment(mode: str) -> dict[str, str]:
     """Return the environment of a worker; ``mode`` is its NODE_ENV."""
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)
     }
-    return {**kept, "NODE_ENV": mode}
+    return {**inherited, "NODE_ENV": mode}
 
 
 def choose_permissions(
@@ -102,10 +102,10 @@ def close_memory() -> None:
 
 
 def start_unprivileged(start: Callable[[], T]) -> T:
-    """Return ``start()``; what it starts as root cannot read what `close_memory` has closed.
+    """Call ``start()`` so that its process, even as root, cannot read closed memory.
 
-    It runs in a thread of its own, because capabilities are those of a thread: only its
-    child is without them. For other users, and elsewhere than on Linux, it is just called.
+    It runs in a separate thread, because capabilities belong to a thread: only its child
+    lacks them. For other users, and on systems other than Linux, it is just called.
     """
     if sys.platform != "linux" or os.geteuid() != 0:
         return start()
@@ -114,7 +114,7 @@ def start_unprivileged(start: Callable[[], T]) -> T:
 
     def run() -> None:
         for number in _CAPABILITIES.values():
-            _prctl(_DROP_CAPABILITY, number)  # without effect where it is gone already
+            _prctl(_DROP_CAPABILITY, number)  # no effect if it was dropped already
         try:
             done.append(start())
         except BaseException as error:
@@ -129,7 +129,7 @@ def start_unprivileged(start: Callable[[], T]) -> T:
 
 
 def _prctl(option: int, value: int) -> None:
-    # Heavy for what it does, and not needed elsewhere than on Linux.
+    # An expensive import, and needed on Linux only.
     import ctypes
 
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

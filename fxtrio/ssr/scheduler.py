@@ -1,7 +1,7 @@
-"""Which worker gets which job, and what becomes of the jobs of a worker that ends.
+"""Assigns jobs to workers, and reassigns the jobs of a worker that ends.
 
 Nothing here waits. Called by `fxtrio.ssr.pool` with new jobs, by
-workers that have room, and by `fxtrio.ssr.worker_group` with workers that come and go.
+workers that have room, and by `fxtrio.ssr.worker_group` with workers that start and end.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import trio
 from fxtrio.ssr.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import check_payload
 from fxtrio.ssr.quarantine import Quarantine
-from fxtrio.ssr.render_jobs import Job, RenderJob, StreamJob
+from fxtrio.ssr.render_jobs import AnyRenderJob, RenderJob, StreamJob
 from fxtrio.ssr.render_worker import RenderWorker
 from fxtrio.ssr.statistics import Costs, Counters
 
@@ -34,13 +34,13 @@ where it can still be taken back and where the death of a worker does not touch 
 
 @attrs.frozen
 class Death:
-    """How a worker came to its end, while nobody had asked for it."""
+    """The unexpected end of a worker."""
 
     cause: str
     """Completes "the worker ...", for example "exited with code 3"."""
 
     hung: bool
-    """Whether it was killed because it did not answer."""
+    """Whether it was killed because it did not respond."""
 
 
 @attrs.define(eq=False)
@@ -61,7 +61,7 @@ class Scheduler:
     """Those that take any job."""
 
     _quarantine: Quarantine = attrs.field(init=False, factory=Quarantine)
-    _queue: deque[Job] = attrs.field(init=False, factory=deque)
+    _queue: deque[AnyRenderJob] = attrs.field(init=False, factory=deque)
     _suspects: deque[RenderJob] = attrs.field(init=False, factory=deque)
 
     @property
@@ -69,12 +69,12 @@ class Scheduler:
         """How many jobs no worker has (count)."""
         return len(self._queue) + len(self._suspects)
 
-    def admit(self, job: Job) -> None:
-        """Take a new job: send it to a worker, or keep it until one has room.
+    def admit(self, job: AnyRenderJob) -> None:
+        """Accept a new job: send it to a worker, or queue it until one has room.
 
-        Raises SsrBusy when ``max_pending`` jobs have not ended, SsrDown when no worker is
-        to be expected, FrameRefused when the payload does not fit into a frame, and at
-        once what it has raised before when the same render has cost two workers lately.
+        Raises SsrBusy when ``max_pending`` jobs are unfinished, SsrDown when no worker is
+        expected, FrameSizeInvalid when the payload does not fit into a frame, and at once the
+        previous error when the same render has recently crashed two workers.
         """
         counters = self.counters
         if self.down:
@@ -93,10 +93,10 @@ class Scheduler:
         else:
             worker.begin(job)
 
-    def forget(self, job: Job) -> None:
-        """Drop a job that nobody waits for, unless a worker has it.
+    def forget(self, job: AnyRenderJob) -> None:
+        """Drop an abandoned job, unless a worker has it.
 
-        A worker finishes what it has; its reply is then ignored.
+        A worker finishes its jobs; the reply is then ignored.
         """
         if job.placed:
             return
@@ -111,7 +111,7 @@ class Scheduler:
             return
         while self._suspects:
             job = self._suspects.popleft()
-            if not self._refuse(job):
+            if not self._fail_quarantined(job):
                 worker.alone = True
                 worker.begin(job)
                 return
@@ -120,7 +120,7 @@ class Scheduler:
         self._pump()
 
     def worker_has_room(self, worker: RenderWorker) -> None:
-        """Go on after a worker has answered."""
+        """Continue after a worker has replied."""
         if worker.alone:
             if not worker.pending:
                 self.worker_ready(worker)
@@ -134,20 +134,20 @@ class Scheduler:
             if worker in self.workers:
                 self.workers.remove(worker)
 
-    def worker_gone(self, worker: RenderWorker, death: Death | None) -> None:
-        """Take back the jobs of a worker that has ended; ``death`` is None if that was asked for.
+    def worker_ended(self, worker: RenderWorker, death: Death | None) -> None:
+        """Take back the jobs of a worker that ended; ``death`` is None for an expected end.
 
-        Work is done in order, and the worker has left a mark of the job it was at: that one
+        Jobs are rendered in order, and the worker has left a mark of its current job: that one
         is suspected. It gets a second attempt in a new worker, alone, and fails if that one
-        dies too. After a hang there is no doubt, and it fails at once. All others
-        begin anew, before those that have waited in the pool so far.
+        dies too. After a hang the cause is certain, and it fails at once. All others
+        restart, before those that have waited in the pool so far.
         """
         replaced = not worker.retired
         self.retire([worker])
         mark = worker.node.read_mark()
         left = worker.close()
         blamed = next((job for id, job in left if id == mark), None)
-        innocent: list[Job] = []
+        innocent: list[AnyRenderJob] = []
         for _, job in left:
             job.placed = False
             suspected = death is not None and (
@@ -180,11 +180,11 @@ class Scheduler:
                 self.counters.pending -= 1
                 waiting.popleft().fail(SsrDown(self.down))
 
-    def _is_lost(self, job: Job, suspected: bool, death: Death | None) -> bool:
-        """Return whether a job of a worker that has ended must not or cannot begin anew.
+    def _is_lost(self, job: AnyRenderJob, suspected: bool, death: Death | None) -> bool:
+        """Return whether a job of a worker that ended must not or cannot be restarted.
 
-        A stream is never tried alone, since it may wait for data for long; so when it is
-        not known that a render was at work, every stream that was open is suspected.
+        A stream is never retried alone, since it may wait for data for long; so unless a
+        render is known to have been running, every open stream is suspected.
         """
         if isinstance(job, StreamJob):
             job.worker = None
@@ -192,7 +192,7 @@ class Scheduler:
         certain = death is not None and death.hung
         return suspected and (certain or job.strikes > 1)
 
-    def _fail(self, job: Job, suspected: bool, death: Death | None) -> None:
+    def _fail(self, job: AnyRenderJob, suspected: bool, death: Death | None) -> None:
         counters = self.counters
         counters.pending -= 1
         if death is None:
@@ -205,7 +205,7 @@ class Scheduler:
         else:
             counters.crashes += 1
             make_error = partial(RenderCrashed, job.page, death.cause)
-        if suspected and isinstance(job, RenderJob):  # what a stream has done is never certain
+        if suspected and isinstance(job, RenderJob):  # whether a stream caused it is never certain
             now = trio.current_time()
             self._quarantine.add(job.page, job.payload, job.strikes, make_error, now)
         job.fail(make_error())
@@ -227,18 +227,18 @@ class Scheduler:
             if worker is None:
                 return
             job = self._queue.popleft()
-            if not self._refuse(job):
+            if not self._fail_quarantined(job):
                 worker.begin(job)
 
-    def _refuse(self, job: Job) -> bool:
-        """Fail a waiting job that has meanwhile cost enough workers for somebody else."""
+    def _fail_quarantined(self, job: AnyRenderJob) -> bool:
+        """Fail a waiting job if the same render has meanwhile crashed enough workers."""
         error = self._find_quarantined(job)
         if error is not None:
             self.counters.pending -= 1
             job.fail(error)
         return error is not None
 
-    def _find_quarantined(self, job: Job) -> RenderError | None:
+    def _find_quarantined(self, job: AnyRenderJob) -> RenderError | None:
         if not self._quarantine:
             return None
         return self._quarantine.find(job.page, job.payload, trio.current_time())

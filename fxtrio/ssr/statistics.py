@@ -1,4 +1,4 @@
-"""What a pool has counted, and what it has learned about its pages."""
+"""The statistics of a pool, and the measured costs of its pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SsrStatistics:
     """A look at a pool at one moment."""
 
     workers: int
-    """Workers that are kept running (count)."""
+    """Configured workers (count)."""
 
     pids: tuple[int, ...]
     """Process ids of the workers that are ready."""
@@ -45,10 +45,10 @@ class SsrStatistics:
     """Renders that ended their workers, since the start."""
 
     retried: int
-    """Renders that began anew because their worker had ended, since the start."""
+    """Renders that were restarted because their worker had ended, since the start."""
 
     refused: int
-    """Renders that were refused because too many were pending, since the start."""
+    """Renders that were rejected because too many were pending, since the start."""
 
     restarts: int
     """Workers that were replaced, since the start."""
@@ -56,7 +56,7 @@ class SsrStatistics:
 
 @attrs.define
 class Counters:
-    """The counters of `SsrStatistics` while they run; changed by whoever sees the event."""
+    """The counters of `SsrStatistics`, updated where the event occurs."""
 
     pending: int = 0
     rendered: int = 0

@@ -17,7 +17,7 @@ from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.logs import log
 from fxtrio.ssr.render_worker import RenderWorker
 from fxtrio.ssr.scheduler import Scheduler
-from fxtrio.ssr.worker_lifecycle import Life, run_worker, start_error
+from fxtrio.ssr.worker_lifecycle import WorkerExit, run_worker, start_error
 
 STABLE: Final = 5.0
 """Life after which the end of a worker is no part of a series (seconds)."""
@@ -49,8 +49,8 @@ def choose_rest(series: int, *, ready: bool) -> float:
 
 
 @attrs.define(eq=False)
-class Fleet:
-    """Keeps ``size`` workers. They get jobs between `activate` and `withdraw`."""
+class WorkerGroup:
+    """Runs ``size`` workers. They get jobs between `activate` and `withdraw`."""
 
     launch: Launch | Attachment
     size: int
@@ -135,26 +135,26 @@ class Fleet:
             self._take(number, worker)
 
         while not self._retired:
-            life, failure = await self._run_worker(announce)
+            worker_exit, failure = await self._run_worker(announce)
             self._workers.pop(number, None)
             if not started:
                 task_status.started(failure)
                 return
             ready = failure is None
             failed_starts += not ready
-            series = 1 if life is not None and life.seconds >= STABLE else series + 1
+            series = 1 if worker_exit is not None and worker_exit.seconds >= STABLE else series + 1
             rest = choose_rest(series, ready=ready)
-            self._report(life, failure, rest)
+            self._report(worker_exit, failure, rest)
             if failed_starts >= HOPELESS_AFTER:
                 self._give_up(number, failure)
             await trio.sleep(rest)
 
     async def _run_worker(
         self, announce: Callable[[RenderWorker], None]
-    ) -> tuple[Life | None, SsrStartFailed | None]:
-        """Run one worker; return what is known about it, and why it did not come up."""
+    ) -> tuple[WorkerExit | None, SsrStartFailed | None]:
+        """Run one worker; return its exit, and the error if it did not start."""
         try:
-            life = await run_worker(
+            worker_exit = await run_worker(
                 self.launch,
                 scheduler=self.scheduler,
                 timeout=self.timeout,
@@ -162,7 +162,7 @@ class Fleet:
             )
         except SsrStartFailed as failure:
             return None, failure
-        return life, None if life.ready else start_error(self.launch, life)
+        return worker_exit, None if worker_exit.ready else start_error(self.launch, worker_exit)
 
     def _take(self, number: int, worker: RenderWorker) -> None:
         self._hopeless.discard(number)
@@ -171,18 +171,20 @@ class Fleet:
             self.scheduler.worker_ready(worker)
 
     def _give_up(self, number: int, failure: SsrStartFailed | None) -> None:
-        """Expect nothing of a worker that does not come up; goes on trying."""
+        """Mark a worker that does not start as unavailable; restarts continue."""
         self._hopeless.add(number)
         if self._active and len(self._hopeless) == self.size:
             cause = failure.cause if failure is not None else "does not stay alive"
             self.scheduler.down = f"no worker comes up; the last one {cause}"
             self.scheduler.fail_waiting()
 
-    def _report(self, life: Life | None, failure: SsrStartFailed | None, rest: float) -> None:
+    def _report(
+        self, worker_exit: WorkerExit | None, failure: SsrStartFailed | None, rest: float
+    ) -> None:
         self.scheduler.counters.restarts += 1
         soon = f"in {rest:g} s" if rest else "now"
-        if life is None:
+        if worker_exit is None:
             log.error("%s The next attempt starts %s.", failure, soon)
             return
         text = "SSR worker %d %s after %.1f s; its replacement starts %s."
-        log.warning(text, life.pid, life.death.cause, life.seconds, soon)
+        log.warning(text, worker_exit.pid, worker_exit.death.cause, worker_exit.seconds, soon)

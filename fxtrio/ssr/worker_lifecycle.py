@@ -42,8 +42,8 @@ A pipe stays open when page code has started processes that outlive the worker.
 
 
 @attrs.frozen(kw_only=True)
-class Life:
-    """What is known about a worker after its end."""
+class WorkerExit:
+    """The exit of a worker."""
 
     pid: int
     death: Death
@@ -63,7 +63,7 @@ async def run_worker(
     scheduler: Scheduler,
     timeout: float,
     on_ready: Callable[[RenderWorker], None],
-) -> Life:
+) -> WorkerExit:
     """Run one worker until its process ends, and give its jobs back then.
 
     ``on_ready`` is called once it has loaded its bundle. Cancelling ends the process.
@@ -90,8 +90,8 @@ async def run_worker(
                 logs.cancel_scope.deadline = trio.current_time() + LOG_WAIT
             death = Death(worker.cause or _describe_exit(node.returncode), worker.hung)
         finally:
-            scheduler.worker_gone(worker, death)
-    return Life(
+            scheduler.worker_ended(worker, death)
+    return WorkerExit(
         pid=node.pid,
         death=death,
         ready=worker.ready.is_set(),
@@ -129,9 +129,9 @@ async def watch(worker: RenderWorker, timeout: float) -> None:
             worker.kill(f"did not answer for {timeout:g} s", hung=True)
 
 
-def start_error(launch: Launch | Attachment, life: Life) -> SsrStartFailed:
+def start_error(launch: Launch | Attachment, worker_exit: WorkerExit) -> SsrStartFailed:
     """Return the error that says why a worker did not come up."""
-    return SsrStartFailed(launch.bundle, life.death.cause, "\n".join(life.tail))
+    return SsrStartFailed(launch.bundle, worker_exit.death.cause, "\n".join(worker_exit.tail))
 
 
 def _start_log_readers(

@@ -12,7 +12,7 @@ from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from trio.testing import MockClock
 
 from fxtrio.server.supervise.hypercorn_config import make_config
-from fxtrio.server.supervise.lifespan import LifespanEnded, SpokenLifespan, start_lifespan
+from fxtrio.server.supervise.lifespan import LifespanEnded, ReportedLifespan, start_lifespan
 from fxtrio.server.supervise.options import ServeOptions
 
 from .rules import get
@@ -88,7 +88,7 @@ async def test_a_long_start_is_told_before_its_time_is_over(autojump_clock: Mock
     config = make_config(ServeOptions(app="", startup=9))
     config.errorlog = logging.Logger("server under test", logging.DEBUG)
     config.errorlog.addHandler(log)
-    lifespan = SpokenLifespan(ASGIWrapper(lasting("startup", 10.0)), config, {})
+    lifespan = ReportedLifespan(ASGIWrapper(lasting("startup", 10.0)), config, {})
     with pytest.RaisesGroup(LifespanTimeoutError, flatten_subgroups=True):
         async with trio.open_nursery() as nursery:
             await start_lifespan(lifespan, nursery)

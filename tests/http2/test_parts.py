@@ -12,9 +12,9 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.http1.response import BadResponse
-from fxtrio.server.http2.frame_rate_limit import FrameGauge, Overdrawn
-from fxtrio.server.http2.headers import answer_head, check_request
-from fxtrio.server.http2.receive_queue import Mailbox
+from fxtrio.server.http2.frame_rate_limit import FrameRateLimit, Overdrawn
+from fxtrio.server.http2.headers import check_request, response_head
+from fxtrio.server.http2.receive_queue import ReceiveQueue
 
 from .client import CONTINUATION, DATA, END_STREAM, HEADERS, PING, PREFACE, RESET, SETTINGS, frame
 
@@ -28,7 +28,7 @@ USEFUL = [
 
 def over(data: bytes, *cuts: int) -> bool:
     """Return whether a gauge has had enough of ``data``, given in pieces."""
-    gauge = FrameGauge(1000)
+    gauge = FrameRateLimit(1000)
     edges = sorted({0, *(cut % (len(data) + 1) for cut in cuts), len(data)})
     try:
         for start, end in pairwise(edges):
@@ -72,7 +72,7 @@ def test_a_header_block_has_a_limit_however_it_is_cut() -> None:
 
 
 def test_time_and_answers_pay_for_frames() -> None:
-    gauge = FrameGauge(1000)
+    gauge = FrameRateLimit(1000)
     gauge.feed(PREFACE + frame(PING, 0, 0, bytes(8)) * 2000, 0)
     gauge.feed(frame(PING, 0, 0, bytes(8)) * 1000, 1)
     gauge.earn(5)
@@ -93,14 +93,14 @@ def test_a_head_is_checked_as_the_parser_of_http1_does() -> None:
 
 
 def test_an_answer_takes_no_line_feeds_and_keeps_its_own_date() -> None:
-    assert answer_head(200, [(b"Date", b"x")], [(b"date", b"y"), (b"server", b"z")]) == [
+    assert response_head(200, [(b"Date", b"x")], [(b"date", b"y"), (b"server", b"z")]) == [
         (b":status", b"200"),
         (b"date", b"x"),
         (b"server", b"z"),
     ]
     for name, value in ((b"a", b"b\nc: d"), (b"a b", b""), (b"", b"")):
         with pytest.raises(BadResponse):
-            answer_head(200, [(name, value)], [])
+            response_head(200, [(name, value)], [])
 
 
 def part(body: bytes, *, more: bool = True) -> dict[str, object]:
@@ -108,19 +108,19 @@ def part(body: bytes, *, more: bool = True) -> dict[str, object]:
 
 
 async def test_a_body_comes_in_one_piece_and_then_the_disconnect() -> None:
-    mailbox = Mailbox()
+    mailbox = ReceiveQueue()
     await mailbox.put(part(b"a"))
     await mailbox.put(part(b"b", more=False))
     await mailbox.put({"type": "http.disconnect"})
     assert await mailbox.receive() == part(b"ab", more=False)
-    assert not mailbox.told
+    assert not mailbox.disconnect_received
     for _ in range(2):
         assert await mailbox.receive() == {"type": "http.disconnect"}
-    assert mailbox.told
+    assert mailbox.disconnect_received
 
 
 async def test_what_is_there_is_received_without_a_wait() -> None:
-    mailbox = Mailbox()
+    mailbox = ReceiveQueue()
     mailbox.leave({"type": "http.disconnect"})
     with trio.CancelScope() as scope:
         scope.cancel()
@@ -129,7 +129,7 @@ async def test_what_is_there_is_received_without_a_wait() -> None:
 
 @pytest.mark.parametrize("end", ["take", "close", "leave"])
 async def test_whoever_puts_too_much_waits_for_room_and_not_for_ever(end: str) -> None:
-    mailbox = Mailbox()
+    mailbox = ReceiveQueue()
     done = []
 
     async def put() -> None:
@@ -155,7 +155,7 @@ async def test_a_slow_body_is_given_up_by_the_time_that_was_waited_for_it(
     async def give_up() -> None:
         mailbox.leave({"type": "http.disconnect"})
 
-    mailbox = Mailbox(taken=list, allowed=lambda waited: 10 - waited, overdue=give_up)
+    mailbox = ReceiveQueue(taken=list, allowed=lambda waited: 10 - waited, overdue=give_up)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(mailbox.receive)
         await trio.sleep(6)

@@ -190,7 +190,7 @@ async def test_the_company_of_a_job_that_kills_does_not_fail_with_it(
             await store.claim(f"a/1/1/{crash}", now, [work.name], [], 1, suspects=True)
             taken = await database.value("select state from fx_jobs where id = 1")
             if taken == "running":
-                await store.bury([], now)
+                await store.release_dead([], now)
             else:
                 await store.give_back(f"a/1/1/{crash}")
 

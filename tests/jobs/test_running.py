@@ -196,7 +196,7 @@ async def test_who_was_given_up_cannot_end_what_others_run(database: Database) -
     async with running(database, count, workers=0) as runner:
         await count.enqueue()
         await runner.store.claim("a/1/1/a", runner.now(), [count.name], [], 1)
-        await runner.store.bury([], runner.now())
+        await runner.store.release_dead([], runner.now())
         await runner.store.claim("a/1/1/b", runner.now(), [count.name], [], 1)
         assert await runner.store.finish("a/1/1/a", [1], runner.now()) == 0
         assert await runner.store.finish("a/1/1/b", [1], runner.now()) == 1

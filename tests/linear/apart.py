@@ -135,7 +135,7 @@ APART: dict[str, tuple[str, ...]] = {
     "bytes on their way to a socket: what is sent is cut off its front": (
         "server.http1.transport:ByteTransport._wait_with",
         "server.http1.transport:ByteTransport.write_parts_now",
-        "server.http2.send_queue:Outgoing.send",
+        "server.http2.send_queue:SendQueues.send",
     ),
     "it hands on what it is given, to what is measured": (
         "develop.report.terminal:Terminal.line",
@@ -185,8 +185,8 @@ APART: dict[str, tuple[str, ...]] = {
         "plugins.auth.service:AuthService.login_url",
     ),
     "names of rows, workers and channels, looked up and not read": (
-        "jobs.decorators:_can_be_kept",
-        "jobs.store:JobStore.bury",
+        "jobs.decorators:_is_storable",
+        "jobs.store:JobStore.release_dead",
         "jobs.store:JobStore.claimed_by",
         "plugins.auth.sql_storage:DatabaseStorage.living_sessions",
         "plugins.auth.sqlite_migration:_parts",

@@ -63,8 +63,8 @@ from fxtrio.server.http1.request import RequestReader
 from fxtrio.server.http1.response import checked_name
 from fxtrio.server.http1.target import split_target
 from fxtrio.server.http1.ws_protocol import WsProtocol
-from fxtrio.server.http2.frame_rate_limit import FrameGauge
-from fxtrio.server.http2.preface import Greeting
+from fxtrio.server.http2.frame_rate_limit import FrameRateLimit
+from fxtrio.server.http2.preface import PrefaceReader
 from fxtrio.server.supervise.access_log import escape as escape_for_log
 from fxtrio.server.supervise.hidden import hiding
 from fxtrio.server.supervise.proxy_headers import Proxies, ProxyHeaders
@@ -180,8 +180,8 @@ PARSERS: dict[str, Parser] = {
     "WebSocket protocols": offer(b"Sec-WebSocket-Protocol"),
     "WebSocket extensions": offer(b"Sec-WebSocket-Extensions"),
     "WebSocket frames": frames,
-    "HTTP/2's greeting": lambda body: Greeting().feed(PREFACE + body),
-    "HTTP/2's frames": lambda body: FrameGauge(10**7).feed(body, 0),
+    "HTTP/2's greeting": lambda body: PrefaceReader().feed(PREFACE + body),
+    "HTTP/2's frames": lambda body: FrameRateLimit(10**7).feed(body, 0),
     "X-Forwarded-For": forwarded(b"x-forwarded-for"),
     "X-Forwarded-Proto": forwarded(b"x-forwarded-proto"),
     "an address": text(network_of),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.ssr import frames
-from fxtrio.ssr.errors import FrameRefused
+from fxtrio.ssr.errors import FrameSizeInvalid
 from fxtrio.ssr.frames import (
     FrameReader,
     Rendered,
@@ -58,7 +58,7 @@ def test_html_payloads_have_the_bytes_of_the_wire_cases(case: dict[str, Any]) ->
 
 @pytest.mark.parametrize("case", WIRE["refused"], ids=lambda case: case["name"])
 def test_impossible_lengths_are_refused_before_the_payload_comes(case: dict[str, Any]) -> None:
-    with pytest.raises(FrameRefused) as refused:
+    with pytest.raises(FrameSizeInvalid) as refused:
         FrameReader(case["limit"]).feed(bytes.fromhex(case["bytes"]))
     assert refused.value.limit == case["limit"]
 
@@ -97,7 +97,7 @@ def test_a_frame_above_the_limit_is_refused_behind_good_ones(
     reader = FrameReader(limit=400)
     wire = b"".join(map(encode, sent))
     assert reader.feed(wire) == sent
-    with pytest.raises(FrameRefused) as refused:
+    with pytest.raises(FrameSizeInvalid) as refused:
         reader.feed(encode_frame(0, 1, 0, bytes(392 + excess))[:12])
     assert refused.value.length == 400 + excess
 
@@ -109,7 +109,7 @@ def test_head_and_html_come_back_as_they_were(head: bytes, html: bytes) -> None:
 
 @pytest.mark.parametrize("payload", [b"", b"\1", b"\5\0\0\0html", b"\xff\xff\xff\xff"])
 def test_a_head_longer_than_its_payload_is_refused(payload: bytes) -> None:
-    with pytest.raises(FrameRefused):
+    with pytest.raises(FrameSizeInvalid):
         split_rendered(payload)
 
 
@@ -118,7 +118,7 @@ def test_a_payload_too_large_for_the_other_side_is_not_sent(
 ) -> None:
     monkeypatch.setattr(frames, "FRAME_LIMIT", 100)
     assert len(encode_frame(0, 1, 0, bytes(92))) == 104
-    with pytest.raises(FrameRefused, match="101 bytes"):
+    with pytest.raises(FrameSizeInvalid, match="101 bytes"):
         encode_frame(0, 1, 0, bytes(93))
 
 

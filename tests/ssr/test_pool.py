@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from fxtrio.ssr import frames
-from fxtrio.ssr.errors import FrameRefused, RenderFailed, SsrBusy, SsrDown
+from fxtrio.ssr.errors import FrameSizeInvalid, RenderFailed, SsrBusy, SsrDown
 from fxtrio.ssr.pool import Rendered, open_ssr_pool
 from tests.ssr.pools import (
     PAGES,
@@ -69,7 +69,7 @@ async def test_large_payloads_and_pages_pass() -> None:
 async def test_a_payload_that_fits_no_frame_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "FRAME_LIMIT", 1000)
     async with open_pool() as pool:
-        with pytest.raises(FrameRefused):
+        with pytest.raises(FrameSizeInvalid):
             await pool.render(0, bytes(1000))
         assert (await pool.render(0, state())).html
 

@@ -1,5 +1,5 @@
-"""Hypercorn's HTTP/2 with limits: what `install_guard` puts in the place of its protocol.
+"""Hypercorn's HTTP/2 with limits: `install_guard` replaces its protocol by this one.
 
 Begin with `hypercorn_adapter`, one connection; `protocol` has its streams, `frame_rate_limit`
-judges what a client costs, `send_queue` lets bodies pass as the client's windows allow.
+limits a client's cost, `send_queue` sends bodies as the client's windows allow.
 """

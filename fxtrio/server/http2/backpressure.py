@@ -1,7 +1,7 @@
-"""When an application may start: not while too much of what others made is left unread.
+"""Delays the start of an application while too much of a client's responses is unread.
 
-The answer to a client that gives no room for it stays in memory. So such a client gets
-few answers at a time; all others do not even wait for a turn of the scheduler.
+A response stays in memory while its client does not read it. So such a client gets few
+responses at a time; for all others there is no wait, not even a checkpoint.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from h2.exceptions import ProtocolError
 from fxtrio.send_budget import Unread
 
 CONNECTION_HELD = 1024 * 1024
-"""Bytes of answers that may wait for one client before its next application does."""
+"""Bytes of responses that may be pending for one client before its next application waits."""
 
 _SHARE = 128 * 1024
-"""Bytes that any connection may keep: more than one large answer that is read as it should be."""
+"""Bytes that any connection may buffer: more than one large response to a reading client."""
 
 _NARROW = 16 * 1024
-"""Bytes of room below which an answer probably has to wait."""
+"""Bytes of window below which a response probably has to wait."""
 
 _NARROW_AT_ONCE = 3
-"""Applications that answer, at the same time, into so little room of one client."""
+"""Concurrent applications for one client with so small a window."""
 
 
 class Admission:
-    """Decides for one connection. ``unread`` counts all that waits for its client.
+    """Decides for one connection. ``unread`` counts all data pending for its client.
 
-    ``queued`` are the bytes that wait in queues: what an application has still in hand, since
-    only a part of a large answer is queued at a time, keeps no other from being made.
+    ``queued`` are the bytes in queues: only a part of a large response is queued at a time, so
+    the rest, which its application still holds, does not delay other applications.
     """
 
     def __init__(self, connection: H2Connection, unread: Unread) -> None:
@@ -42,7 +42,7 @@ class Admission:
         self._narrow = 0
         self._waiting: set[trio.Event] = set()
 
-    def is_refused(self) -> bool:
+    def is_over_limit(self) -> bool:
         """Return whether the client may not even have a request wait."""
         return self._unread.budget.is_full and self._unread.unsent > _SHARE
 
@@ -52,9 +52,9 @@ class Admission:
             event.set()
 
     async def wait_turn(self, stream: int, left: Callable[[], bool]) -> bool:
-        """Wait until an application may start; return False when ``left`` comes true before.
+        """Wait until an application may start; return False when ``left`` becomes true before.
 
-        A request that need not wait is answered though its client has left: it came whole.
+        A complete request that need not wait is served even if its client has disconnected.
         """
         while not self._is_free(stream):
             if left():
@@ -69,7 +69,7 @@ class Admission:
 
     @contextmanager
     def started(self, stream: int) -> Iterator[None]:
-        """Count an application while it runs, where there is little room for its answer."""
+        """Count an application while it runs, if its client's window is small."""
         narrow = self._is_narrow(stream)
         self._narrow += narrow
         try:
@@ -80,7 +80,7 @@ class Admission:
                 self.change()
 
     def _is_free(self, stream: int) -> bool:
-        if self.queued > CONNECTION_HELD or self.is_refused():
+        if self.queued > CONNECTION_HELD or self.is_over_limit():
             return False
         return self._narrow < _NARROW_AT_ONCE or not self._is_narrow(stream)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from h2.errors import ErrorCodes
 
-from fxtrio.server.http2.preface import Misbehaviour
+from fxtrio.server.http2.preface import ProtocolViolation
 
 _PREFACE = 24  # bytes
 _HEAD = 9
@@ -23,13 +23,13 @@ _RESET_COST = 10  # it has begun, and stopped, a request
 _SETTING = 6  # bytes of one setting
 
 
-class Overdrawn(Misbehaviour):
+class Overdrawn(ProtocolViolation):
     """The client sends more than its requests need."""
 
     code = ErrorCodes.ENHANCE_YOUR_CALM
 
 
-class FrameGauge:
+class FrameRateLimit:
     """Counts the frames of one connection, from its preface on.
 
     ``head`` limits the bytes of one request's header block.
@@ -44,11 +44,11 @@ class FrameGauge:
         self._now: float | None = None
 
     def earn(self, amount: float) -> None:
-        """Allow for frames that an answer makes necessary."""
+        """Allow for frames that a response makes necessary."""
         self._left += amount
 
     def feed(self, data: bytes, now: float) -> None:
-        """Take bytes that came at ``now`` (seconds). Raises Overdrawn."""
+        """Count bytes that arrived at ``now`` (seconds). Raises Overdrawn."""
         if self._now is not None:
             self._left += (now - self._now) * _INCOME
         self._left = min(self._left, _SAVINGS)

@@ -1,7 +1,7 @@
-"""Heads of HTTP/2: whether a request can be taken, and what an answer begins with. No I/O.
+"""Headers of HTTP/2: validates those of requests, and builds those of responses. No I/O.
 
-h2 has checked the form of the header block: names, pseudo headers, their order and number.
-What is left is what HTTP/1.1 has its own parser for.
+h2 has checked the syntax of the header block: names, pseudo headers, their order and number.
+The other rules are those that the parser of HTTP/1.1 checks.
 """
 
 from __future__ import annotations
@@ -58,27 +58,27 @@ def check_request(
     return None
 
 
-def told_headers(headers: Iterable[Header], limits: ServerLimits) -> list[Header]:
+def application_headers(headers: Iterable[Header], limits: ServerLimits) -> list[Header]:
     """Return the fields of a request as the application gets them: without pseudo headers.
 
     An offer to compress a WebSocket is left out where the limits forbid it.
     """
-    told: list[Header] = filter_pseudo_headers(list(headers))
+    headers_for_app: list[Header] = filter_pseudo_headers(list(headers))
     if limits.websocket_compression:
-        return told
-    return [pair for pair in told if pair[0] != b"sec-websocket-extensions"]
+        return headers_for_app
+    return [pair for pair in headers_for_app if pair[0] != b"sec-websocket-extensions"]
 
 
-def answer_head(status: int, headers: Iterable[Header], common: Iterable[Header]) -> list[Header]:
-    """Return the fields of an answer; those of ``common`` only where it has none of that name.
+def response_head(status: int, headers: Iterable[Header], common: Iterable[Header]) -> list[Header]:
+    """Return the header fields of a response; those of ``common`` unless it has the name.
 
-    Raises BadResponse for what is no header.
+    Raises BadResponse for an invalid header.
     """
     lines = [(b":status", b"%d" % status)]
     for name, value in headers:
         if _forbidden.search(value) is not None:  # h2 would send it
             raise BadResponse(f"{value!r} is not the value of the header {name!r}.")
         lines.append((checked_name(name), value))
-    given = {name for name, _ in lines}
-    lines += [line for line in common if line[0] not in given]
+    present = {name for name, _ in lines}
+    lines += [line for line in common if line[0] not in present]
     return lines

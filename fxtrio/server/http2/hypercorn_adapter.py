@@ -1,4 +1,4 @@
-"""One connection of HTTP/2: Hypercorn's for what reads and writes, ours for what is spoken."""
+"""One connection of HTTP/2: Hypercorn reads and writes, the protocol is ours."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ async def serve_http2(
 
 
 class Http2Connection(TCPServer):
-    """Hypercorn's connection, with an end to clients that fall silent.
+    """Hypercorn's connection, with timeouts for silent clients.
 
-    Hypercorn waits for ever for one that never ends a request; and closes an idle
-    connection without a word.
+    Hypercorn waits forever for a client that never ends a request, and closes an idle
+    connection without GOAWAY.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class Http2Connection(TCPServer):
                 )
                 self.protocol: Any = self._spoken
                 await self._serve()
-        except* OSError:  # the client is gone
+        except* OSError:  # the client has disconnected
             pass
         except* Exception as error:
-            # One line: whoever sends such bytes must not fill the log.
+            # One line: a client that sends such bytes must not fill the log.
             text = repr(first_of(error))[:_LINE]
             await self.config.log.error("a connection was dropped: %s", text)
         finally:
@@ -116,10 +116,10 @@ class Http2Connection(TCPServer):
 
     async def _idle_timeout(self) -> None:
         await trio.sleep(self.config.keep_alive_timeout)
-        await self._spoken.say_goodbye()  # at the end of the worker, it says so by itself
+        await self._spoken.say_goodbye()  # at the worker's shutdown, it does so itself
 
     def _has_whole_request(self) -> bool:
-        """Return whether the application has all it needs to answer some request."""
+        """Return whether the application has received a complete request."""
         streams = self._spoken.connection.streams
         found = [streams.get(number) for number in self._spoken.streams]
         return any(

@@ -1,7 +1,7 @@
-"""What a client of HTTP/2 says first: the preface, then its settings (RFC 9113, 3.4). No I/O.
+"""Checks the start of an HTTP/2 connection: the preface, then SETTINGS (RFC 9113, 3.4). No I/O.
 
-h2 checks the preface, but takes any frame behind it; and it waits for the whole of a frame
-whose first bytes say already that it is none.
+h2 checks the preface, but accepts any frame after it; and it waits for a complete frame
+even if its first bytes are already invalid.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ _SETTINGS = 4
 _SETTING = 6  # bytes of one
 
 
-class Misbehaviour(Exception):
-    """The connection ends because of what its client sends; ``code`` tells it why."""
+class ProtocolViolation(Exception):
+    """The client violates the protocol, so the connection ends; ``code`` is the error code."""
 
     code: ErrorCodes
 
 
-class NotHttp2(Misbehaviour):
+class NotHttp2(ProtocolViolation):
     """The client speaks something else."""
 
     code = ErrorCodes.PROTOCOL_ERROR
 
 
-class Greeting:
+class PrefaceReader:
     """Judges the head of the first frame, byte by byte. ``done`` once it is the right one."""
 
     def __init__(self) -> None:

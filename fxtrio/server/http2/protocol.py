@@ -1,8 +1,8 @@
-"""Hypercorn's HTTP/2 protocol, safe from its clients and from its applications.
+"""Hypercorn's HTTP/2 protocol, protected against its clients and its applications.
 
-Made by Hypercorn's connection in the place of its own; read by its one reading task,
-which nothing here keeps waiting but the socket. h2 knows the protocol, Hypercorn's
-streams know ASGI; what lies between is here.
+Hypercorn's connection creates it in place of its own; its one reading task calls it and
+waits only for the socket. h2 implements the protocol, Hypercorn's streams implement
+ASGI; this module connects the two.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from fxtrio.server.http1.hypercorn_adapter import share_of
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import RequestRefusal
 from fxtrio.server.http1.tls import show_address
-from fxtrio.server.http2.frame_rate_limit import FrameGauge
-from fxtrio.server.http2.headers import answer_head, check_request, told_headers
-from fxtrio.server.http2.preface import Greeting, Misbehaviour
-from fxtrio.server.http2.send_queue import Outgoing
+from fxtrio.server.http2.frame_rate_limit import FrameRateLimit
+from fxtrio.server.http2.headers import application_headers, check_request, response_head
+from fxtrio.server.http2.preface import PrefaceReader, ProtocolViolation
+from fxtrio.server.http2.send_queue import SendQueues
 from fxtrio.server.http2.shutdown import ConnectionEnding
-from fxtrio.server.http2.stream import Call
+from fxtrio.server.http2.stream import ApplicationStream
 
 _PARSED_AT_ONCE = 4 * 1024
-"""Bytes given to h2 at once: some milliseconds of work, after which others have their turn."""
+"""Bytes passed to h2 at once: some milliseconds of work, then other tasks run."""
 
 _WINDOW = 256 * 1024
 """Bytes of request bodies, of all streams, that may wait for applications."""
 
 _UNSENT = 64 * 1024
-"""Bytes that may wait for a client to read which it has asked for by pings in a WebSocket."""
+"""Bytes of pending replies to a client's WebSocket pings."""
 
 _TABLE, _FIELD = 4096, 32  # RFC 7541: most of the table, and of a header beside its bytes
 
@@ -55,22 +55,22 @@ class GuardedProtocol(H2Protocol):
         super().__init__(*args)
         self.limits = limits
         self.connection.decoder.max_header_list_size = limits.head + _FIELD * limits.headers
-        self._greeting = Greeting()
-        self._gauge = FrameGauge(limits.head)
-        self.outgoing = Outgoing(
+        self._preface = PrefaceReader()
+        self._gauge = FrameRateLimit(limits.head)
+        self.outgoing = SendQueues(
             self.connection,
             self._flush,
             address=share_of(self.config)(self.client, ()),  # a proxy's is many clients
             give_up=lambda: self.task_group.spawn(self.send, Closed()),
         )
-        """The answers, and everything else that an application's task sends: it may be
-        cancelled at any moment, and what h2 gave out must not be lost."""
+        """Responses and all other data that an application's task sends: the task may be
+        cancelled at any moment, and output of h2 must not be lost."""
 
-        self.calls: dict[int, Call] = {}
-        """What is not answered yet, by stream."""
+        self.calls: dict[int, ApplicationStream] = {}
+        """Unfinished requests, by stream."""
 
         self.running = 0
-        """Applications, also those whose clients are gone."""
+        """Running applications, also those whose clients have disconnected."""
 
         self.ending = ConnectionEnding(self)
         self._reader: object = None
@@ -88,7 +88,7 @@ class GuardedProtocol(H2Protocol):
         await self._flush()
         await self.send(Updated(idle=True))  # until now, the preface may have been a request
 
-    # What comes from the client.
+    # Data from the client.
 
     async def handle(self, event: Any) -> None:
         """Take bytes of the client, or the end of the connection."""
@@ -102,14 +102,14 @@ class GuardedProtocol(H2Protocol):
                 break
             piece = data[start : start + _PARSED_AT_ONCE]
             try:
-                if not self._greeting.done:
-                    self._greeting.feed(piece)
+                if not self._preface.done:
+                    self._preface.feed(piece)
                 self._gauge.feed(piece, trio.current_time())
                 received = self.connection.receive_data(piece)
-            except Misbehaviour as error:
-                return await self._refuse_all(str(error), error.code)
-            except ProtocolError as error:  # h2 has told the client
-                return await self._refuse_all(str(error))
+            except ProtocolViolation as error:
+                return await self._close_with_error(str(error), error.code)
+            except ProtocolError as error:  # h2 has notified the client
+                return await self._close_with_error(str(error))
             await self._handle_events(received)
         return None
 
@@ -142,13 +142,13 @@ class GuardedProtocol(H2Protocol):
             self.ending.said
             or self.context.terminated.is_set()
             or self.running >= self.config.h2_max_concurrent_streams
-            or self.outgoing.admission.is_refused()
+            or self.outgoing.admission.is_over_limit()
         ):
             self._reset(number, ErrorCodes.REFUSED_STREAM)
             return
-        refusal = check_request(event.headers, self.limits, ended=event.stream_ended is not None)
-        if refusal is not None:
-            await self.refuse(number, refusal)
+        rejection = check_request(event.headers, self.limits, ended=event.stream_ended is not None)
+        if rejection is not None:
+            await self.reject(number, rejection)
             return
         await self.send(Updated(idle=False))
         await self._create_stream(event)
@@ -163,7 +163,7 @@ class GuardedProtocol(H2Protocol):
         kind: type[HTTPStream] | type[WSStream] = WSStream if method == "CONNECT" else HTTPStream
         if kind is HTTPStream and found.get(b"expect", b"").lower() == b"100-continue":
             self.connection.send_headers(number, [(b":status", b"100")])
-        call = self.calls[number] = Call(self, number)
+        call = self.calls[number] = ApplicationStream(self, number)
         stream = call.stream = self.streams[number] = kind(
             self.app,
             self.config,
@@ -178,20 +178,20 @@ class GuardedProtocol(H2Protocol):
         await stream.handle(
             events.Request(
                 stream_id=number,
-                headers=told_headers(request.headers, self.limits),
+                headers=application_headers(request.headers, self.limits),
                 http_version="2",
                 method=method,
                 raw_path=found[b":path"],
                 state=self.connection_state,
             )
         )
-        if stream.closed:  # Hypercorn has refused it
+        if stream.closed:  # Hypercorn has rejected it
             await self._finish(number)
 
     async def _take_data(self, event: h2.events.DataReceived) -> None:
         number, size = event.stream_id, event.flow_controlled_length
         call = self.calls.get(number)
-        if call is None:  # answered already
+        if call is None:  # already responded to
             self.connection.acknowledge_received_data(size, number)
             return
         call.held += size
@@ -199,7 +199,7 @@ class GuardedProtocol(H2Protocol):
         limit = self.limits.body
         if isinstance(call.stream, HTTPStream):
             if limit is not None and call.received > limit:
-                await self.refuse(number, RequestRefusal(413, "the body is too long"))
+                await self.reject(number, RequestRefusal(413, "the body is too long"))
                 return
             if event.data:
                 await call.stream.handle(events.Body(stream_id=number, data=event.data))
@@ -220,10 +220,10 @@ class GuardedProtocol(H2Protocol):
             else:  # half of a WebSocket is none
                 await self._finish(number)
 
-    # What comes from Hypercorn's streams.
+    # Data from Hypercorn's streams.
 
     async def stream_send(self, event: events.Event) -> None:
-        """Take a part of an answer. Waits for room, except in the task that reads."""
+        """Accept a part of a response. Waits for room, except in the reading task."""
         number = event.stream_id
         if isinstance(event, events.StreamClosed):
             await self._finish(number)
@@ -263,7 +263,7 @@ class GuardedProtocol(H2Protocol):
     async def _send_headers(
         self, number: int, status: int, headers: list[tuple[bytes, bytes]]
     ) -> None:
-        lines = answer_head(status, headers, self.config.response_headers("h2"))
+        lines = response_head(status, headers, self.config.response_headers("h2"))
         try:
             self.connection.send_headers(number, lines)
         except ProtocolError as error:
@@ -290,7 +290,7 @@ class GuardedProtocol(H2Protocol):
         self._gauge.earn(_answer_earns)
 
     async def _let_go(self, number: int) -> None:
-        """Wait for the end of an answer, then tell the client to send no more."""
+        """Wait for the end of a response, then tell the client to send no more."""
         await self.outgoing.wait_sent(number)
         self._reset(number, ErrorCodes.NO_ERROR)
         self.outgoing.wake()
@@ -298,28 +298,28 @@ class GuardedProtocol(H2Protocol):
 
     # Ends.
 
-    async def refuse(self, number: int, refusal: RequestRefusal) -> None:
-        """Answer a request with a status of our own, or cut its answer off."""
+    async def reject(self, number: int, rejection: RequestRefusal) -> None:
+        """Reject a request with an error status, or reset its unfinished response."""
         call = self.calls.get(number)
         stream = None if call is None else call.stream
         waits = isinstance(stream, HTTPStream) and stream.state == ASGIHTTPState.REQUEST
         fresh = stream is None or waits
         if fresh:
             length = [(b"content-length", b"0")]
-            lines = answer_head(refusal.status, length, self.config.response_headers("h2"))
+            lines = response_head(rejection.status, length, self.config.response_headers("h2"))
             with suppress(ProtocolError):
                 self.connection.send_headers(number, lines, end_stream=True)
         self._reset(number, ErrorCodes.NO_ERROR if fresh else ErrorCodes.CANCEL)
-        await self._note("%s refused with %d: %s", refusal.status, refusal.reason)
+        await self._note("%s refused with %d: %s", rejection.status, rejection.reason)
         if call is not None and isinstance(call.stream, HTTPStream):
             if fresh:
                 call.stream.closed = True
-                summary: Any = {"status": refusal.status, "headers": []}
+                summary: Any = {"status": rejection.status, "headers": []}
                 await self.config.log.access(call.stream.scope, summary, call.seconds)
             await self._close_stream(number)
         self.outgoing.wake()
 
-    async def _refuse_all(self, reason: str, code: ErrorCodes | None = None) -> None:
+    async def _close_with_error(self, reason: str, code: ErrorCodes | None = None) -> None:
         """End the connection: its client does not speak HTTP/2, or too much of it."""
         if code is not None:
             self.connection.close_connection(code)
@@ -352,11 +352,11 @@ class GuardedProtocol(H2Protocol):
             await self._close_stream(number)
 
     async def say_goodbye(self) -> None:
-        """Take no more requests, answer those that were taken, then close."""
+        """Accept no more requests, finish accepted ones, then close."""
         await self.ending.say_goodbye()
 
     async def cut_off(self, number: int) -> None:
-        """End a stream whose client gives no room."""
+        """Reset a stream whose client does not read."""
         self.outgoing.drop(number)
         self._reset(number, ErrorCodes.CANCEL)
         await self._close_stream(number)

@@ -1,7 +1,7 @@
-"""What an application of Hypercorn's receives, kept until it asks; and the task it runs in.
+"""The receive queue of an application, and the task that runs the application.
 
-Hypercorn itself uses a channel with room for ten messages, which nobody closes: whoever
-puts more into it than the application takes waits for ever.
+Hypercorn itself uses a channel for ten messages, which is never closed: if the application
+stops receiving, the sender waits forever.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fxtrio.server.http1.response import SENDS_AFTER_DISCONNECT
 Message = dict[str, Any]
 
 _ROOM = 64 * 1024
-"""Bytes, and messages in the next, that wait before `Mailbox.put` does."""
+"""Bytes, and messages in the next, that wait before `ReceiveQueue.put` does."""
 
 _MESSAGES = 100
 
@@ -30,12 +30,12 @@ _MESSAGE_OVERHEAD = 256
 """Bytes that a message takes in memory besides its content."""
 
 
-class Mailbox:
+class ReceiveQueue:
     """The ``receive`` of one application. Ends with `close`.
 
-    A body is kept in one piece. ``taken`` is called whenever nothing is left in it, and
-    must not wait. Without it, `put` waits for room. ``allowed`` returns for how many
-    seconds more the application may wait for the body; past them ``overdue`` is called.
+    A body is buffered as one piece. ``taken`` is called whenever the queue becomes empty,
+    and must not wait. Without it, `put` waits for room. ``allowed`` returns how many more
+    seconds the application may wait for the body; after them ``overdue`` is called.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Mailbox:
         overdue: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         self.left = False
-        """Whether the client is gone, or the exchange over."""
+        """Whether the client has disconnected, or the exchange is finished."""
 
-        self.told = False
+        self.disconnect_received = False
         """Whether the application has received that."""
 
         self.size = 0
@@ -59,7 +59,7 @@ class Mailbox:
         self._overdue = overdue
         self._messages: deque[Message] = deque()
         self._body = bytearray()
-        self._ended = self._given = self._closed = False
+        self._ended = self._delivered = self._closed = False
         self._last: Message = {"type": "http.disconnect"}
         self._waited = 0.0
         self._waiting = 0
@@ -93,7 +93,7 @@ class Mailbox:
             self._change()
 
     def close(self) -> None:
-        """The application has ended: drop everything, and hold nobody up."""
+        """Drop everything after the application's end, and wake waiting senders."""
         self._closed = True
         self._messages.clear()
         self._body.clear()
@@ -113,7 +113,7 @@ class Mailbox:
                     self._taken()
                 return message
             began = trio.current_time()
-            allowed = inf if self._given else max(self._allowed(self._waited), 0.0)
+            allowed = inf if self._delivered else max(self._allowed(self._waited), 0.0)
             self._waiting += 1
             if self._taken is not None:
                 self._taken()
@@ -132,15 +132,15 @@ class Mailbox:
             message = self._messages.popleft()
             self.size -= _size(message)
             return message
-        if self._body or (self._ended and not self._given):
+        if self._body or (self._ended and not self._delivered):
             body = bytes(self._body)
             self._body.clear()
-            self._given = self._ended
+            self._delivered = self._ended
             self._change()
             return {"type": "http.request", "body": body, "more_body": not self._ended}
         if not self.left:
             return None
-        self.told = True
+        self.disconnect_received = True
         return self._last
 
     def _change(self) -> None:
@@ -153,7 +153,7 @@ def _size(message: Message) -> int:
 
 
 async def run_application(
-    app: AppWrapper, config: Config, scope: Any, mailbox: Mailbox, send: Callable[[Any], Any]
+    app: AppWrapper, config: Config, scope: Any, mailbox: ReceiveQueue, send: Callable[[Any], Any]
 ) -> None:
     """Run an application for one request, and have it finished whatever it does.
 
@@ -168,7 +168,7 @@ async def run_application(
             if message["type"] == "websocket.send":
                 await trio.lowlevel.checkpoint()
             return
-        # Without this a loop never waits again, and the worker serves nobody else.
+        # Without this checkpoint a receive loop would block the event loop.
         await trio.lowlevel.checkpoint()
         unheard += 1
         if message["type"] == "websocket.send" or unheard > SENDS_AFTER_DISCONNECT:
@@ -182,8 +182,8 @@ async def run_application(
     except* Exception as group:
         error = group.exceptions[0] if len(group.exceptions) == 1 else group
         path = scope["raw_path"].decode("latin-1")
-        if mailbox.told:
-            # Whatever came of the client's leaving is no defect of the application.
+        if mailbox.disconnect_received:
+            # An error after a disconnect is no defect of the application.
             await config.log.info("%s: ended with %r after its client", path, error)
         else:
             await config.log.error("%s: the application failed", path, exc_info=error)

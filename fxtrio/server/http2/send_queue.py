@@ -1,7 +1,7 @@
-"""Bodies of answers on their way to one client, as its windows let them pass.
+"""Queues of response bodies for one client, sent as its flow-control windows allow.
 
-All streams get a frame in turn: the priorities of RFC 7540 have been given up
-(RFC 9113, 5.3), and no client can do harm with them here.
+All streams get a frame in turn: the priorities of RFC 7540 are deprecated
+(RFC 9113, 5.3), and clients cannot abuse them here.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from fxtrio.send_budget import Unread
 from fxtrio.server.http2.backpressure import Admission
 
 _HIGH = 32 * 1024
-"""Bytes of one stream above which whoever adds to them waits."""
+"""Bytes of one stream above which senders wait."""
 
 _FRAME = 32 * 1024
 """Longest frame, whatever the client allows: a longer one would hold the other streams up."""
 
 
 _FLUSHED = 128 * 1024
-"""Bytes for the socket after which it is waited for: h2 keeps them until it takes them."""
+"""Bytes in h2's buffer after which the socket is awaited."""
 
 
 class _Queue:
@@ -38,7 +38,7 @@ class _Queue:
         self.changed = trio.Event()
 
 
-class Outgoing:
+class SendQueues:
     """The queues of one connection. `run` empties them."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Outgoing:
         self.admission = Admission(connection, self.unread)
 
     async def run(self) -> None:
-        """Send what the windows allow, until cancelled."""
+        """Send as much as the windows allow, until cancelled."""
         while True:
             moved = False
             for number, queue in list(self._queues.items()):
@@ -106,17 +106,17 @@ class Outgoing:
             self._queues[stream].ended = True
 
     async def wait_room(self, stream: int) -> None:
-        """Wait until a body is short enough to be added to, or gone."""
+        """Wait until the queue of a body has room, or was dropped."""
         while (queue := self._queues.get(stream)) is not None and len(queue.data) >= _HIGH:
             await queue.changed.wait()
 
     async def wait_sent(self, stream: int) -> None:
-        """Wait until all of a body has been sent, its end included, or it is gone."""
+        """Wait until a body has been sent, including its end, or was dropped."""
         while (queue := self._queues.get(stream)) is not None and (queue.data or queue.ended):
             await queue.changed.wait()
 
     def drop(self, stream: int) -> None:
-        """Forget a body, and hold nobody up."""
+        """Drop a body, and wake waiting senders."""
         queue = self._queues.pop(stream, None)
         if queue is not None:
             self._count(-len(queue.data))
@@ -131,9 +131,9 @@ class Outgoing:
             self.drop(stream)
 
     async def send(self, stream: int, data: bytes, goes_on: Callable[[int], bool]) -> None:
-        """Add to a body, and wait for room; a large ``data`` is neither copied nor queued whole.
+        """Add to a body, and wait for room; a large ``data`` is queued in parts, without a copy.
 
-        It counts whole all the same. ``goes_on`` is asked before each part, with its size.
+        It is counted as a whole. ``goes_on`` is called before each part, with its size.
         """
         large = len(data) > _HIGH
         if large:
@@ -176,7 +176,7 @@ class Outgoing:
         self._give_up()
 
     async def _flush_counted(self) -> None:
-        """Have the socket take what h2 has; it waits until then."""
+        """Write the buffer of h2 to the socket, and wait for that."""
         size, self._flushing = self._flushing, 0
         try:
             await self._flush()

@@ -1,4 +1,4 @@
-"""The end of an HTTP/2 connection: the goodbye, and what stands still until then."""
+"""The end of an HTTP/2 connection: GOAWAY, and the reset of stalled streams until then."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hyperframe.frame import GoAwayFrame
 from wsproto.events import CloseConnection
 from wsproto.frame_protocol import CloseReason
 
-from fxtrio.server.http2.stream import Call, Multiplexer
+from fxtrio.server.http2.stream import ApplicationStream, Multiplexer
 
 _READING_TIME = 0.5
-"""Seconds between the end of the last answer and of the connection, for the client to read."""
+"""Seconds from the end of the last response to that of the connection, for the client to read."""
 
 
 class Endable(Multiplexer, Protocol):
-    """The connection, as whoever ends it sees it."""
+    """The interface of a connection for its shutdown."""
 
-    calls: dict[int, Call]
+    calls: dict[int, ApplicationStream]
     send: Callable[[Any], Awaitable[None]]
     """Writes bytes, or closes."""
 
@@ -38,11 +38,11 @@ class ConnectionEnding:
         """Set once the connection is closed."""
 
     async def attend(self) -> None:
-        """Send, and look after what stands still, until the connection is closed."""
+        """Send data, and reset stalled streams, until the connection is closed."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._protocol.outgoing.run)
             nursery.start_soon(self._cut_off_stalled)
-            nursery.start_soon(self._wait_for_the_worker)
+            nursery.start_soon(self._wait_for_worker_shutdown)
             try:
                 await self.over.wait()
             finally:
@@ -50,7 +50,7 @@ class ConnectionEnding:
             nursery.cancel_scope.cancel()
 
     async def say_goodbye(self) -> None:
-        """Have the client send no more requests; close once all are answered."""
+        """Send GOAWAY, and close after the last response."""
         protocol = self._protocol
         if self.said or protocol.closed:
             return
@@ -62,7 +62,7 @@ class ConnectionEnding:
             protocol.task_group.spawn(self.linger)
 
     async def rest(self) -> None:
-        """Begin the time without requests, or the end, once every answer has been sent."""
+        """Start the idle timeout, or the shutdown, once every response has been sent."""
         protocol = self._protocol
         if protocol.closed or not self._is_done():
             return
@@ -75,7 +75,7 @@ class ConnectionEnding:
         return not self._protocol.calls and self._protocol.outgoing.is_empty()
 
     async def linger(self) -> None:
-        """Close when the client has had time to read; it may do so itself."""
+        """Close after the client has had time to read, unless it closes first."""
         with trio.move_on_after(_READING_TIME):
             await self.over.wait()
         if not self._protocol.closed and self._is_done():
@@ -91,7 +91,7 @@ class ConnectionEnding:
             for number in protocol.outgoing.slow(limit, protocol.limits.write_rate):
                 await protocol.cut_off(number)
 
-    async def _wait_for_the_worker(self) -> None:
+    async def _wait_for_worker_shutdown(self) -> None:
         """Say goodbye, to every WebSocket too, when the worker stops."""
         await self._protocol.context.terminated.wait()
         await self.say_goodbye()

@@ -19,8 +19,8 @@ from fxtrio.receive_budget import Backlog
 from fxtrio.send_budget import process_unsent
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import RequestRefusal
-from fxtrio.server.http2.receive_queue import Mailbox, run_application
-from fxtrio.server.http2.send_queue import Outgoing
+from fxtrio.server.http2.receive_queue import ReceiveQueue, run_application
+from fxtrio.server.http2.send_queue import SendQueues
 
 _CLIENT_LEFT = 499
 _FULL = "too much waits for clients that do not read"
@@ -40,29 +40,29 @@ class Multiplexer(Protocol):
     context: WorkerContext
     task_group: TaskGroup
     connection: H2Connection
-    outgoing: Outgoing
+    outgoing: SendQueues
 
-    async def refuse(self, number: int, refusal: RequestRefusal) -> None:
-        """Answer a request with a status of our own, or cut its answer off."""
+    async def reject(self, number: int, refusal: RequestRefusal) -> None:
+        """Reject a request with an error status, or reset its unfinished response."""
         ...
 
     async def cut_off(self, number: int) -> None:
-        """End a stream whose client gives no room, or no sign of life."""
+        """Reset a stream whose client does not read or respond."""
         ...
 
 
-class Call:
-    """One stream's application; stands where Hypercorn's streams have a task group."""
+class ApplicationStream:
+    """One stream's application, in place of the task group of Hypercorn's streams."""
 
     def __init__(self, protocol: Multiplexer, number: int) -> None:
         self.stream: HTTPStream | WSStream
-        self.mailbox: Mailbox | None = None
+        self.mailbox: ReceiveQueue | None = None
         self.held = 0
-        """Bytes that the client must wait to be given back."""
+        """Bytes of flow-control window that were not yet returned to the client."""
 
         self.received = 0
         self.sent = 0
-        """Bytes of the answer's body."""
+        """Bytes of the response's body."""
 
         self.backlog = Backlog(protocol.outgoing.unread.address, self._drop)
         self._began = trio.current_time()
@@ -77,13 +77,13 @@ class Call:
         return trio.current_time() - self._began
 
     async def spawn_app(self, app: Any, config: Any, scope: Any, send: Any) -> Any:
-        """Start the application; return what takes its messages."""
+        """Start the application; return the callable for its messages."""
         http = scope["type"] == "http"
         protocol = self._protocol
         self.mailbox = mailbox = (
-            Mailbox(taken=self.take, allowed=self._allowed, overdue=self._give_up)
+            ReceiveQueue(taken=self.take, allowed=self._allowed, overdue=self._give_up)
             if http
-            else Mailbox(taken=self.take)
+            else ReceiveQueue(taken=self.take)
         )
         protocol.running += 1
         admission = protocol.outgoing.admission
@@ -98,7 +98,7 @@ class Call:
                     async with process_unsent.turn(holder, scope["raw_path"]) as admitted:
                         if not admitted:
                             mailbox.close()
-                            await protocol.refuse(self._number, RequestRefusal(503, _FULL))
+                            await protocol.reject(self._number, RequestRefusal(503, _FULL))
                             return
                         await self._run(app, config, scope, send)
                     return
@@ -117,12 +117,12 @@ class Call:
 
     def spawn(self, function: Callable[..., Any], *args: Any) -> None:
         """Start a task of the stream's, which ends with it."""
-        if isinstance(self.stream, WSStream):  # Hypercorn's pings need no answer
+        if isinstance(self.stream, WSStream):  # Hypercorn's pings need no response
             function, args = self._ping, (self.stream,)
         self._protocol.task_group.spawn(self._run_beside, function, args)
 
     def hear(self, size: int) -> None:
-        """Note that bytes came from the client."""
+        """Record bytes from the client."""
         self.received += size
         self._heard.set()
         self._heard = trio.Event()
@@ -133,7 +133,7 @@ class Call:
         return box is not None and box.size + _WINDOW <= self._protocol.limits.websocket_backlog
 
     async def _ping(self, stream: WSStream) -> None:
-        """Ask a client for a sign of life, and cut it off when none comes."""
+        """Ping a client, and reset its stream if it does not respond."""
         protocol = self._protocol
         interval = protocol.config.websocket_ping_interval
         while interval is not None and not stream.closed:
@@ -148,7 +148,7 @@ class Call:
                 return
 
     def _has_stopped_client(self) -> bool:
-        """Return whether the client has no room to answer in: the application takes nothing."""
+        """Return whether the client cannot send, since the application does not receive."""
         with suppress(ProtocolError):
             return self._protocol.connection.remote_flow_control_window(self._number) < _PONG
         return False
@@ -160,11 +160,11 @@ class Call:
 
     @property
     def is_denied(self) -> bool:
-        """Whether it is a WebSocket whose handshake has been answered with a refusal."""
+        """Whether it is a WebSocket whose handshake was rejected."""
         return isinstance(self.stream, WSStream) and self.stream.state in _DENIED
 
     async def note_cut_off(self) -> None:
-        """Put a request into the access log whose answer is not complete, and will not be."""
+        """Log a request whose response was cut off."""
         stream, protocol = self.stream, self._protocol
         if not isinstance(stream, HTTPStream) or stream.closed:
             return
@@ -180,16 +180,16 @@ class Call:
         stream.closed = True  # Hypercorn would note it as well
 
     def note_sent(self) -> None:
-        """Have the log count the bytes that were sent, whatever the answer's head says."""
+        """Log the bytes that were actually sent, whatever Content-Length says."""
         stream = self.stream
         if isinstance(stream, HTTPStream) and stream.state in _BEGUN:
-            given = stream.response.get("headers", ())
-            headers = [pair for pair in given if pair[0].lower() != b"content-length"]
+            headers_sent = stream.response.get("headers", ())
+            headers = [pair for pair in headers_sent if pair[0].lower() != b"content-length"]
             headers.append((b"content-length", b"%d" % self.sent))
             stream.response = {**stream.response, "headers": headers}
 
     def count_backlog(self) -> None:
-        """Count what waits of a WebSocket, and what is not complete of it."""
+        """Count the buffered data of a WebSocket, including incomplete messages."""
         box, stream = self.mailbox, self.stream
         if box is not None and isinstance(stream, WSStream):
             self.backlog.count(box.size + stream.buffer.length)
@@ -198,7 +198,7 @@ class Call:
         self._protocol.task_group.spawn(self._protocol.cut_off, self._number)
 
     def take(self) -> None:
-        """Give the client back the room of what was taken."""
+        """Return the flow-control window of received data to the client."""
         if self.backlog.size:
             self.count_backlog()
         held, self.held = self.held, 0
@@ -208,7 +208,7 @@ class Call:
             self._protocol.outgoing.wake()
 
     def leave(self) -> None:
-        """Tell the application that it is over, if Hypercorn has not; end its other tasks."""
+        """Send the application its disconnect, if Hypercorn has not; cancel its other tasks."""
         self.backlog.end()
         for scope in self._beside:
             scope.cancel()
@@ -225,4 +225,4 @@ class Call:
         return limits.body_grace + self.received / limits.body_rate - waited
 
     async def _give_up(self) -> None:
-        await self._protocol.refuse(self._number, RequestRefusal(408, "the body came too slowly"))
+        await self._protocol.reject(self._number, RequestRefusal(408, "the body came too slowly"))

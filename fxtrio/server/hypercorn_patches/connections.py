@@ -171,10 +171,10 @@ def show_disconnect() -> None:
     """Have messages kept in a mailbox, which shows what is there at once."""
     from hypercorn.trio import task_group
 
-    from fxtrio.server.http2.receive_queue import Mailbox, run_application
+    from fxtrio.server.http2.receive_queue import ReceiveQueue, run_application
 
     async def spawn_app(self: Any, app: Any, config: Any, scope: Any, send: Any) -> Any:
-        mailbox = Mailbox()
+        mailbox = ReceiveQueue()
         self._nursery.start_soon(run_application, app, config, scope, mailbox, send)
         return mailbox.put
 

@@ -1,9 +1,9 @@
-"""Processes that serve an ASGI application: what the command `fx serve` runs.
+"""The processes of `fx serve`, which serve an ASGI application.
 
-Begin with `start`. `supervisor` keeps worker processes, `server_process` is one process that
-serves, and `server` its connections, each of which `fxtrio.server.http1` speaks with.
+Begin with `start`. `supervisor` runs worker processes, `server_process` is one serving
+process, and `server` its connections, which `fxtrio.server.http1` handles.
 
-What it offers is imported when it is asked for: `fx dev` needs a small part of it.
+Its names are imported on first use: `fx dev` needs only a few of them.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ __all__ = ["ServeOptions", "serve"]
 if not TYPE_CHECKING:  # for which every name would exist then
 
     def __getattr__(name: str) -> object:
-        """Import what ``name`` stands for."""
+        """Import ``name`` from its module."""
         if name == "ServeOptions":
             from fxtrio.server.supervise.options import ServeOptions
 

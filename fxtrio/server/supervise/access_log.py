@@ -1,8 +1,8 @@
 """The access log: one line per request, written in batches and off the event loop.
 
-A request costs one append. `AccessLog.run` formats and writes what came together
-a few times a second. A log whose reader stops loses lines, and says how many, but
-never holds a request up.
+A request costs one append. `AccessLog.run` formats and writes the pending requests a few
+times a second. If the log's reader stops, lines are dropped and counted, but no request
+is delayed.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _Request = tuple[
     bytes,  # query
     str,  # version of HTTP
     int | None,  # status
-    int | None,  # bytes of the answer's body, where they are known
+    int | None,  # bytes of the response's body, if known
     float,  # seconds that it took
-    tuple[tuple[bytes, bytes], ...] | None,  # headers that are shown
+    tuple[tuple[bytes, bytes], ...] | None,  # logged headers
     str | None,  # the request's id
 ]
 
@@ -77,17 +77,17 @@ class AccessLog:
         self._limiter = trio.CapacityLimiter(1)
 
     def note(self, scope: Any, status: int | None, sent: int | None, seconds: float) -> None:
-        """Keep one request for the log; never waits.
+        """Queue one request for the log; never waits.
 
-        Only what is written is kept: with the scope, whatever hangs on it would stay
-        in memory for a while, and make every request cost several times the line.
+        Only the logged values are queued: the scope would keep all objects of the request in
+        memory, and make every request several times as expensive.
         """
         if len(self._waiting) >= _MOST_WAITING:
             self._lost += 1
             return
         headers = request_id = None
         if self._is_json:
-            headers = tuple([pair for pair in scope["headers"] if pair[0] in _shown])
+            headers = tuple([pair for pair in scope["headers"] if pair[0] in _LOGGED_HEADERS])
             state = scope.get("state")
             request_id = state.get("request_id") if state else None
         self._waiting.append(
@@ -107,7 +107,7 @@ class AccessLog:
         )
 
     async def run(self) -> None:
-        """Write what `note` kept, until cancelled."""
+        """Write queued requests, until cancelled."""
         while True:
             await trio.sleep(_WRITE_INTERVAL)
             pieces = []
@@ -143,23 +143,23 @@ class AccessLog:
         while view:
             try:
                 written = os.write(self._descriptor, view)
-            except BlockingIOError:  # somebody else made it non-blocking
+            except BlockingIOError:  # another process made it non-blocking
                 time.sleep(0.01)
-            except OSError as error:  # the disk is full, or nobody reads it any more
-                self._tell(error)
+            except OSError as error:  # the disk is full, or the reader has closed it
+                self._report_write_error(error)
                 return _count_lost(bytes(view))
             else:
                 self._cut = view[written - 1] != _LINE_FEED
                 view = view[written:]
         return 0
 
-    def _tell(self, error: OSError) -> None:
+    def _report_write_error(self, error: OSError) -> None:
         if self._failures.again("failure", time.monotonic()) is not None:
             _log.error("the access log cannot be written: %s; its lines are lost", error.strerror)
 
 
 def _count_lost(data: bytes) -> int:
-    """Return how many lines are lost with ``data``, and with lines that tell of lost ones."""
+    """Return how many lines are lost with ``data``, including those that its notices count."""
     lost = 0
     for line in data.decode().splitlines(keepends=True):
         number, _, rest = line.partition(" ")
@@ -175,7 +175,7 @@ class ServerLogger(Logger):
         self.lines = lines
 
     async def info(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Write a line as one of the caller's: how many there may be goes by the place."""
+        """Log a line at the caller's location, since the rate limit depends on it."""
         await super().info(message, *args, **{"stacklevel": 3, **kwargs})
 
     async def warning(self, message: str, *args: Any, **kwargs: Any) -> None:
@@ -187,7 +187,7 @@ class ServerLogger(Logger):
         await super().error(message, *args, **{"stacklevel": 3, **kwargs})
 
     async def access(self, request: Any, response: Any, request_time: float) -> None:
-        """Take one request; ``response`` is None when it had no answer."""
+        """Log one request; ``response`` is None if it had none."""
         if self.lines is not None:
             status = sent = None
             if response is not None:
@@ -199,7 +199,7 @@ class ServerLogger(Logger):
             self.lines.note(request, status, sent, request_time)
 
     def close(self) -> None:
-        """Write what still waits."""
+        """Write pending lines."""
         if self.lines is not None:
             self.lines.flush()
 
@@ -212,7 +212,7 @@ class ServerStatsdLogger(StatsdLogger, ServerLogger):
         self.lines = lines
 
     def close(self) -> None:
-        """Write what still waits, and send no more."""
+        """Write pending lines, and send no more."""
         super().close()
         self.socket.close()
 
@@ -250,13 +250,13 @@ def _json(hide: Hide, request: _Request) -> str:
         "ms": round(seconds * 1000, 2),
     }
     for name, value in headers or ():
-        line[_shown[name]] = escape(hide(value) if name == b"referer" else value)
+        line[_LOGGED_HEADERS[name]] = escape(hide(value) if name == b"referer" else value)
     if request_id is not None:
         line["request"] = request_id
     return msgspec.json.encode(line).decode() + "\n"
 
 
-_shown = {b"host": "host", b"user-agent": "agent", b"referer": "referer"}
+_LOGGED_HEADERS = {b"host": "host", b"user-agent": "agent", b"referer": "referer"}
 
 
 def _target(path: bytes, query: bytes) -> str:

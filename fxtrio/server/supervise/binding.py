@@ -1,4 +1,4 @@
-"""Listening sockets from what ``--bind`` says, or from systemd. Workers inherit them."""
+"""Listening sockets from ``--bind``, or from systemd. Workers inherit them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _or_same(number: int | None) -> int:
 
 
 def _remove_stale(bind: str, path: str) -> None:
-    """Remove the file of a server that is gone."""
+    """Remove the socket file of a server that has exited."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(Path(path).stat().st_mode):
             raise BindFailed(bind, "a file that is no socket is there")

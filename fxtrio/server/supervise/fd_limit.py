@@ -1,7 +1,7 @@
-"""How many files this process may still open. Asked by the listener before it accepts.
+"""How many files this process may still open. The listener checks it before it accepts.
 
-Connections are not all that takes descriptors: Node processes, databases, logs and
-uploads on disk do, and their number changes. So what is open is counted, not assumed.
+Connections are not the only descriptors: Node processes, databases, logs and uploads on
+disk need some, and their number changes. So open descriptors are counted, not estimated.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from pathlib import Path
 import trio
 
 _SPARE_FILES = 128
-"""Descriptors kept for what is opened between two counts; a quarter of all, if that is less."""
+"""Descriptors reserved for files opened between two counts; a quarter of all, if that is less."""
 
 _OFTEN, _SELDOM = 0.25, 2.0
 """Seconds between two counts, where files are short and where they are not."""
 
 
 class OpenFiles:
-    """What is left of ``granted`` descriptors; None: there is no limit.
+    """The remaining of ``granted`` descriptors; None means no limit.
 
-    ``count`` returns how many are open now, None where that cannot be told.
+    ``count`` returns how many are open now, None if that is unknown.
     """
 
     def __init__(self, granted: int | None, count: Callable[[], int | None] | None = None) -> None:
@@ -40,7 +40,7 @@ class OpenFiles:
         left = self.granted - self._spare - self._others - connections
         if now - self._counted_at >= (_OFTEN if left < 4 * self._spare else _SELDOM):
             self._counted_at = now
-            # Where nobody can tell, the spare ones have to do.
+            # If the count is unknown, the reserve has to suffice.
             used = self._count()
             self._others = 0 if used is None else max(0, used - connections)
             left = self.granted - self._spare - self._others - connections
@@ -61,7 +61,7 @@ def raise_file_limit(connections: int) -> int | None:
 
 
 def count_open_files() -> int | None:
-    """Return how many descriptors this process has open; None where the system does not tell."""
+    """Return how many descriptors this process has open; None if the system does not say."""
     try:
         return len(list(Path("/dev/fd").iterdir())) - 1  # without the one that lists them
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Secrets in query strings, kept out of the access log: links that sign in, and the like. Pure."""
+"""Redacts secrets in query strings for the access log, such as sign-in links. Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 HIDDEN = b"[hidden]"
-_LONGEST = 20_000  # bytes of one query; what follows is left out, so that the work is bounded
-_MOST = 20  # signs of equality in one parameter; what follows is hidden where there are more
+_LONGEST = 20_000  # bytes of one query; the rest is omitted, which bounds the work
+_MOST = 20  # equals signs in one parameter; the rest is redacted
 _DEEPEST = 3  # URLs within the parameters of URLs
 _CACHED = 64  # bytes of a name whose meaning is remembered
 _WHOLE_WORD = 4  # letters of a name that is no ending of words: "key", and not "monkey"
@@ -20,12 +20,12 @@ _INNER = re.compile(rb"[?&;#]")
 
 
 def hiding(names: Iterable[str]) -> Callable[[bytes], bytes]:
-    """Return what takes a query, or a URL, and puts HIDDEN in place of the values of ``names``.
+    """Return a function that replaces the values of ``names`` in a query or URL by HIDDEN.
 
-    A parameter is meant when one of its words is, however they are written and escaped:
-    ``token`` stands for ``accessToken``, ``ACCESS_TOKEN``, ``user[token]``, ``tokens[]`` and,
-    as it has more than four letters, for ``accesstoken``. A URL in the value of another
-    parameter is hidden as a whole if it has one.
+    A parameter matches if one of its words does, in any case and escaping: ``token`` matches
+    ``accessToken``, ``ACCESS_TOKEN``, ``user[token]``, ``tokens[]`` and, as it has more than
+    four letters, ``accesstoken``. A URL in another parameter's value is redacted completely
+    if it contains a match.
     """
     chosen = tuple(filter(None, map(_words, names)))
     if not chosen:
@@ -38,17 +38,17 @@ def hiding(names: Iterable[str]) -> Callable[[bytes], bytes]:
     def hide(query: bytes) -> bytes:
         if b"=" not in query:
             return query
-        shown = query if len(query) <= _LONGEST else query[:_LONGEST] + b"..."
-        return b"".join([_hide_in(field, is_meant) for field in _FIELD.split(shown)])
+        visible = query if len(query) <= _LONGEST else query[:_LONGEST] + b"..."
+        return b"".join([_hide_in(field, is_meant) for field in _FIELD.split(visible)])
 
     return hide
 
 
 def _hide_in(field: bytes, is_meant: Callable[[bytes], bool]) -> bytes:
-    """Return one parameter without what is not to be seen of it."""
+    """Return one parameter with its secrets redacted."""
     parts = field.split(b"=", _MOST)
     for index, part in enumerate(parts[:-1]):
-        # In front of a question mark stands the URL whose parameter it is.
+        # Before a question mark is the URL whose parameter it is.
         if index + 1 == _MOST or is_meant(part.rpartition(b"?")[2]):
             if not any(parts[index + 1 :]):
                 return field
@@ -72,11 +72,11 @@ def _names_within(field: bytes) -> Iterator[bytes]:
 
 def _is_meant(name: bytes, chosen: Iterable[list[str]]) -> bool:
     words = _words(unquote_to_bytes(name.replace(b"+", b" ")).decode("latin-1"))
-    return any(_stand_in(words, those) for those in chosen)
+    return any(_contains_in_order(words, those) for those in chosen)
 
 
-def _stand_in(words: list[str], chosen: list[str]) -> bool:
-    """Return whether ``chosen`` are among ``words``, one behind the other."""
+def _contains_in_order(words: list[str], chosen: list[str]) -> bool:
+    """Return whether ``words`` contains ``chosen`` as consecutive items."""
     if len(chosen) == 1:
         one = chosen[0]
         several = f"{one}s"

@@ -20,7 +20,7 @@ _STANDARD_OUTPUT = 1
 
 
 class CertificateUnusable(FxtrioError):
-    """A certificate, its key or the list of authorities cannot be used; the cause is kept."""
+    """A certificate, its key or the list of authorities cannot be used; see ``__cause__``."""
 
     def __init__(self, files: Sequence[str], cause: str) -> None:
         super().__init__(
@@ -31,10 +31,10 @@ class CertificateUnusable(FxtrioError):
 
 
 class ServerConfig(Config):
-    """Hypercorn's config with what it has no place for."""
+    """Hypercorn's config with further settings."""
 
     limits = ServerLimits()
-    """What one client may ask of a worker."""
+    """The limits of one client in a worker."""
 
     h2c = False
     """Whether clients without TLS may speak HTTP/2 at once."""
@@ -43,7 +43,7 @@ class ServerConfig(Config):
     """Gets a line per request."""
 
     proxies = Proxies(())
-    """Whose word about clients is taken."""
+    """Trusted proxies."""
 
 
 def make_config(options: ServeOptions) -> ServerConfig:
@@ -61,7 +61,7 @@ def make_config(options: ServeOptions) -> ServerConfig:
     config.keyfile = options.keyfile or options.certfile  # one file may hold both
     config.keyfile_password = options.keyfile_password
     config.ca_certs = options.ca_certs
-    if options.ca_certs is not None:  # without this nobody is asked for one
+    if options.ca_certs is not None:  # without this no client certificate is requested
         config.verify_mode = ssl.CERT_REQUIRED
     config.proxies = Proxies(options.trusted_proxies)
     config.root_path = options.root_path
@@ -92,8 +92,8 @@ def make_config(options: ServeOptions) -> ServerConfig:
 
 
 def _check_certificates(config: Config) -> None:
-    given = dict.fromkeys((config.certfile, config.keyfile, config.ca_certs))
-    files = [name for name in given if name is not None]
+    files_by_option = dict.fromkeys((config.certfile, config.keyfile, config.ca_certs))
+    files = [name for name in files_by_option if name is not None]
     if files and config.certfile is None:
         raise CertificateUnusable(files, "there is no certificate")
     try:

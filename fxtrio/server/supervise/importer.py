@@ -24,10 +24,10 @@ class AppNotFound(FxtrioError):
 
 
 def load_application(options: ServeOptions) -> Any:
-    """Import and return the application, or make it when ``options.factory`` says so.
+    """Import and return the application, or call its factory with ``options.factory``.
 
-    Puts ``options.app_dir`` in front of the import path. Raises AppNotFound when
-    the name leads nowhere; what the module itself raises comes through.
+    Prepends ``options.app_dir`` to the import path. Raises AppNotFound if the name cannot
+    be resolved; the module's own errors propagate.
     """
     target = options.app
     module_name, _, path = target.partition(":")
@@ -52,7 +52,7 @@ def load_application(options: ServeOptions) -> Any:
 
 
 def _check_application(target: str, path: str, app: Any) -> None:
-    """Raise AppNotFound for what can be told to be no ASGI 3 application."""
+    """Raise AppNotFound for an object that is certainly no ASGI 3 application."""
     if not callable(app):
         raise AppNotFound(target, f"{path} is not callable: its type is {type(app).__name__}")
     try:
@@ -77,5 +77,5 @@ def _takes(signature: inspect.Signature, number: int) -> bool:
 
 
 def own_lines(error: BaseException) -> list[str]:
-    """Return the traceback of what an application raised, without how it was imported."""
+    """Return the traceback of an application's error, without the frames of its import."""
     return traceback.format_exception(trimmed(error))

@@ -1,6 +1,6 @@
-"""An application's lifespan around the connections: its start, and who has none.
+"""An application's lifespan around the connections, which is optional.
 
-Hypercorn has the protocol; what is said about an application that does not keep it is ours.
+Hypercorn implements the protocol; the errors about violations of it are ours.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fxtrio.errors import FxtrioError
 from fxtrio.tracebacks import first_of
 
 _LONG = 5.0
-"""Seconds of a start after which the log says that it goes on."""
+"""Seconds after which a long startup is logged."""
 
 
 class LifespanEnded(FxtrioError):
-    """The application's lifespan ended although it was not told to shut down."""
+    """The application's lifespan ended before its shutdown."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -30,7 +30,7 @@ class LifespanEnded(FxtrioError):
         )
 
 
-class SpokenLifespan(Lifespan):
+class ReportedLifespan(Lifespan):
     """Hypercorn's lifespan, which says why an application is served without one."""
 
     _heard = False  # whether the application has received anything
@@ -85,11 +85,11 @@ class SpokenLifespan(Lifespan):
             await log.info("The application is served without a lifespan: %s", _reason(error))
 
 
-async def start_lifespan(lifespan: SpokenLifespan, nursery: trio.Nursery) -> trio.Event:
-    """Run the lifespan in ``nursery``; once it has started, return what its end will set.
+async def start_lifespan(lifespan: ReportedLifespan, nursery: trio.Nursery) -> trio.Event:
+    """Run the lifespan in ``nursery``; once it has started, return the event of its end.
 
-    Hypercorn reports a failed start as started for a moment, before the error
-    reaches the nursery: by then it has ended, so wait for the way it did.
+    Hypercorn reports a failed startup as started for a moment, before the error reaches the
+    nursery: the lifespan has then ended, so wait for its outcome.
     """
     returned = trio.Event()
 
@@ -99,7 +99,7 @@ async def start_lifespan(lifespan: SpokenLifespan, nursery: trio.Nursery) -> tri
 
     await nursery.start(run)
     async with trio.open_nursery() as waiting:
-        waiting.start_soon(_tell_of_long_start, lifespan)
+        waiting.start_soon(_log_long_start, lifespan)
         with suppress(trio.ClosedResourceError):  # it returned at once: it wants to hear of nothing
             await lifespan.wait_for_startup()
         waiting.cancel_scope.cancel()
@@ -108,14 +108,14 @@ async def start_lifespan(lifespan: SpokenLifespan, nursery: trio.Nursery) -> tri
     return returned
 
 
-async def watch_lifespan(lifespan: SpokenLifespan) -> None:
+async def watch_lifespan(lifespan: ReportedLifespan) -> None:
     """Raise LifespanEnded when the lifespan breaks off. One that merely returns does no harm."""
     await lifespan.shutdown.wait()
     if not lifespan.supported:
         raise LifespanEnded
 
 
-async def _tell_of_long_start(lifespan: SpokenLifespan) -> None:
+async def _log_long_start(lifespan: ReportedLifespan) -> None:
     await trio.sleep(_LONG)
     limit = lifespan.config.startup_timeout
     await lifespan.config.log.info("The application is still starting; it has %g s in all", limit)

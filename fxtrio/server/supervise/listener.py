@@ -36,9 +36,9 @@ Serve = Callable[[Stream], Awaitable[None]]
 
 
 class Acceptor:
-    """Counts the connections of one worker, in all and per address, and has them served.
+    """Counts the connections of one worker, in total and per address, and has them served.
 
-    What cannot be taken waits in the kernel. Whatever is short is told once a minute.
+    Further connections wait in the kernel. Exhausted limits are logged once a minute.
     """
 
     def __init__(self, addresses: Addresses, capacity: int, files: OpenFiles, serve: Serve) -> None:
@@ -55,23 +55,25 @@ class Acceptor:
     ) -> None:
         """Accept on a non-blocking socket until cancelled. Every connection is a task."""
         while True:
-            await self._wait_for_room()
+            await self._wait_for_capacity()
             await trio.lowlevel.wait_readable(listening)
             try:
                 self._take_waiting(listening, tls, connections)
             except OSError as error:
                 if error.errno not in _EXHAUSTED:
                     raise
-                self._tell(logging.ERROR, "no connection can be accepted: %s", error)
+                self._log_limited(logging.ERROR, "no connection can be accepted: %s", error)
                 await trio.sleep(_EXHAUSTED_PAUSE)
 
-    async def _wait_for_room(self) -> None:
+    async def _wait_for_capacity(self) -> None:
         while self._room() <= 0:
             if self._open >= self._capacity:
-                self._tell(logging.WARNING, "all %d connections are in use: more wait", self._open)
+                self._log_limited(
+                    logging.WARNING, "all %d connections are in use: more wait", self._open
+                )
                 await self._closed.wait()
                 continue
-            self._tell(
+            self._log_limited(
                 logging.WARNING,
                 "nearly all of the %s files that the system grants are open, %d of them "
                 "connections: more wait. Raise the limit (ulimit -n, LimitNOFILE= of systemd)",
@@ -95,7 +97,9 @@ class Acceptor:
             address = name[0] if isinstance(name, tuple) else ""
             if not self._addresses.enter(address):
                 accepted.close()
-                self._tell(logging.WARNING, "%s has too many connections: more are closed", address)
+                self._log_limited(
+                    logging.WARNING, "%s has too many connections: more are closed", address
+                )
                 continue
             self._open += 1
             connections.start_soon(self._handle, accepted, address, tls)
@@ -114,7 +118,7 @@ class Acceptor:
             self._closed.set()
             self._closed = trio.Event()
 
-    def _tell(self, level: int, line: str, *values: object) -> None:
+    def _log_limited(self, level: int, line: str, *values: object) -> None:
         untold = self._repeats.again(line, trio.current_time())
         if untold is not None:
             _log.log(level, line + more_like_it(untold), *values)

@@ -1,6 +1,6 @@
-"""What `fx serve` was told, as one value that also reaches the worker processes.
+"""The options of `fx serve`, as one value that is also passed to worker processes.
 
-`to_json` and `from_json` are the way there: a worker is started as
+`to_json` and `from_json` transfer it: a worker is started as
 ``python -m fxtrio.server.supervise.worker`` and reads its options from the environment.
 """
 
@@ -26,7 +26,7 @@ class ServeOptions:
     """How to serve one ASGI application. Times are in seconds."""
 
     app: str
-    """``module:name`` of an ASGI 3 application, or with ``factory`` of what returns one."""
+    """``module:name`` of an ASGI 3 application, or with ``factory`` of its factory."""
 
     factory: bool = False
     """Whether ``app`` names a callable without parameters that returns the application."""
@@ -38,7 +38,7 @@ class ServeOptions:
     """``host:port``, ``unix:path``, ``fd://number`` or ``systemd``; TLS with ``certfile``."""
 
     workers: int = 1
-    """Server processes. With 1 this process serves itself, unless something asks for more."""
+    """Worker processes. With 1 this process serves itself, unless an option needs a supervisor."""
 
     watched: bool = False
     """Whether one worker is a process of its own, too, which is watched over and replaced."""
@@ -65,11 +65,11 @@ class ServeOptions:
     """Whether that proxy takes ``root_path`` off, so that no path has it."""
 
     server_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
-    """Hosts that are answered; others get 404. Empty: all."""
+    """Allowed hosts; others get 404. Empty: all."""
 
     trusted_proxies: tuple[str, ...] = attrs.field(default=(), converter=_names)
-    """Addresses and networks whose ``X-Forwarded-For`` and ``-Proto`` are believed; ``unix``
-    stands for unix sockets, ``*`` for everybody. Empty: nobody's are."""
+    """Addresses and networks whose ``X-Forwarded-For`` and ``-Proto`` are trusted; ``unix``
+    means unix sockets, ``*`` all peers. Empty: none."""
 
     access_log: Literal["console", "json"] | None = None
     """One line per request on standard output, in this form. None: no access log.
@@ -87,7 +87,7 @@ class ServeOptions:
     """``host:port`` that gets Hypercorn's metrics by UDP."""
 
     statsd_prefix: str = ""
-    """What the names of the metrics begin with."""
+    """Prefix of the metrics' names."""
 
     backlog: int = 2048
     """Connections that wait in the kernel to be accepted."""
@@ -102,7 +102,7 @@ class ServeOptions:
     """Longest shutdown in all, ``graceful`` included. Afterwards the process ends regardless."""
 
     hang: float = 60.0
-    """How long the event loop of a supervised worker may stand still; then it is replaced."""
+    """How long the event loop of a supervised worker may hang; then the worker is replaced."""
 
     max_requests: int | None = None
     """Requests after which a worker is replaced by a new process. None: never."""
@@ -120,7 +120,7 @@ class ServeOptions:
     """Permissions taken from a unix socket, which everybody may use without it (0666)."""
 
     limits: ServerLimits = attrs.field(factory=ServerLimits)
-    """What one client may ask of a worker."""
+    """The limits of one client in a worker."""
 
     @property
     def log_form(self) -> Literal["console", "json"]:

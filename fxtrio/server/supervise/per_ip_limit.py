@@ -16,15 +16,15 @@ PUBLIC_MOST = 1000
 share an address, but hardly one worker; a tenth of a worker's room is left to one attacker."""
 
 _SITE = 64
-"""Bits of an IPv6 address that its owner cannot choose: a site has the rest to itself."""
+"""Bits of an IPv6 address that its owner cannot choose: a site owns all addresses below."""
 
 
 class Addresses:
     """Counts connections by address, IPv6 ones by their first 64 bits.
 
-    ``most`` holds for every address. None: `PUBLIC_MOST` for each public address,
+    ``most`` is the limit of every address. None: `PUBLIC_MOST` for each public address,
     and no limit for those of this machine, of private networks, and of ``proxies``,
-    which stand for many clients each.
+    which represent many clients each.
     """
 
     def __init__(self, most: int | None, proxies: Proxies) -> None:
@@ -34,9 +34,9 @@ class Addresses:
         self._is_free = lru_cache(maxsize=4096)(lambda address: _is_private(address, proxies))
 
     def enter(self, address: str) -> bool:
-        """Count a connection, and return True; False when the address has enough of them.
+        """Count a connection, and return True; False if the address has reached its limit.
 
-        Whoever has entered must `leave`. "" is a client without an address: on a unix socket.
+        After True the caller must call `leave`. "" is a client on a unix socket.
         """
         if not address:
             return True

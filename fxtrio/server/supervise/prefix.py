@@ -1,8 +1,8 @@
-"""Puts back the prefix that a proxy has taken off the paths that it passes on.
+"""Restores the prefix that a proxy has stripped from the paths that it forwards.
 
-An ASGI wrapper around the application, for `fx serve --root-path-stripped`. What an app makes
-of a path that may have the prefix or not (`fxtrio.asgi_entry.below_root`) would lead
-``/pre/pre/admin``, of which the proxy leaves ``/pre/admin``, past its rules for ``/pre/admin``.
+An ASGI wrapper around the application, for `fx serve --root-path-stripped`. Accepting paths
+with and without the prefix (`fxtrio.asgi_entry.below_root`) would let ``/pre/pre/admin``,
+which the proxy forwards as ``/pre/admin``, bypass its rules for ``/pre/admin``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SAFE = "/!$&'()*+,;=:@"
 
 
 class StrippedPrefix:
-    """Gives ``app`` paths that begin with ``root``, by the rule of ASGI, whatever came."""
+    """Calls ``app`` with paths that start with ``root``, as ASGI requires."""
 
     def __init__(self, app: Application, root: str) -> None:
         self.state = getattr(app, "state", None)

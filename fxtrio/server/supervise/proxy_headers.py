@@ -1,4 +1,4 @@
-"""Believes what trusted proxies say about the client: ``X-Forwarded-For`` and ``-Proto``.
+"""Applies the client address and scheme of trusted proxies: ``X-Forwarded-For`` and ``-Proto``.
 
 An ASGI wrapper, so that HTTP/1.1, HTTP/2 and WebSocket are treated alike. The host
 is never taken from a proxy's header.
@@ -21,7 +21,7 @@ _schemes = {"http": {"http": "http", "https": "https"}, "websocket": {"http": "w
 
 
 class ProxyUnknown(FxtrioError):
-    """What is to be trusted as a proxy is no address; ``name`` is what was given."""
+    """A trusted proxy is no valid address; ``name`` is the invalid value."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -32,17 +32,17 @@ class ProxyUnknown(FxtrioError):
 
 
 class Proxies:
-    """The addresses whose word is taken.
+    """The addresses of trusted proxies.
 
-    ``names`` are addresses, networks, ``unix`` for unix sockets and ``*`` for everybody.
-    Raises ProxyUnknown when one of them is something else.
+    ``names`` are addresses, networks, ``unix`` for unix sockets and ``*`` for all peers.
+    Raises ProxyUnknown for any other value.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         others = set(names)
         self._everybody = "*" in others
         self.unix = self._everybody or "unix" in others
-        """Whether whoever comes over a unix socket is one of them."""
+        """Whether peers on unix sockets are trusted."""
         self._networks = [_network(name) for name in sorted(others - {"*", "unix"})]
         self.has = lru_cache(maxsize=1024)(self._has)
         """Return whether an address, as text, is one of them."""
@@ -59,7 +59,7 @@ class Proxies:
         return any(plain in network for network in self._networks)
 
     def believes(self, client: Client | None) -> bool:
-        """Return whether the word of whoever has connected is taken; None is a unix socket."""
+        """Return whether the connected peer is trusted; None is a unix socket."""
         return self.unix if client is None else self.has(client[0])
 
     def reported(self, headers: Iterable[tuple[bytes, bytes]]) -> Client | None:
@@ -73,7 +73,7 @@ class Proxies:
         for address in reversed(addresses):
             parsed = _parse(address.strip())
             if parsed is None:
-                break  # whatever stands before it is not vouched for either
+                break  # earlier entries are not trusted either
             client = parsed
             if not self.has(client[0]):
                 break
@@ -81,7 +81,7 @@ class Proxies:
 
 
 class ProxyHeaders:
-    """Gives ``app`` the client and scheme that the nearest trusted proxies report."""
+    """Calls ``app`` with the client and scheme that the nearest trusted proxies report."""
 
     def __init__(self, app: Application, proxies: Proxies) -> None:
         self.state = getattr(app, "state", None)
@@ -113,7 +113,7 @@ def _network(name: str) -> Network:
 
 
 def _parse(text: str) -> Client | None:
-    """Return address and port (0 when it is not told) of one entry; None when it is no address."""
+    """Return address and port (0 if missing) of one entry; None if it is no address."""
     host, port = text, ""
     if text.startswith("["):
         host, _, port = text[1:].partition("]")
@@ -121,7 +121,7 @@ def _parse(text: str) -> Client | None:
     elif text.count(":") == 1:
         host, _, port = text.partition(":")
     if "%" in host:
-        return None  # a zone: what follows is any text, and means nothing on other machines
+        return None  # a zone is arbitrary text, and meaningless on other machines
     try:
         return str(ipaddress.ip_address(host)), int(port) if port.isdecimal() else 0
     except ValueError:

@@ -1,8 +1,8 @@
-"""One worker: an application's lifespan around the connections that it answers.
+"""One worker: an application's lifespan around its connections.
 
-`run_server` is the whole of it, for a process of its own as well as for a test.
-Hypercorn brings the lifespan, TLS, the log and HTTP/2; accepting, HTTP/1.1,
-WebSocket and the end are ours.
+`run_server` is its entry point, for a separate process as well as for a test.
+Hypercorn provides the lifespan, TLS, the log and HTTP/2; accepting, HTTP/1.1,
+WebSocket and the shutdown are ours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fxtrio.server.hypercorn_patches import install_guard
 from fxtrio.server.supervise.access_log import ServerLogger
 from fxtrio.server.supervise.fd_limit import OpenFiles, raise_file_limit
 from fxtrio.server.supervise.hypercorn_config import ServerConfig
-from fxtrio.server.supervise.lifespan import SpokenLifespan, start_lifespan, watch_lifespan
+from fxtrio.server.supervise.lifespan import ReportedLifespan, start_lifespan, watch_lifespan
 from fxtrio.server.supervise.listener import Acceptor
 from fxtrio.server.supervise.per_ip_limit import Addresses
 
@@ -38,7 +38,7 @@ Application = Callable[..., Awaitable[None]]
 _LAST_CALL = 0.5
 """Seconds for which connections that wait in the kernel are still accepted at the end."""
 
-_LAST_WORDS = 1.0
+_FAILURE_GRACE = 1.0
 """Seconds that a lifespan has to return after it said that its shutdown is complete."""
 
 _SHORTAGE = (
@@ -59,17 +59,16 @@ async def run_server(
 ) -> None:
     """Serve ``app`` on ``sockets`` until ``stop`` is set.
 
-    After ``max_requests``, ``spent`` is called; without it the server stops by itself.
+    After ``max_requests``, ``spent`` is called; without it the server stops itself.
 
-    ``sockets`` listen already, and are closed in the end. The application's
-    ``state.begin_shutdown``, if it has one, is called first of all when it stops.
-    Hands over the addresses once it serves. Raises Hypercorn's LifespanFailureError
-    or LifespanTimeoutError, and LifespanEnded when the application's lifespan ends
-    while it is needed.
+    ``sockets`` are listening already, and are closed in the end. The shutdown starts with the
+    application's ``state.begin_shutdown``, if it exists. Reports the addresses once it serves.
+    Raises Hypercorn's LifespanFailureError or LifespanTimeoutError, and LifespanEnded if the
+    application's lifespan ends before the shutdown.
     """
     wrapped = ASGIWrapper(app)
     state: LifespanState = {}
-    lifespan = SpokenLifespan(wrapped, config, state)
+    lifespan = ReportedLifespan(wrapped, config, state)
     context = WorkerContext(max_requests)
     hub = hub_for(config)
     if sockets.secure_sockets:  # where browsers speak HTTP/2
@@ -101,7 +100,7 @@ async def run_server(
             watching.cancel_scope.cancel()
         if lifespan.supported and not lifespan.shutdown.is_set():
             await lifespan.wait_for_shutdown()
-            with trio.move_on_after(_LAST_WORDS):  # a failure is on its way to the nursery
+            with trio.move_on_after(_FAILURE_GRACE):  # a failure is on its way to the nursery
                 await returned.wait()
         lifespan_nursery.cancel_scope.cancel()
     log = config.log
@@ -110,22 +109,22 @@ async def run_server(
 
 
 def _note(config: ServerConfig) -> Note | None:
-    """Return what takes a request for the access log: directly where nobody else wants it."""
+    """Return the callable that logs a request: the log itself unless statsd needs it, too."""
     if config.statsd_host is not None:
         return note_of(config)
     return None if config.access_log is None else config.access_log.note
 
 
-async def _serve_http2(*given: Any) -> None:
+async def _serve_http2(*arguments: Any) -> None:
     # Heavy: see `run_server`.
     from fxtrio.server.http2.hypercorn_adapter import serve_http2
 
     install_guard()  # of Hypercorn's, its streams and its writing are used
-    await serve_http2(*given)
+    await serve_http2(*arguments)
 
 
 class _Intake:
-    """Accepts connections until told to stop, then lets them end."""
+    """Accepts connections until stopped, then waits for them to end."""
 
     def __init__(
         self,
@@ -201,17 +200,17 @@ def _url(scheme: str, listening: socket.socket) -> str:
 
 
 async def _accept_the_rest(sockets: Sockets) -> None:
-    """Give the accepting tasks time for those who have connected already."""
+    """Give the accepting tasks time for clients that have already connected."""
     poll = select.poll()
     for listening in (*sockets.secure_sockets, *sockets.insecure_sockets):
         poll.register(listening, select.POLLIN)
     with trio.move_on_after(_LAST_CALL):
-        while poll.poll(0):  # noqa: ASYNC110  # the kernel tells when one comes, not when none is left
+        while poll.poll(0):  # noqa: ASYNC110  # the kernel reports new clients, not that none is left
             await trio.sleep(0.001)
 
 
 def _begin_shutdown(app: Any) -> None:
-    """Tell the application first, so that its readiness check fails from now on."""
+    """Notify the application first, so that its readiness check fails from now on."""
     begin = getattr(getattr(app, "state", None), "begin_shutdown", None)
     if begin is not None:
         begin()

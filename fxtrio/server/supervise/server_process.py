@@ -40,15 +40,15 @@ FORCED = 130
 """Exit code after a second interrupt: the work in hand was dropped."""
 
 _LAST = 1.0
-"""Seconds of the shutdown's limit that are left to what is cancelled (a tenth, if that is less)."""
+"""Seconds of the shutdown's limit for cancelled tasks to finish (a tenth, if that is less)."""
 
 
 @attrs.frozen(kw_only=True)
-class Surroundings:
-    """What a server process tells whoever started it, and is told."""
+class ParentInterface:
+    """The channel between a server process and its parent."""
 
     ready: Callable[[list[str]], object]
-    """Called with the addresses once requests are answered."""
+    """Called with the addresses once requests are served."""
 
     stopping: Callable[[], object] = lambda: None
     """Called when a signal ends it."""
@@ -63,7 +63,7 @@ class Surroundings:
     """Called when ``max_requests`` are reached. None: the server stops then."""
 
 
-def serve_here(options: ServeOptions, sockets: list[socket], around: Surroundings) -> int:
+def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInterface) -> int:
     """Serve in this process until a signal; return the exit code."""
     plain = not around.supervised
     try:
@@ -91,10 +91,10 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: Surrounding
 def report_failure(
     options: ServeOptions, text: str, *, cause: Exception | None = None, plain: bool
 ) -> int:
-    """Say why nothing is served, and return the exit code.
+    """Report why the server failed, and return the exit code.
 
-    In the log; with ``plain``, which is for whoever sits before it, as it is, unless the
-    log is for machines.
+    It is logged; with ``plain``, for a user at a terminal, it is printed as it is, unless the
+    log is JSON.
     """
     if plain and options.log_form == "console":
         print(text, file=sys.stderr)
@@ -102,21 +102,21 @@ def report_failure(
             print(*own_lines(cause), sep="", end="", file=sys.stderr)
     else:
         open_log(options.log_form, options.log_level)
-        shown = None if cause is None else trimmed(cause)
-        logging.getLogger(SERVER).critical("%s", text, exc_info=shown)
+        trimmed_error = None if cause is None else trimmed(cause)
+        logging.getLogger(SERVER).critical("%s", text, exc_info=trimmed_error)
     return FAILED
 
 
 class _Process:
     def __init__(
-        self, options: ServeOptions, config: ServerConfig, around: Surroundings, early: list[int]
+        self, options: ServeOptions, config: ServerConfig, around: ParentInterface, early: list[int]
     ) -> None:
         self._options = options
         self._early = early
         self._around = around
         self._config = config
         self._stop = trio.Event()
-        self._serving = self._forced = self._late = False
+        self._serving = self._forced = self._timed_out = False
         self._timer: threading.Timer | None = None
         self._root: trio.lowlevel.Task | None = None
 
@@ -134,16 +134,16 @@ class _Process:
                     nursery.cancel_scope.cancel()
         except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
             failed = True
-            for error in _leaves(group):
+            for error in _leaf_errors(group):
                 await self._config.log.critical("%s", self._describe(error))
         except* Exception as group:
             failed = True
             await self._config.log.critical("The server failed", exc_info=group)
-        if self._late:
+        if self._timed_out:
             await self._config.log.critical("The shutdown took longer than its limit")
         if self._forced:
             return FORCED
-        return FAILED if failed or self._late else 0
+        return FAILED if failed or self._timed_out else 0
 
     def disarm(self) -> None:
         """Let the process end in its own time again."""
@@ -191,7 +191,7 @@ class _Process:
         self._arm(self._options.shutdown, FAILED)
         limit = self._options.shutdown
         await trio.sleep(limit - min(_LAST, limit / 10))
-        self._late = True
+        self._timed_out = True
         scope.cancel()
 
     def _arm(self, seconds: float, code: int) -> None:
@@ -202,13 +202,13 @@ class _Process:
         self._timer.start()
 
     def _end_at_once(self, code: int) -> None:
-        # A thread that stands still may have the lock of the log.
-        teller = threading.Thread(target=self._tell_what_remains, name="fx.end", daemon=True)
+        # A thread that hangs may hold the lock of the log.
+        teller = threading.Thread(target=self._log_remaining_work, name="fx.end", daemon=True)
         teller.start()
         teller.join(_LAST)
         os._exit(code)
 
-    def _tell_what_remains(self) -> None:
+    def _log_remaining_work(self) -> None:
         remains = describe_remains(self._root)
         logging.getLogger(SERVER).critical(
             "The process is ended although it still works%s", f": {remains}" if remains else ""
@@ -229,9 +229,9 @@ class _Process:
         return text
 
 
-def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+def _leaf_errors(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
+            yield from _leaf_errors(error)
         else:
             yield error

@@ -1,6 +1,6 @@
-"""What a process still works on when its time is over: threads and tasks, each with its place.
+"""Describes the threads and tasks that still run at the shutdown's deadline, with their lines.
 
-For the last line of the log. Called from a thread beside the event loop, which may hang.
+For the last line of the log. Called from a separate thread, since the event loop may hang.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _MOST_NAMED = 10
 
 
 def describe_remains(root: trio.lowlevel.Task | None) -> str:
-    """Return what works in the application's code, with commas between; "" when nothing does.
+    """Return the running application code, separated by commas; "" if there is none.
 
-    ``root`` is the task below which tasks are looked for. None of them is named when they
-    change at that moment.
+    ``root`` is the task whose descendants are searched. No task is named if they change
+    at that moment.
     """
     frames = sys._current_frames()
     found = []
@@ -51,13 +51,13 @@ def _is_busy(thread: threading.Thread) -> bool:
 def _place(frame: FrameType | None) -> str:
     """Return where the application is, as ``file:line``; "" when it is not."""
     while frame is not None:
-        if _is_told(frame):
+        if _is_reportable(frame):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
 
-def _is_told(frame: FrameType) -> bool:
+def _is_reportable(frame: FrameType) -> bool:
     """Whether it is the application's, and not the script that has begun everything."""
     main = frame.f_globals.get("__name__") == "__main__"
     return not main and is_application(frame.f_code.co_filename)
@@ -73,7 +73,7 @@ def _tasks(root: trio.lowlevel.Task) -> Iterator[tuple[str, str]]:
         places = [
             f"{frame.f_code.co_filename}:{line}"
             for frame, line in islice(task.iter_await_frames(), 1000)
-            if _is_told(frame)
+            if _is_reportable(frame)
         ]
         if places and not children:
             yield task.name, places[-1]

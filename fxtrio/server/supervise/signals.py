@@ -49,7 +49,7 @@ def hold_signals() -> list[int]:
 
 
 def hangup_is_ignored() -> bool:
-    """Tell whether SIGHUP was ignored when the process began."""
+    """Whether SIGHUP was ignored when the process started."""
     return signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 

@@ -1,4 +1,4 @@
-"""Serves an application until told to stop: what the command `fx serve` calls."""
+"""Serves an application until a signal: the entry point of `fx serve`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fxtrio.server.supervise.binding import open_sockets
 from fxtrio.server.supervise.hypercorn_config import CertificateUnusable, make_config
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.proxy_headers import ProxyUnknown
-from fxtrio.server.supervise.server_process import Surroundings, report_failure, serve_here
+from fxtrio.server.supervise.server_process import ParentInterface, report_failure, serve_here
 from fxtrio.server.supervise.systemd import notify
 from fxtrio.server.supervise.tcp import BindFailed
 
@@ -18,14 +18,14 @@ from fxtrio.server.supervise.tcp import BindFailed
 def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -> int:
     """Serve until SIGTERM or SIGINT, and return the exit code.
 
-    ``ready`` is called once this process answers requests; where others serve, never.
+    ``ready`` is called once this process serves requests; never if workers serve.
 
-    0 after an orderly end; 1 when an address or a certificate cannot be used, the
-    application cannot start or breaks off, or a limit of the shutdown passed; 130
-    after a second SIGINT. SIGHUP replaces workers one by one, where there are several.
+    0 after a graceful shutdown; 1 if an address or a certificate cannot be used, the
+    application fails at startup or later, or the shutdown times out; 130 after a second
+    SIGINT. SIGHUP starts a rolling restart if there are several workers.
     """
     try:
-        make_config(options)  # before anything is opened: to say what cannot be used once, and here
+        make_config(options)  # before anything is opened: reports invalid options once
         with open_sockets(options) as sockets:
             if options.supervised:
                 # Heavy, and a single process has no supervisor.
@@ -38,7 +38,7 @@ def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -
                     ready()
                 notify("READY=1")
 
-            around = Surroundings(
+            around = ParentInterface(
                 ready=announce,
                 stopping=lambda: notify("STOPPING=1"),
             )

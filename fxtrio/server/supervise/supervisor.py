@@ -1,9 +1,9 @@
-"""Keeps a number of worker processes serving on the same sockets.
+"""Runs a number of worker processes that serve on the same sockets.
 
-A worker that dies is replaced, at once the first time and after a growing pause
-when it keeps happening. A replacement that was asked for (SIGHUP, or a worker that
-has served its share of requests) is ready before the old worker is told to stop, so
-that no connection is refused.
+A worker that dies is replaced, at once the first time and after a growing pause if it
+happens repeatedly. In a planned replacement (SIGHUP, or a worker that has served its share
+of requests) the new worker is ready before the old one stops, so that no connection is
+refused.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from fxtrio.server.supervise.worker_process import WorkerProcess, first_of
 _TRIES = 3
 """Failed starts in a row, of one worker, after which the supervisor gives up if none has served.
 
-One that was killed from outside has not failed: on a busy machine it is killed before it serves
-only because that takes long. Once all have served, what keeps them from it is an outage, such as
-of the database, and will end.
+A worker that was killed from outside does not count: on a busy machine a slow start may be
+killed. Once all have served, the cause of a failure is an outage, such as of the database,
+which will end.
 """
 
 _FIRST_PAUSE = 0.25
@@ -39,7 +39,7 @@ _STEADY = 2.0
 """Seconds of service after which a death counts as the first."""
 
 _MARGIN = 2.0
-"""Seconds that a worker has to end by itself after its own limit has passed."""
+"""Seconds for a worker to exit on its own after its own limit has passed."""
 
 
 class Supervisor:
@@ -65,7 +65,7 @@ class Supervisor:
                     tasks.start_soon(self._obey, signals, processes.cancel_scope)
                     tasks.start_soon(self._limit_shutdown, processes.cancel_scope)
                     tasks.start_soon(self._close_sockets)
-                    tasks.start_soon(self._replace_when_told)
+                    tasks.start_soon(self._replace_on_request)
                     async with trio.open_nursery() as numbers:
                         for number in range(self._options.workers):
                             numbers.start_soon(self._keep, number, processes)
@@ -78,10 +78,10 @@ class Supervisor:
         deaths = 0
         worker = await self._start(number, processes)
         while worker is not None:
-            await first_of(worker.gone, worker.wanted, self._stopping)
+            await first_of(worker.exited, worker.wanted, self._stopping)
             if self._stopping.is_set():
                 return
-            if worker.gone.is_set():
+            if worker.exited.is_set():
                 await self._config.log.error("Worker %d: %s", number, worker.fate)
                 lived = trio.current_time() - worker.ready_at
                 deaths = 1 if lived > _STEADY else deaths + 1
@@ -92,7 +92,7 @@ class Supervisor:
                 worker = await self._succeed(worker, processes)
 
     async def _start(self, number: int, processes: trio.Nursery) -> WorkerProcess | None:
-        """Return a worker that serves; None when the end came before."""
+        """Return a worker that serves; None if the shutdown came first."""
         tries = pauses = 0
         while not self._stopping.is_set():
             worker = self._spawn(number, processes)
@@ -120,7 +120,7 @@ class Supervisor:
         return any(worker.serves for worker in self._workers.values())
 
     async def _succeed(self, worker: WorkerProcess, processes: trio.Nursery) -> WorkerProcess:
-        """Put a new worker in the place of one that still serves; return who serves now."""
+        """Replace a serving worker by a new one; return the worker that serves now."""
         if worker.spent:
             await self._config.log.info(
                 "Worker %d has answered its %d requests and is replaced",
@@ -179,7 +179,7 @@ class Supervisor:
                 self._code = FORCED
                 processes.cancel()
 
-    async def _replace_when_told(self) -> None:
+    async def _replace_on_request(self) -> None:
         await self._complete.wait()
         while True:
             await self._replacing.wait()
@@ -191,9 +191,9 @@ class Supervisor:
         notify_reloading()
         for number in range(self._options.workers):
             worker = self._workers.get(number)
-            if worker is not None and not worker.gone.is_set():
+            if worker is not None and not worker.exited.is_set():
                 worker.wanted.set()
-                await first_of(worker.settled, worker.gone, self._stopping)
+                await first_of(worker.settled, worker.exited, self._stopping)
         if not self._stopping.is_set():
             notify("READY=1")
 
@@ -209,7 +209,7 @@ class Supervisor:
             )
 
     async def _close_sockets(self) -> None:
-        """Let the workers be the last to have the sockets: once they close them, nobody listens."""
+        """Close the supervisor's sockets, so that the workers close them last."""
         await self._stopping.wait()
         for worker in tuple(self._alive):
             await worker.started.wait()

@@ -1,4 +1,4 @@
-"""Tells systemd how far the service is (sd_notify(3)). Does nothing outside of systemd."""
+"""Notifies systemd of the service's state (sd_notify(3)). Does nothing outside of systemd."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def notify(*lines: str) -> None:
 
 
 def notify_reloading() -> None:
-    """Say that a rolling restart begins; ``READY=1`` ends it."""
+    """Notify systemd of a rolling restart; ``READY=1`` ends it."""
     notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")

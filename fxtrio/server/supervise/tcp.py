@@ -1,4 +1,4 @@
-"""One TCP socket from ``host:port``. Imports next to nothing: `fx dev` begins with it."""
+"""One TCP socket from ``host:port``. Imports very little: `fx dev` starts with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LAST_PORT = 65535
 
 
 class BindFailed(FxtrioError):
-    """An address to serve on cannot be used; the cause is kept."""
+    """An address to serve on cannot be used; see ``__cause__``."""
 
     def __init__(self, bind: str, cause: str) -> None:
         super().__init__(f"bind {bind!r}: {cause}. Choose another address, or free this one.")

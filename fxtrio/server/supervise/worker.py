@@ -1,8 +1,8 @@
 """A worker process: ``python -m fxtrio.server.supervise.worker CONTROL SOCKET…``, all descriptors.
 
-The control socket leads to the supervisor. Its first line from there is the
-options; its end means that the supervisor is gone. The worker writes a line when
-it is ready, when its requests are used up, and every few seconds as a sign of life.
+The control socket is connected to the supervisor. Its first line from there has the
+options; end of file means that the supervisor has exited. The worker writes a line when
+it is ready, when it has served its share of requests, and as a heartbeat.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import trio
 
 from fxtrio.server.supervise.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.server_process import Surroundings, serve_here
+from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT
 
 
@@ -25,27 +25,27 @@ def main(arguments: list[str]) -> int:
     control = socket(fileno=int(arguments[0]))
     with control, control.makefile("rb") as lines:
         options = ServeOptions.from_json(lines.readline().decode())
-        around = Surroundings(
-            ready=lambda addresses: _tell(control, READY),
+        around = ParentInterface(
+            ready=lambda addresses: _send(control, READY),
             supervised=True,
-            until=partial(_wait_for_end, control, options.hang / BEATS),
-            spent=partial(_tell, control, SPENT),
+            until=partial(_send_heartbeats, control, options.hang / BEATS),
+            spent=partial(_send, control, SPENT),
         )
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
 
 
-def _tell(control: socket, line: bytes) -> None:
-    with suppress(OSError):  # the supervisor is gone, which the reading end finds out
+def _send(control: socket, line: bytes) -> None:
+    with suppress(OSError):  # the supervisor has exited, which the reader notices
         control.send(line, MSG_DONTWAIT)  # a supervisor that is stopped must not stop us
 
 
-async def _wait_for_end(control: socket, beat: float) -> None:
-    """Give signs of life until the supervisor is gone."""
+async def _send_heartbeats(control: socket, beat: float) -> None:
+    """Send heartbeats until the supervisor exits."""
     while True:
         with trio.move_on_after(beat):
             await trio.lowlevel.wait_readable(control)
             return
-        _tell(control, ALIVE)
+        _send(control, ALIVE)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,14 @@ import trio
 from fxtrio.server.supervise.options import ServeOptions
 
 READY = b"ready\n"
-"""What a worker says when it answers requests."""
+"""A worker's message once it serves requests."""
 
 SPENT = b"spent\n"
-"""What it says when its requests are used up; it goes on until its successor is ready."""
+"""Its message after its share of requests; it serves until its successor is ready."""
 
 
 ALIVE = b"alive\n"
-"""What it says `BEATS` times in ``options.hang``, so long as its event loop turns."""
+"""Its heartbeat, sent `BEATS` times in ``options.hang`` while its event loop runs."""
 
 BEATS = 12
 
@@ -37,16 +37,16 @@ class WorkerProcess:
         self.share = share
         """Requests after which it wants a successor. None: it never does."""
         self.spent = False
-        """Whether it has answered them."""
+        """Whether it has served them."""
         self.started = trio.Event()
         """It has its sockets: there is a process, or there will be none."""
         self.ready = trio.Event()
-        """It answers requests."""
+        """Set once it serves requests."""
         self.wanted = trio.Event()
         """A successor is wanted."""
         self.settled = trio.Event()
         """Whether it got one is decided."""
-        self.gone = trio.Event()
+        self.exited = trio.Event()
         """The process has ended."""
         self.ready_at = trio.current_time()
         self.code: int | None = None
@@ -58,12 +58,12 @@ class WorkerProcess:
 
     @property
     def serves(self) -> bool:
-        """Whether it answers requests now."""
-        return self.ready.is_set() and not self.gone.is_set()
+        """Whether it serves requests now."""
+        return self.ready.is_set() and not self.exited.is_set()
 
     @property
     def was_killed(self) -> bool:
-        """Whether somebody else has ended it: an operator, or the kernel for want of memory."""
+        """Whether it was killed from outside: by an operator, or by the kernel (out of memory)."""
         return not self.hung and self.code in _KILLED
 
     @property
@@ -83,7 +83,7 @@ class WorkerProcess:
         """
         if self._early is not None:
             self.started.set()
-            self.gone.set()
+            self.exited.set()
             return
         ours, theirs = socketpair()
         ours.setblocking(False)
@@ -111,7 +111,7 @@ class WorkerProcess:
             self.code = process.returncode
         finally:
             self.started.set()
-            self.gone.set()
+            self.exited.set()
 
     def signal(self, number: int) -> None:
         """Send a signal, as soon as there is a process, and unless it has ended."""
@@ -122,7 +122,7 @@ class WorkerProcess:
 
     async def wait_ready(self) -> bool:
         """Wait until it serves; False when it ended before."""
-        await first_of(self.ready, self.gone)
+        await first_of(self.ready, self.exited)
         self.ready_at = trio.current_time()
         return self.ready.is_set()
 
@@ -140,10 +140,10 @@ class WorkerProcess:
             return  # it died; its exit code says how
 
     async def _kill_when_hung(self, process: trio.Process, options: ServeOptions) -> None:
-        """Kill a worker that has been silent for ``options.hang`` seconds.
+        """Kill a worker that has sent no heartbeat for ``options.hang`` seconds.
 
-        Beats of our own are counted: while the whole machine or the process group was
-        stopped, there was one. Until the worker is ready it has time to start besides.
+        The time is counted in own intervals: a stopped machine or process group counts as one.
+        Until the worker is ready, its start timeout is added.
         """
         with trio.move_on_after(options.startup + options.hang):
             await self.ready.wait()
