@@ -47,6 +47,13 @@ ON_EACH = (
     "tests/test_tasks.py",
     "tests/testing",
 )
+IN_PROCESS = (
+    *ON_EACH,
+    *("tests/auth", "tests/compression", "tests/contract", "tests/convert", "tests/db"),
+    *("tests/http2", "tests/jobs", "tests/openapi", "tests/plugins", "tests/ssr", "tests/types"),
+)
+"""Tests whose code runs in the process of pytest, most of it, so that coverage sees it."""
+
 MOST_AGAIN = 8
 """Tests that run once more when they have failed (count)."""
 
@@ -131,6 +138,26 @@ def thorough(session: nox.Session) -> None:
     """Run all tests with as many examples as they have time for; for the night."""
     session.install("-e", ".[dev]")
     session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Print by file what tests reach of fxtrio, branches too, and fail below the floor.
+
+    It runs few cases of the tests that need neither Node nor a browser, or what follows --, for
+    which there is no floor. The floor is in pyproject.toml.
+    """
+    session.install("-e", ".[dev]")
+    single = (f"tests/{file.name}" for file in sorted(ROOT.glob("tests/test_*.py")))
+    chosen = session.posargs or (*IN_PROCESS, *single)
+    marks = ("-m", "not node and not browser")
+    measured = ("--cov", "--cov-report=", "--cov-fail-under=0")
+    session.env["COVERAGE_FILE"] = str(ROOT / ".nox" / "coverage.data")
+    try:
+        _first(session, *PARALLEL, *marks, *measured, *dict.fromkeys(chosen), env=SHORT)
+    except CommandFailed:
+        _again(session, env=SHORT)
+    session.run("coverage", "report", *(["--fail-under=0"] if session.posargs else []))
 
 
 def find_python(version: str) -> str | None:
