@@ -13,7 +13,9 @@ from trio.testing import MockClock
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
+from fxtrio.develop.build import background_lint
 from fxtrio.develop.build.background_lint import LikelyMistakes
+from fxtrio.develop.build.outlines import CheckInput, Outlines
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce
 from fxtrio.develop.report.overlay_errors import Shown
 from tests.trees import PAGE, page, write_tree
@@ -23,8 +25,9 @@ LOADER = '@server\nasync def load(request):\n    return {"message": "%s"}\n'
 
 @attrs.define
 class Looked:
-    """Stands in for Node: every page has a mistake."""
+    """Stands in for Node: every page has a mistake, unless ``finds`` is false."""
 
+    finds: bool = True
     times: int = 0
     shown: list[list[Shown]] = attrs.field(factory=list)
 
@@ -33,14 +36,19 @@ class Looked:
         place = {"path": "pages/index.fxl", "line": 1, "column": 1}
         message = f"mistake in {len(order['files'])}"
         told = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
-        return {"problems": [{**place, **told}]}
+        return {"problems": [{**place, **told}] if self.finds else []}
 
     async def show(self, problems: list[Shown]) -> None:
         self.shown.append(problems)
 
 
 @pytest.fixture
-def looked() -> Looked:
+def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
+    async def nothing(*_: object, **__: object) -> list[Problem]:
+        return []
+
+    # It works in threads, for which a mocked clock does not wait.
+    monkeypatch.setattr(background_lint, "beside_problems", nothing)
     return Looked()
 
 
@@ -55,7 +63,7 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
         async def look(text: str, *files: str) -> int:
             write_tree(tmp_path, {"pages/index.fxl": text})
             project = check_project(tmp_path, Config())
-            mistakes.look_later(project, tmp_path, Config(), files)
+            mistakes.look_later(CheckInput(project, Config(), {}), tmp_path, files)
             await trio.sleep(60)
             return looked.times
 
@@ -69,6 +77,37 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
     assert [len(one) for one in looked.shown] == [1]
 
 
+async def test_other_words_are_not_looked_at_unless_the_place_of_a_mistake_depends_on_them(
+    looked: Looked, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    looked.finds = False
+    outlines = Outlines()
+    async with trio.open_nursery() as nursery:
+        mistakes = LikelyMistakes(
+            tmp_path, nursery, print, ToldOnce(print), looked.look, looked.show
+        )
+
+        async def look(text: str, outline: str) -> int:
+            write_tree(tmp_path, {"pages/index.fxl": text})
+            project = check_project(tmp_path, Config())
+            outlines.note({page.module.source: page for page in project.pages}, known(outline))
+            mistakes.look_later(outlines.check_input(project, Config()), tmp_path)
+            await trio.sleep(60)
+            return looked.times
+
+        assert await look(PAGE, "a") == 1
+        assert await look(f"// one\n{PAGE}", "a") == 1
+        assert await look(f"// two\n{PAGE}", "b") == 2
+        assert await look(f"// three\n{PAGE}", "") == 3  # nobody has said what it looks like
+        looked.finds = True
+        assert await look(f"// four\n{PAGE}", "c") == 4
+        assert await look(f"// five\n{PAGE}", "c") == 5
+
+
+def known(outline: str) -> dict[str, str]:
+    return {"pages/index.fxl": outline} if outline else {}
+
+
 async def test_changes_in_a_row_are_looked_at_together(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -79,7 +118,7 @@ async def test_changes_in_a_row_are_looked_at_together(
         for number in range(5):
             write_tree(tmp_path, {"pages/index.fxl": f"// {number}\n{PAGE}"})
             project = check_project(tmp_path, Config())
-            mistakes.look_later(project, tmp_path, Config(), ["card.jsx"])
+            mistakes.look_later(CheckInput(project, Config(), {}), tmp_path, ["card.jsx"])
             await trio.sleep(0.5)
 
     assert looked.times == 1

@@ -19,6 +19,7 @@ from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
 from fxtrio.develop.build import background_typecheck
 from fxtrio.develop.build.background_typecheck import LateTypes
+from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce
 from fxtrio.develop.report.overlay_errors import Shown
 from fxtrio.tools.types.gather import gatherer_server
@@ -258,13 +259,15 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
             tmp_path, nursery, print, ToldOnce(lambda one: told.append(str(one))), show
         )
 
-        def save(text: str, *files: str) -> None:
+        def save(text: str, *files: str, outline: str = "") -> None:
             write_tree(tmp_path, {"pages/index.fxl": text})
-            late.look_later(check_project(tmp_path, Config()), Config(), files)
+            outlines = {"pages/index.fxl": outline} if outline else {}
+            looked_at = CheckInput(check_project(tmp_path, Config()), Config(), outlines)
+            late.look_later(looked_at, files)
 
-        async def counted(text: str, *files: str) -> tuple[int, int]:
+        async def counted(text: str, *files: str, outline: str = "") -> tuple[int, int]:
             stand_in.done = trio.Event()
-            save(text, *files)
+            save(text, *files, outline=outline)
             with trio.fail_after(20):
                 await stand_in.done.wait()
             await wait_all_tasks_blocked()
@@ -278,7 +281,17 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         assert (stand_in.gathered, stand_in.compiled) == (1, 2)  # no type depends on these
         assert await counted(LOADER + VIEW % "titel" + "\n// more\n", "card.jsx") == (1, 3)
         assert await counted(LOADER + VIEW % "titel", "store.py") == (2, 4)
-        assert await counted(WHO + LOADER + VIEW % "title") == (3, 5)
+        assert await counted(WHO + LOADER + VIEW % "title", outline="a") == (3, 5)
+        for words in ("// a\n", "// b\n", ""):
+            save(WHO + LOADER + VIEW % "title" + words, outline="a")
+            save(WHO + LOADER + VIEW % "title" + words, "styles.css", outline="a")
+        await wait_all_tasks_blocked()
+        assert (stand_in.gathered, stand_in.compiled) == (3, 5)  # other words have no types
+        assert await counted(WHO + LOADER + VIEW % "title", "card.jsx", outline="a") == (3, 6)
+        assert await counted(WHO + LOADER + VIEW % "titel", outline="b") == (3, 7)
+        # What is shown there has a place.
+        assert await counted(WHO + LOADER + VIEW % "titel" + "//", outline="b") == (3, 8)
+        assert await counted(WHO + LOADER + VIEW % "title", outline="a") == (3, 9)
 
-    assert len(told) == 1
-    assert [len(problems) for problems in shown] == [1, 0]
+    assert len(told) == 2
+    assert [len(problems) for problems in shown] == [1, 0, 1, 0]

@@ -11,9 +11,8 @@ import trio
 
 from fxtrio.compile.check.ui_code import ui_found, ui_order
 from fxtrio.compile.problems import Problem, placed
-from fxtrio.compile.project import CheckedProject
-from fxtrio.config import Config
 from fxtrio.develop.build.background_typecheck import Show
+from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce
 from fxtrio.develop.report.overlay_errors import shown_finding
 from fxtrio.develop.vite.vite import OrderVoid
@@ -41,43 +40,46 @@ class LikelyMistakes:
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _shown: list[Problem] = attrs.field(factory=list)
-    _looked_at: object = None
-    """All of the page files that mattered the last time; None when other files have changed."""
+    _checked: CheckInput | None = None
+    """What was looked at the last time; None when other files have changed."""
+
+    _exact: frozenset[str] = frozenset()
+    """Page files with mistakes, whose places may be others when there are other words."""
+
+    _files: object = None
+    """What mattered of it; None when other files have changed."""
 
     def look_later(
         self,
-        project: CheckedProject,
+        looked_at: CheckInput,
         toolchain: Path,
-        config: Config,
         files: Iterable[str] = (),
         *,
         after: float = _LATER,
     ) -> None:
-        """Look at ``project``, unless there is a newer one meanwhile; tell each mistake once.
+        """Look at the newest version, ``looked_at``; tell each mistake once.
 
         ``files`` have changed, besides page files. Begins ``after`` so many seconds. Where
         nothing of what is looked at has changed, nothing is done: it costs as much as all
         else that a save does.
         """
         if any(PurePosixPath(file).suffix in _CODE for file in files):
-            self._looked_at = None
+            self._checked = self._files = None
         self._checking.cancel("there is a newer version")
+        if self._checked and looked_at.looks_like(self._checked, exact=self._exact):
+            return
         self._checking = trio.CancelScope()
-        self.nursery.start_soon(self._look, self._checking, project, toolchain, config, after)
+        self.nursery.start_soon(self._look, self._checking, looked_at, toolchain, after)
 
     async def _look(
-        self,
-        scope: trio.CancelScope,
-        project: CheckedProject,
-        toolchain: Path,
-        config: Config,
-        after: float,
+        self, scope: trio.CancelScope, looked_at: CheckInput, toolchain: Path, after: float
     ) -> None:
         with scope:
             await trio.sleep(after)
+            project = looked_at.project
             order = ui_order(self.root, project, toolchain)
-            looking_at = order["files"]
-            if looking_at == self._looked_at:
+            if order["files"] == self._files:
+                self._checked = looked_at
                 return
             try:
                 found = ui_found(self.root, await self.ask(order))
@@ -88,9 +90,11 @@ class LikelyMistakes:
                 return
             if scope.cancel_called:
                 return
-            self._looked_at = looking_at
-            beside = await beside_problems(self.root, config, project, connects=False)
-            ui = placed([*found.certain, *found.likely], self.root)
+            beside = await beside_problems(self.root, looked_at.config, project, connects=False)
+            self._checked, self._files = looked_at, order["files"]
+            in_ui = [*found.certain, *found.likely]
+            self._exact = frozenset(one.path for one in in_ui)
+            ui = placed(in_ui, self.root)
             problems = sorted([*ui, *beside])
             self.told.tell(_NAME, problems)
             shown, self._shown = self._shown, problems

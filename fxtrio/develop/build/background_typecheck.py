@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -10,8 +11,7 @@ import attrs
 import trio
 
 from fxtrio.compile.problems import Problem, placed
-from fxtrio.compile.project import CheckedProject
-from fxtrio.config import Config
+from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce
 from fxtrio.develop.report.overlay_errors import Shown, shown_finding
 from fxtrio.errors import FxtrioError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _NAME = "types"
 _LATER = 0.5  # seconds after a change: what is on the screen comes first
+_IN_A_ROW = 2.0  # seconds between two saves of which the first is not checked
+_LONGER = 3  # times: saves in a row are checked together
 
 _CODE = "js jsx mjs cjs ts tsx mts cts json py"
 _READ = frozenset({"", *(f".{kind}" for kind in _CODE.split())})
@@ -51,8 +53,17 @@ class LateTypes:
     """None when the Python code is another one than that they were taken from."""
 
     _python: tuple[object, ...] = ()
-    _seen: tuple[object, ...] = ()
-    """What was looked at last, besides the files that pages import."""
+    _newest: CheckInput | None = None
+    """What was to be looked at last, besides the files that pages import."""
+
+    _checked: CheckInput | None = None
+    """What the findings are of; None when there are none, or imported files have changed."""
+
+    _saved: float = -math.inf
+    """When there was something to check the last time."""
+
+    _exact: frozenset[str] = frozenset()
+    """Page files that the findings depend on word by word."""
 
     _shown: tuple[Problem, ...] = ()
     _given_up: str = ""
@@ -60,33 +71,40 @@ class LateTypes:
 
     def look_later(
         self,
-        project: CheckedProject,
-        config: Config,
+        looked_at: CheckInput,
         files: Iterable[str] | None = None,
         *,
         after: float = _LATER,
     ) -> None:
-        """Check ``project``, unless there is a newer one meanwhile; tell each mistake once.
+        """Check ``looked_at``, unless there is a newer one meanwhile; tell each mistake once.
 
         ``files`` have changed, besides page files; None for any. When these are no code, such as
-        stylesheets, there is nothing to check. Begins ``after`` so many seconds.
+        stylesheets, there is nothing to check; nor is there when page files have other words
+        alone. Begins ``after`` so many seconds, or later while one save follows another.
         """
         files = None if files is None else tuple(files)
         kinds = {PurePosixPath(file).suffix for file in files or ()}
-        seen = project.pages, project.tree, config
-        if seen == self._seen and kinds and not kinds & _READ:
+        newest, self._newest = self._newest, looked_at
+        if files is None or kinds & _READ:
+            self._checked = None
+        elif kinds and newest is not None and looked_at.is_same(newest):
             return
-        self._seen = seen
+        elif self._checked and looked_at.looks_like(self._checked, exact=self._exact):
+            self._checking.cancel("it is again as it was when it was checked")
+            return
         if (kinds or files is None) and self._check is not None:
             self._forget(files)
         if files is None and self._gatherer is not None:  # the environment may be another one
             self._gatherer.stop()
-        python = project.python
+        python = looked_at.project.python
         if ".py" in kinds or python != self._python:
             self._python, self._types = python, None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
-        self.nursery.start_soon(self._look, self._checking, project, config, after)
+        saved, self._saved = self._saved, trio.current_time()
+        if self._saved - saved < _IN_A_ROW:
+            after *= _LONGER
+        self.nursery.start_soon(self._look, self._checking, looked_at, after)
 
     def _forget(self, files: Iterable[str] | None) -> None:
         assert self._check is not None and self._compiler is not None
@@ -96,13 +114,11 @@ class LateTypes:
         else:
             self._compiler.forget(self.root / file for file in files)
 
-    async def _look(
-        self, scope: trio.CancelScope, project: CheckedProject, config: Config, after: float
-    ) -> None:
+    async def _look(self, scope: trio.CancelScope, looked_at: CheckInput, after: float) -> None:
         with scope:
             await trio.sleep(after)
             try:
-                problems = await self._problems(project, config)
+                problems = await self._problems(looked_at)
             except (FxtrioError, OSError) as error:
                 if str(error) != self._given_up:
                     self._given_up = str(error)
@@ -110,13 +126,16 @@ class LateTypes:
                 return
             if scope.cancel_called:
                 return
+            assert self._check is not None  # it has found them
+            self._checked = looked_at
+            self._exact = self._check.findings_in | {one.path for one in problems}
             placed_problems = placed(problems, self.root)
             self.told.tell(_NAME, placed_problems)
             shown, self._shown = self._shown, placed_problems
             if shown != self._shown:
                 await self.show([shown_finding(one, self.root) for one in problems])
 
-    async def _problems(self, project: CheckedProject, config: Config) -> tuple[Problem, ...]:
+    async def _problems(self, looked_at: CheckInput) -> tuple[Problem, ...]:
         # Heavy, and nothing of it is needed before something is on the screen.
         from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
         from fxtrio.tools.types.report.checking import TypeCheck
@@ -134,7 +153,7 @@ class LateTypes:
         if types is None:
             if self._gatherer is None:
                 self._gatherer = KeptGatherer(self.root, self.nursery)
-            types = await self._gatherer.types(project)
+            types = await self._gatherer.types(looked_at.project)
             self._types = types
-        self._check.others = await trio.to_thread.run_sync(other_paths, self.root, config)
-        return await self._check.run(project, types)
+        self._check.others = await trio.to_thread.run_sync(other_paths, self.root, looked_at.config)
+        return await self._check.run(looked_at.project, types)

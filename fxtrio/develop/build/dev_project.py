@@ -33,6 +33,7 @@ from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.develop.build.background_lint import LikelyMistakes
 from fxtrio.develop.build.background_typecheck import LateTypes
 from fxtrio.develop.build.openapi_refresh import DescribedLater
+from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles
 from fxtrio.develop.launch import Ahead, ViteSettings
 from fxtrio.develop.messages import Swap, Swapped
@@ -126,6 +127,7 @@ class Workshop:
         )
     )
 
+    _outlines: Outlines = attrs.field(factory=Outlines)
     _described: DescribedLater = attrs.field(factory=DescribedLater)
     _types: LateTypes = attrs.field(
         default=attrs.Factory(
@@ -164,8 +166,9 @@ class Workshop:
             self.found(problem)
         warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
-        self._mistakes.look_later(project, self._toolchain, self.config, after=_AT_START)
-        self._types.look_later(project, self.config, after=_AT_START)
+        looked_at = self._outlines.check_input(project, self.config)
+        self._mistakes.look_later(looked_at, self._toolchain, after=_AT_START)
+        self._types.look_later(looked_at, after=_AT_START)
         self._described.look_later(self.root, self.config, self.nursery, self.report)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
@@ -254,10 +257,8 @@ class Workshop:
             data = {"sources": None if structure else sources}
         told = await self._tell(found, changed, known, gone, data)
         await self._tell_problems()
-        if changed or gone or found.files:
-            self._mistakes.look_later(self._project, self._toolchain, self.config, found.files)
-        if changed or gone or found.files or found.modules:
-            self._types.look_later(self._project, self.config, (*found.files, *found.modules))
+        self._outlines.note(changed, told.outlines)
+        self._check_later(found, pages_changed=bool(changed or gone))
         wrong = [str(problem) for problem in self._files.wrong()]
         wrong += [
             f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
@@ -266,6 +267,15 @@ class Workshop:
         beside = [file for file in found.files if self._is_inside(file)]
         used = told.used or bool(changed or found.modules or found.pages or structure or beside)
         return Applied(problems=(*wrong, *failed), modules=swapped.modules, used=used)
+
+    def _check_later(self, found: Sorted, *, pages_changed: bool) -> None:
+        """Look for mistakes when what was saved is on the screen."""
+        assert self._project is not None
+        looked_at = self._outlines.check_input(self._project, self.config)
+        if pages_changed or found.files:
+            self._mistakes.look_later(looked_at, self._toolchain, found.files)
+        if pages_changed or found.files or found.modules:
+            self._types.look_later(looked_at, (*found.files, *found.modules))
 
     def _is_inside(self, file: str) -> bool:
         return PurePosixPath(file).is_relative_to(self.config.pages_dir)
@@ -295,7 +305,7 @@ class Workshop:
         if order is None:
             return Told()
         answer = await self._ask("change", **order)
-        return Told(answer["problems"], answer["used"])
+        return Told(answer["problems"], answer["used"], answer["outlines"])
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
         """Use ``project`` from now on. With ``replan`` Node learns of it, too."""

@@ -23,6 +23,9 @@ class Told:
     used: bool = False
     """Whether it concerns what is shown."""
 
+    outlines: Mapping[str, str | None] = attrs.field(factory=dict)
+    """What checks see of the UI halves that have changed, by source; None when it is not known."""
+
 
 def change_order(
     root: Path,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
+import { outlineOf } from './outline.js';
 import { scanningStyles } from './scanned.js';
 import { unresolvedImport } from './unresolved.js';
 
@@ -23,6 +24,8 @@ export class Changes {
   #broken = new Map();
   /** @type {Set<string>} files whose modules browsers could not load when they were new */
   #unloaded = new Set();
+  /** @type {Map<string, () => string | null>} outlines of page files that parse, of this change */
+  #outlines = new Map();
   /** @type {Set<string>} files, and sources of page files, that have been deleted */
   #gone = new Set();
   #root;
@@ -64,8 +67,9 @@ export class Changes {
    * }} changes `texts` are the paths of all files that have come or changed, for those who only
    *   read them; `sources` null stands for all pages; `data` null when no loader has changed;
    *   `reload` says that files have changed of which nobody knows which pages show them
-   * @returns {Promise<{ problems: Shown[], used: boolean }>} what is wrong, in all files; whether
-   *   anything concerns what is shown, or ever will
+   * @returns {Promise<{ problems: Shown[], used: boolean, outlines: Record<string, string | null> }>}
+   *   what is wrong, in all files; whether anything concerns what is shown, or ever will; what
+   *   checks see of the page files that have changed, by source
    */
   async apply(changes) {
     const unloaded = [...this.#unloaded];
@@ -77,6 +81,7 @@ export class Changes {
       data !== null ||
       ui.length > 0 ||
       files.some(({ file }) => this.#isUsed(file));
+    this.#outlines.clear();
     const good = await this.#parsed(ui);
     const few = ui.length + files.length <= MOST_PREPARED && this.#browsers.isHeard;
     if (data !== null) {
@@ -106,7 +111,9 @@ export class Changes {
     this.#browsers.setProblems('syntax', problems);
     this.#browsers.announce('fx:settled', {});
     if (changes.reload) this.#browsers.send({ type: 'full-reload' });
-    return { problems, used };
+    // Last: browsers do not wait for them.
+    const outlines = Object.fromEntries([...this.#outlines].map(([file, of]) => [file, of()]));
+    return { problems, used, outlines };
   }
 
   /**
@@ -199,9 +206,10 @@ export class Changes {
     const staged = file.endsWith('.fxl') ? this.#site.stagedAt(file) : file;
     const text = await fs.readFile(staged, 'utf8').catch(() => null);
     if (text === null) return null;
-    const { errors, module } = this.#vite.parseSync(staged, text, {
+    const parsed = this.#vite.parseSync(staged, text, {
       lang: /\.m?ts$/.test(staged) ? 'ts' : 'tsx',
     });
+    const { errors, module } = parsed;
     const id = path.isAbsolute(file) ? file : this.#site.idOf(file);
     const shown = path.isAbsolute(file) ? file : id.replace(/\.tsx$/, '');
     if (errors.length > 0) {
@@ -212,6 +220,7 @@ export class Changes {
     const { pluginContainer } = this.#server.environments.client;
     const resolves = async (/** @type {string} */ specifier) =>
       (await pluginContainer.resolveId(specifier, id)) !== null;
+    if (staged !== file) this.#outlines.set(file, () => outlineOf(text, parsed));
     const missing = await unresolvedImport(module, text, { root: this.#root, file: id, resolves });
     if (missing === null) return null;
     const { message, start } = missing;

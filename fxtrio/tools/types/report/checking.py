@@ -17,6 +17,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.tools.types.gather.page_types import ProjectTypes
 from fxtrio.tools.types.report.compiler import Diagnostic, compile_types
+from fxtrio.tools.types.report.javascript_leniency import NEVER_TOLD
 from fxtrio.tools.types.report.tsc_diagnostics import Seen, judged_problems, own_types, seen_in
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.component_props import answer_of
@@ -41,6 +42,10 @@ class TypeCheck:
     compile: Compile = attrs.field(factory=lambda: compile_types)
     """How the compiler is run: `compile_types`, or that of a `KeptCompiler`."""
 
+    findings_in: frozenset[str] = frozenset()
+    """Page files of which the compiler has said what is judged by the text around."""
+
+    _judged_in: set[str] = attrs.field(factory=set)
     _compiled: dict[Tier, tuple[str, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
     """What the compiler has said last, and the digest of what it was given."""
 
@@ -57,7 +62,8 @@ class TypeCheck:
         Raises CompilerFailed.
         """
         halves = await trio.to_thread.run_sync(self._begin, project, types)
-        return await judged_problems(
+        self._judged_in = set()
+        problems = await judged_problems(
             halves,
             types,
             partial(self._compile, types=types),
@@ -65,6 +71,8 @@ class TypeCheck:
             note_typed=self._note_typed,
             syntax=syntax,
         )
+        self.findings_in = frozenset(self._judged_in)
+        return problems
 
     def _begin(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
         self.folder.write_facts(types)
@@ -89,4 +97,7 @@ class TypeCheck:
             seen = list(seen_in(found, virtual, by_source))
             if tier != "loose" or not self.folder.note_own(own_types(halves, seen)):
                 break
-        return [one for one in seen if not answer_of(one.diagnostic)]
+        seen = [one for one in seen if not answer_of(one.diagnostic)]
+        judged = (one for one in seen if one.diagnostic.code not in NEVER_TOLD)
+        self._judged_in.update(one.half.source for one in judged)
+        return seen

@@ -46,6 +46,9 @@ _USES = frozenset({2349, 2348, 2488, 2461, 2495, 2569, 2548, 2721, 2722, 2723, 2
 INDEXED = 7053
 """An object is asked for a key that it does not have."""
 
+NEVER_TOLD = frozenset({7006, 7031})
+"""Parameters without types, wherever they stand."""
+
 _COMPARED = 2367
 _NUMBERS = frozenset({2362, 2363, 2365})
 _GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 2555, 2820})

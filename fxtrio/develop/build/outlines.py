@@ -1,0 +1,86 @@
+"""Which saves change nothing that checks can see. Used by the checks in the background.
+
+Node reads each UI half that is saved, and says by an outline what checks see of it
+(`fxtrio/js/develop/outline.js`): other words in JSX text have the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import attrs
+
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.config import Config
+
+
+@attrs.frozen(eq=False)
+class CheckInput:
+    """What a check looks at, besides the files that pages import."""
+
+    project: CheckedProject
+    config: Config
+    outlines: Mapping[str, str]
+    """Of UI halves, by source, as far as they are known."""
+
+    def is_same(self, before: CheckInput) -> bool:
+        """Return whether all texts are the same as in ``before``."""
+        project, other = self.project, before.project
+        return (project.pages, project.tree, self.config) == (
+            other.pages,
+            other.tree,
+            before.config,
+        )
+
+    def looks_like(self, before: CheckInput, *, exact: Collection[str]) -> bool:
+        """Return whether a check finds the same as in ``before``, at the same places.
+
+        The page files ``exact`` must have the same text, not only the same outline: findings
+        are shown in them, whose places may be others.
+        """
+        project, other = self.project, before.project
+        if (project.tree, project.python, self.config) != (
+            other.tree,
+            other.python,
+            before.config,
+        ):
+            return False
+        pairs = zip(project.pages, other.pages, strict=True)  # one for each source of the tree
+        return all(
+            page is one or (page.whole == one.whole and self._is_alike(page, one, before, exact))
+            for page, one in pairs
+        )
+
+    def _is_alike(
+        self, page: CheckedPage, one: CheckedPage, before: CheckInput, exact: Collection[str]
+    ) -> bool:
+        if page.ui == one.ui:
+            return True
+        source = page.module.source
+        outline = self.outlines.get(source)
+        return (
+            outline is not None and outline == before.outlines.get(source) and source not in exact
+        )
+
+
+@attrs.define(eq=False)
+class Outlines:
+    """The outlines of the UI halves of one project."""
+
+    _known: dict[str, tuple[str, str]] = attrs.field(factory=dict)
+    """Text and outline, by source."""
+
+    def note(self, pages: Mapping[str, CheckedPage], outlines: Mapping[str, str | None]) -> None:
+        """Remember the ``outlines`` of ``pages``, both by source."""
+        for source, outline in outlines.items():
+            if outline is not None and source in pages:
+                self._known[source] = pages[source].ui, outline
+
+    def check_input(self, project: CheckedProject, config: Config) -> CheckInput:
+        """Return what a check of ``project`` looks at."""
+        known = {}
+        for page in project.pages:
+            text, outline = self._known.get(page.module.source, (None, ""))
+            if text == page.ui:
+                known[page.module.source] = outline
+        return CheckInput(project, config, known)
