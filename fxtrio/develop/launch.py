@@ -97,6 +97,8 @@ def launch_vite(settings: ViteSettings) -> subprocess.Popen[bytes]:
             **worker_environment("development"),
             **public_variables(),
             "NO_COLOR": "1",
+            # The bundler's allocator returns memory at once: half a gigabyte for large packages.
+            "MIMALLOC_PURGE_DELAY": "0",
             # Versions that know it start Vite in half the time.
             "NODE_COMPILE_CACHE": f"{settings.folder}/compiled",
         },

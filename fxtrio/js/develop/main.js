@@ -20,6 +20,7 @@ import { Access } from './access.js';
 import { Browsers } from './browsers.js';
 import { Changes } from './changes.js';
 import { answerFrames } from './frames-socket.js';
+import { freeWhenIdle } from './idle-memory.js';
 import { Mistakes } from './mistakes.js';
 import { Places } from './places.js';
 import { makeServer } from './server.js';
@@ -46,6 +47,27 @@ function listen(server, place) {
 }
 
 /**
+ * Return what serves modules to browsers.
+ *
+ * @param {Site} site
+ * @param {Access} access
+ * @param {import('vite').ViteDevServer} server
+ */
+function moduleServer(site, access, server) {
+  const web = http.createServer(async (request, response) => {
+    await site.planned;
+    const missing = () => {
+      response.statusCode = 404;
+      response.end('Not found');
+    };
+    if (access.allows(request.url ?? '')) server.middlewares(request, response, missing);
+    else missing();
+  });
+  web.keepAliveTimeout = 0; // the server process keeps its connections
+  return web;
+}
+
+/**
  * @param {Settings} settings
  * @returns {Promise<(message: any) => Promise<object>>} answers one message
  */
@@ -62,21 +84,13 @@ async function begin(settings) {
   const mistakes = new Mistakes();
   browsers.pagesOf = (file) => pagesThatNeed(server, site, file);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
-  const web = http.createServer(async (request, response) => {
-    await site.planned;
-    const missing = () => {
-      response.statusCode = 404;
-      response.end('Not found');
-    };
-    if (access.allows(request.url ?? '')) server.middlewares(request, response, missing);
-    else missing();
-  });
-  web.keepAliveTimeout = 0; // the server process keeps its connections
+  const requested = freeWhenIdle();
+  const web = moduleServer(site, access, server).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([
     listen(web, place('http')),
     listen(
-      net.createServer((socket) => answerFrames(socket, views)),
+      net.createServer((socket) => answerFrames(socket.on('data', requested), views)),
       place('ssr'),
     ),
     listen(
@@ -96,7 +110,10 @@ async function begin(settings) {
     look: (message) => mistakes.look(message),
     warm: ({ pages }) => views.warm(pages).then(() => ({})),
   };
-  return async (message) => operations[message.op](message);
+  return async (message) => {
+    requested();
+    return operations[message.op](message);
+  };
 }
 
 async function main() {

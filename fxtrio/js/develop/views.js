@@ -12,6 +12,9 @@ const MOST_PREPARED = 8;
 /** How often a view is loaded again at most: packages may be met one after the other. */
 const MOST_ANEW = 10;
 
+/** Views whose page modules stay loaded. Others are loaded again when they are rendered. */
+const MOST_LOADED = 40;
+
 /** Vite's code of an error: bundled packages have been replaced since a module asked for them. */
 const OUTDATED = 'ERR_OUTDATED_OPTIMIZED_DEP';
 
@@ -20,6 +23,8 @@ export class Views {
   #slots = new Map();
   /** @type {any[]} by slot: what was loaded last */
   #parts = [];
+  /** @type {Map<number, string>} sources of the pages that are loaded, by slot, last used last */
+  #loaded = new Map();
   /** @type {string[]} by slot: its stylesheets as elements */
   #styles = [];
   #renderers;
@@ -108,7 +113,30 @@ export class Views {
     ]);
     this.#styles[slot] = await this.#stylesOf([...layouts.map(([source]) => source), module]);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
+    this.#loaded.delete(slot);
+    this.#loaded.set(slot, module);
+    this.#releaseOldest();
     return slot;
+  }
+
+  /**
+   * Release what only pages need that were rendered longest ago. What they import stays: others
+   * may share it, and its state.
+   */
+  #releaseOldest() {
+    for (const [slot, source] of this.#loaded) {
+      if (this.#loaded.size <= MOST_LOADED) return;
+      this.#loaded.delete(slot);
+      delete this.#parts[slot];
+      delete this.#styles[slot];
+      if ([...this.#loaded.values()].includes(source)) continue;
+      const id = this.#site.idOf(source);
+      const { moduleGraph } = this.#server.environments.ssr;
+      const node = moduleGraph.getModuleById(id);
+      if (node !== undefined) moduleGraph.invalidateModule(node);
+      const evaluated = this.#runner.evaluatedModules.getModuleById(id);
+      if (evaluated !== undefined) this.#runner.evaluatedModules.invalidateModule(evaluated);
+    }
   }
 
   /**

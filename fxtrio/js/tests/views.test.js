@@ -106,3 +106,67 @@ test('packages that are bundled anew for ever do not keep a view for ever', asyn
   );
   assert.ok(made.rounds < 20);
 });
+
+test('as many pages as are in use stay loaded, and others are loaded again when they are rendered', async () => {
+  const evaluated = new Set();
+  const graph = {
+    getModuleById: (/** @type {string} */ id) => ({ id }),
+    invalidateModule: (/** @type {{ id: string }} */ { id }) => void evaluated.delete(id),
+  };
+  const runner = {
+    ModuleRunner: class {
+      evaluatedModules = graph;
+      clearCache() {}
+      async import(/** @type {string} */ id) {
+        evaluated.add(id);
+        return `code of ${id}`;
+      }
+    },
+  };
+  /** @type {any[]} */
+  let parts = [];
+  /** @type {string[]} what is transformed for renders */
+  const invalidated = [];
+  const ssr = {
+    moduleGraph: {
+      getModuleById: (/** @type {string} */ id) => ({ id, importedModules: new Set(), url: id }),
+      invalidateModule: (/** @type {{ id: string }} */ { id }) => void invalidated.push(id),
+    },
+  };
+  const views = new Views(
+    /** @type {any} */ ({ root: '/app', base: '' }),
+    /** @type {any} */ ({
+      planned: null,
+      viewOf: (/** @type {number} */ id) => ({
+        ...{ module: `p${id}`, layouts: [['layout', false]], loading: null },
+      }),
+      idOf: (/** @type {string} */ id) => id,
+    }),
+    /** @type {any} */ ({
+      vite: { createServerModuleRunnerTransport: () => null, isCSSRequest: () => false },
+      runner,
+      server: { environments: { ssr } },
+      serverRuntime: {
+        createRenderers: (/** @type {any} */ { views: made }) => {
+          parts = made;
+          return {};
+        },
+      },
+    }),
+  );
+  const held = () => parts.filter((one) => one !== undefined).length;
+
+  for (let id = 0; id < 300; id += 1) {
+    await views.load(0, () => null);
+    await views.load(id, () => null);
+  }
+  assert.equal(held(), 40);
+  assert.equal(evaluated.size, 41, 'the pages, and the layout that they share');
+  assert.equal(invalidated.length, 260);
+  assert.ok(evaluated.has('p0'), 'it was in use all the time');
+
+  assert.ok(!evaluated.has('p1'));
+  const slot = await views.load(1, () => null);
+  assert.equal(parts[slot].page, 'code of p1');
+  assert.equal(held(), 40);
+});
