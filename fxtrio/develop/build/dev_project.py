@@ -231,10 +231,6 @@ class Workshop:
         assert self._project is not None
         known = self._by_source() if before is None else before
         changed = {one: page for one, page in good.items() if known.get(one) != page}
-        if before is None and changed:
-            pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
-            await trio.to_thread.run_sync(write_halves, changed.values(), self.folder)
-            await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         facts = [
             one
             for one, page in changed.items()
@@ -243,6 +239,15 @@ class Workshop:
             != (known[one].python.rstrip(), known[one].module)
         ]
         structure = before is not None
+        # Nothing else depends on a UI half: browsers get it first.
+        ui_alone = not (facts or found.modules or structure or replan) and self._left == Swap()
+        told = Told()
+        if not structure and changed:
+            pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
+            await trio.to_thread.run_sync(write_halves, changed.values(), self.folder)
+            if ui_alone:
+                told = await self._tell(found, changed, known, gone, None)
+            await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         swapped = Swapped()
         if facts or found.modules or structure or self._left != Swap():
             self._described.look_later(self.root, self.config, self.nursery, self.report)
@@ -255,7 +260,8 @@ class Workshop:
         data = None
         if (sources or structure) and not failed:
             data = {"sources": None if structure else sources}
-        told = await self._tell(found, changed, known, gone, data)
+        if not (ui_alone and changed):
+            told = await self._tell(found, changed, known, gone, data)
         await self._tell_problems()
         self._outlines.note(changed, told.outlines)
         self._check_later(found, pages_changed=bool(changed or gone))
