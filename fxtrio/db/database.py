@@ -289,7 +289,7 @@ class Database:
         if inspect.iscoroutinefunction(func):
             raise TypeError(
                 f"db.after_commit: {func.__qualname__} is async. Write "
-                f"db.after_commit(enqueue, {func.__name__}), with enqueue of fx.tasks."
+                f"db.after_commit(enqueue, {func.__name__}, …), with enqueue of fx.tasks."
             )
         transaction = self._current()
         if transaction is None:

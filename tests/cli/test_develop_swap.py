@@ -297,6 +297,37 @@ async def test_what_others_still_have_needs_a_new_process(
     assert done.restart == reason
 
 
+JOB = "from fx.jobs import job\n\n\n@job()\nasync def send(number: int) -> None:\n    pass\n"
+
+
+async def test_a_page_that_only_uses_a_job_is_swapped(root: Path) -> None:
+    page = PAGE.replace("import count", "import count\nfrom shop_swap.mails import send", 1)
+    write_tree(root, {"shop_swap/mails.py": JOB, "pages/index.fxl": page})
+    async with developed(root) as (project, client):
+        await data(client, "/")
+        done = project.swapper.swap(project.edit("pages/index.fxl", "'one'", "'two'"))
+
+        assert (done.restart, done.sources) == ("", ("pages/index.fxl",))
+        assert (await data(client, "/"))["title"] == "two"
+
+
+async def test_a_module_that_does_not_parse_ends_no_process_that_works(root: Path) -> None:
+    write_tree(root, {"shop_swap/units.py": JOB + "\n\nUNIT = 1\n"})
+    async with developed(root) as (project, client):
+        await data(client, "/")
+        broken = project.swapper.swap(project.edit("shop_swap/units.py", "UNIT = 1", "UNIT = ="))
+
+        assert (broken.restart, broken.error) == (
+            "",
+            "SyntaxError: invalid syntax (units.py, line 9)",
+        )
+        assert "shop_swap/units.py" in broken.failed
+        assert "pages/index.fxl" in broken.sources
+        assert (await data(client, "/"))["rows"] == 3
+        mended = project.swapper.swap(project.edit("shop_swap/units.py", "UNIT = =", "UNIT = 2"))
+        assert mended.restart == "units.py: durable jobs are declared there"
+
+
 async def test_the_first_job_of_a_project_needs_a_new_process(root: Path) -> None:
     write_tree(root, {"fx.config.json": '{"database": {"url": "sqlite:///app.db"}}'})
     async with developed(root) as (project, client):

@@ -84,22 +84,22 @@ class Swapper:
         pages = {str(self.root / source) for source in order.sources}
         files = self.importers.dependents({*order.files, *pages})
         names = _names_of(files)
+        sources = [Path(file).relative_to(self.root).as_posix() for file in files]
+        linecache.checkcache()
         reason = find_reason(app, self.app_module, files, self.root)
         if reason:
-            return Swapped(restart=reason)
-        linecache.checkcache()
+            broken = _syntax_error(order.files)
+            if broken is None:
+                return Swapped(restart=reason)
+            return _failed(broken, code, sources)  # a new process could not start
         manifest = load_manifest(self._build)
-        sources = [Path(file).relative_to(self.root).as_posix() for file in files]
         imports = Imports(self.root, self._build)
         try:
             with self.importers.noted_anew(files), imported_anew(names):
                 new = _renewed(code, imports, config, manifest, sources)
                 site = put_together(self.root, config, manifest, new, app.plugins)
         except (Exception, SystemExit) as error:  # application code
-            text = "".join(traceback.format_exception(trimmed(error)))
-            affected = [one for one in sources if _has(code, one)]
-            told = f"{type(error).__name__}: {error}"
-            return Swapped(failed=text, error=told, sources=tuple(affected))
+            return _failed(error, code, sources)
         reason = find_new_job(app, self.root)
         if reason:
             return Swapped(restart=reason)
@@ -119,6 +119,23 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
         timeout=max(config.timeouts.render, _LONGEST_RENDER),
         max_pending=config.ssr.max_pending,
     )
+
+
+def _failed(error: BaseException, code: Code, sources: Iterable[str]) -> Swapped:
+    text = "".join(traceback.format_exception(trimmed(error)))
+    affected = tuple(one for one in sources if _has(code, one))
+    return Swapped(failed=text, error=f"{type(error).__name__}: {error}", sources=affected)
+
+
+def _syntax_error(files: Iterable[str]) -> Exception | None:
+    """Return why one of the modules ``files`` cannot be compiled; None when all can."""
+    for file in files:
+        if file.endswith(".py") and Path(file).is_file():
+            try:
+                compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
+            except (SyntaxError, ValueError) as error:  # ValueError: a NUL
+                return error
+    return None
 
 
 def _has(code: Code, source: str) -> bool:
