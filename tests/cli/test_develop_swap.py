@@ -302,13 +302,16 @@ JOB = "from fx.jobs import job\n\n\n@job()\nasync def send(number: int) -> None:
 
 async def test_a_page_that_only_uses_a_job_is_swapped(root: Path) -> None:
     page = PAGE.replace("import count", "import count\nfrom shop_swap.mails import send", 1)
-    write_tree(root, {"shop_swap/mails.py": JOB, "pages/index.fxl": page})
+    mails = "from shop_swap.units import UNIT\n" + JOB
+    write_tree(root, {"shop_swap/mails.py": mails, "pages/index.fxl": page})
     async with developed(root) as (project, client):
         await data(client, "/")
         done = project.swapper.swap(project.edit("pages/index.fxl", "'one'", "'two'"))
 
         assert (done.restart, done.sources) == ("", ("pages/index.fxl",))
         assert (await data(client, "/"))["title"] == "two"
+        done = project.swapper.swap(project.edit("shop_swap/units.py", "1", "2"))
+        assert done.restart == "mails.py: durable jobs are declared there"
 
 
 async def test_a_module_that_does_not_parse_ends_no_process_that_works(root: Path) -> None:

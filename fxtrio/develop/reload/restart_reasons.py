@@ -32,14 +32,15 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
         if not file.endswith((".py", ".fxl")):
             return f"{Path(file).name}: it is no Python text"
     modules = {file: module for module in _modules_in(root) if (file := file_of(module)) in files}
-    names = {module.__name__ for module in modules.values()}
+    by_name = {module.__name__: file for file, module in modules.items()}
     for module in modules.values():
         if module.__name__ in fixed:
             return f"{module.__name__}: {fixed[module.__name__]}"
         jobs = (value for value in vars(module).values() if issubclass(type(value), Job))
         # One that is only imported stays what it is, unless its function is new.
-        if any(job.function.__module__ in names for job in jobs):
-            return f"{Path(file_of(module)).name}: durable jobs are declared there"
+        declared = [by_name[name] for job in jobs if (name := job.function.__module__) in by_name]
+        if declared:
+            return f"{Path(declared[0]).name}: durable jobs are declared there"
     return _living_instance(app, modules.values(), files, root)
 
 
