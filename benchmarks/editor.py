@@ -28,7 +28,7 @@ import attrs
 import psutil
 import trio
 
-from tests.lsp.editor import FX_LSP, Editor, open_editor
+from tests.lsp.editor import FX_LSP, Editor, known, open_editor
 
 PAGES = 20
 PARTS = 40
@@ -155,8 +155,7 @@ async def measure(rounds: int, lines: int, commands: list[list[str]]) -> list[di
             editor = await stack.enter_async_context(opened)
             text = page.read_text()
             uri = await editor.open(page)
-            while not await editor.ask("hover", uri, *place(text, "data.to")):
-                await trio.lowlevel.checkpoint()  # each answer waits until types are known
+            await known(editor, uri, place(text, "data.to"))
             await editor.until(partial(editor.diagnostics.__contains__, uri))
             await trio.sleep(5)  # until all that is done at the start is done
             sides.append(_Side(editor, uri, text))

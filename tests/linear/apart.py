@@ -94,6 +94,8 @@ APART: dict[str, tuple[str, ...]] = {
         "tools.lsp.exporters:ui_homes",
         "tools.lsp.import_edits:ui_import",
         "tools.lsp.virtual_document:_typed_requests",
+        "tools.lsp.ui_half:_common",
+        "tools.lsp.ui_half:moved_places",
         "tools.lsp.quick_fixes:_fixes",
         "tools.lsp.quick_fixes:_python_imports",
         "tools.lsp.quick_fixes:_renamed",

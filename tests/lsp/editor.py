@@ -12,6 +12,7 @@ from typing import Any
 
 import trio
 
+from fxtrio.tools.lsp.hover import STARTING
 from fxtrio.tools.lsp.rpc import Answerer, TrioProtocol
 
 DEADLINE = 120.0
@@ -114,3 +115,10 @@ async def open_editor(
             editor.connection.notify("exit", None)
             await process.wait()
         assert process.returncode == 0
+
+
+async def known(editor: Editor, uri: str, at: tuple[int, int]) -> None:
+    """Wait until the types of the project are known, and what is at a place."""
+    hover = None
+    while hover is None or hover["contents"].get("value") == STARTING:
+        hover = await editor.ask("hover", uri, *at)  # each answer waits for them

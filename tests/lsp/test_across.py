@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 from pygls.exceptions import JsonRpcException
 
 from fxtrio.tools.lsp.positions import edited
-from tests.lsp.editor import Editor, open_editor
+from tests.lsp.editor import Editor, known, open_editor
 
 pytestmark = pytest.mark.node
 
@@ -177,12 +176,6 @@ class Asking:
             line = FILES[name].split("\n")[start["line"]]
             wide = line.encode("utf-16-le")[start["character"] * 2 : end["character"] * 2]
             yield f"{name}:{start['line'] + 1}", wide.decode("utf-16-le")
-
-
-async def known(editor: Editor, uri: str, at: tuple[int, int]) -> None:
-    """Wait until the types of the project are known."""
-    while not await editor.ask("hover", uri, *at):
-        await trio.lowlevel.checkpoint()  # each answer waits for them
 
 
 async def test_completion_and_hover_cross_the_border(project: Path) -> None:

@@ -154,3 +154,20 @@ async def test_a_save_shows_what_it_means_for_other_files(guestbook: Path) -> No
 
     assert found["message"].startswith("nothing imports it, and it is no page")
     assert unknown["message"].startswith("undefined name 'gtag'")
+
+
+async def test_findings_of_one_half_stay_while_the_other_is_written(guestbook: Path) -> None:
+    about = guestbook / "pages" / "about.fxl"
+    async with open_editor(guestbook, imports=False) as editor:
+        uri = await editor.open(about, "x = 1\n\n\nexport default () => gtag;\n")
+        await editor.until(lambda: len(editor.diagnostics.get(uri, ())) == 1)
+        before = editor.diagnostics[uri]
+        await editor.write(uri, 2, whole(0, 4, (0, 5), "missing"))
+        await editor.until(lambda: editor.versions.get(uri) == 2)
+        both = editor.diagnostics[uri]
+        await editor.write(uri, 3, whole(0, 0, (0, 11), "gtag = 1"))
+        await editor.until(lambda: editor.versions.get(uri) == 3)
+        python = editor.diagnostics[uri]
+
+    assert before[0] in both and len(both) == 2
+    assert len(python) == 1

@@ -20,8 +20,8 @@ from fxtrio.tools.lsp.project_index import Knowledge
 from fxtrio.tools.lsp.python_server import ADVICE, find_python_server
 from fxtrio.tools.lsp.virtual_document import Projection, language_at, project
 from fxtrio.tools.types.ui.virtual_ui import Shift
-from tests.lsp.editor import open_editor
-from tests.lsp.test_across import FILES, Asking, applied, known, place
+from tests.lsp.editor import known, open_editor
+from tests.lsp.test_across import FILES, Asking, applied, place
 
 pytestmark = pytest.mark.node
 

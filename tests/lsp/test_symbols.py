@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.lsp.editor import open_editor
-from tests.lsp.test_across import FILES, Asking, known, place
+from tests.lsp.editor import known, open_editor
+from tests.lsp.test_across import FILES, Asking, place
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node

@@ -6,6 +6,7 @@ const { findCommand } = require('./command.js');
 const { indentBehind } = require('./indent.js');
 const { folderOf, isProject, projectOf } = require('./projects.js');
 const { Server } = require('./server.js');
+const { closeTags } = require('./tags.js');
 
 /** The servers that run, by the root of their project. @type {Map<string, InstanceType<typeof Server>>} */
 const servers = new Map();
@@ -81,6 +82,7 @@ function activate(context) {
   context.subscriptions.push(
     log,
     vscode.languages.registerOnTypeFormattingEditProvider('fxl', blocks, '\n'),
+    closeTags(({ fsPath }) => servers.get(projectOf(fsPath, openFolders()))?.client ?? null),
     vscode.commands.registerCommand('fx.restart', restart),
     vscode.workspace.onDidGrantWorkspaceTrust(begin),
     vscode.workspace.onDidOpenTextDocument(begin),

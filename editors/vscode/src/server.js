@@ -50,6 +50,11 @@ class Server {
     this._running = this._run();
   }
 
+  /** What asks the process that runs, null while none does. */
+  get client() {
+    return this._client?.isRunning() ? this._client : null;
+  }
+
   /** End the process, in whatever state it is. */
   async stop() {
     this._wanted = false;
@@ -128,6 +133,7 @@ class Server {
         }),
         closed: () => ({ action: CloseAction.DoNotRestart, handled: true }), // `_run` does
       },
+      middleware: { provideOnTypeFormattingEdits: () => [] }, // `closeTags` places the cursor
       initializationOptions: {
         imports: settings.get('imports', true),
         python: settings.get('python', null),

@@ -7,6 +7,8 @@
  * - `uses`: returns its uses of keys, actions and links, null when it does not parse;
  * - `symbols`: returns what it declares, each with the `whole` range, null when it does not parse;
  * - `wanted`, with `position`: returns what is being written there, null when that is not known.
+ * - `closing`, with `position`: returns what closes the tag that was just written, or null;
+ * - `linked`, with `position`: returns the ranges of the two names of an element, or null.
  * Places in answers are a `range`, as editors have them.
  *
  * The notification `changed` with `{ root }` tells that other files of a project are new.
@@ -17,6 +19,7 @@ import { encodeMessage, MessageReader } from './messages.js';
 import { Origins } from './origins.js';
 import { offsetIn, rangesIn } from './places.js';
 import { symbolsOf } from './symbols.js';
+import { closingAt, linkedAt } from './tags.js';
 import { namesOf, wantedAt } from './unfinished.js';
 import { usesOf } from './uses.js';
 
@@ -83,6 +86,18 @@ const ANSWERS = {
     const read = (/** @type {string} */ changed) => parse({ ...file, text: changed });
     const found = wantedAt(read, tools.analyze, text, offsetIn(text, position), names);
     return found && { ...found, range: rangesIn(text)(found) };
+  },
+
+  /** @param {File & { position: import('./places.js').Position }} file */
+  closing(file) {
+    const read = (/** @type {string} */ changed) => parse({ ...file, text: changed });
+    return closingAt(read, file.text, offsetIn(file.text, file.position));
+  },
+
+  /** @param {File & { position: import('./places.js').Position }} file */
+  linked(file) {
+    const found = linkedAt(parse(file), offsetIn(file.text, file.position));
+    return found && found.map(rangesIn(file.text));
   },
 
   /** @param {{ root: string }} project */

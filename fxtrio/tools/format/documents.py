@@ -139,7 +139,8 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
     ):
         message = "a formatted line would read as the other language"
         return _kept(source, 1, message, "Divide the halves with a line '# --- ui ---'")
-    if not same_python(sections.python, again.python):
+    python = sections.python.rstrip(), again.python.rstrip()
+    if python[0] != python[1] and not same_python(*python):
         message = "ruff changes what the Python half means"
         return _kept(source, 1, message, "Format it by hand, and report this")
     return Formatted(text)

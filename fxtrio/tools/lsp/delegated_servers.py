@@ -94,7 +94,8 @@ class OtherServers:
         server = self._server(view.root, language)
         if server is None:
             return None
-        projection = project(view, language, self._knowledge.of(view.root))
+        known = self._knowledge.of(view.root)
+        projection = await trio.to_thread.run_sync(project, view, language, known)
         document = {"uri": projection.uri}
         params = {"textDocument": document, "position": projection.there(position), **more}
         server.pages[projection.uri] = view.uri, projection

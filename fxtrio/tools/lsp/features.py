@@ -12,7 +12,7 @@ from fxtrio.tools.lsp.completion import completions
 from fxtrio.tools.lsp.delegated_servers import OtherServers
 from fxtrio.tools.lsp.document_symbols import ProjectViews, document_symbols, project_symbols
 from fxtrio.tools.lsp.documents import Document, Documents
-from fxtrio.tools.lsp.hover import hover_text
+from fxtrio.tools.lsp.hover import STARTING, hover_text, word_at
 from fxtrio.tools.lsp.map_results import (
     Answered,
     as_it_is,
@@ -28,7 +28,7 @@ from fxtrio.tools.lsp.name_ranges import is_typed_dict
 from fxtrio.tools.lsp.page import PageView
 from fxtrio.tools.lsp.page_cache import Views, read_text_of
 from fxtrio.tools.lsp.positions import Places, Position, places_of
-from fxtrio.tools.lsp.project_index import Knowledge
+from fxtrio.tools.lsp.project_index import FIRST_WAIT, Knowledge
 from fxtrio.tools.lsp.quick_fixes import quick_fixes
 from fxtrio.tools.lsp.references import NamingPlace, ProjectLook, definitions_of, sites_of
 from fxtrio.tools.lsp.renaming import (
@@ -43,6 +43,9 @@ from fxtrio.tools.lsp.rpc import request_failed
 from fxtrio.tools.lsp.symbols import ActionThing, Setting, Thing, thing_at
 from fxtrio.tools.lsp.ui_analysis import Analyst, Use
 from fxtrio.tools.lsp.virtual_document import language_at, project
+
+LONGEST_HOVER = FIRST_WAIT + 2.0
+"""How long a hover waits for servers that are starting (seconds)."""
 
 
 class Answers:
@@ -94,7 +97,14 @@ class Answers:
         return await self._elsewhere("textDocument/signatureHelp", document, position, as_it_is)
 
     async def hover(self, document: Document, position: Position) -> dict[str, Any] | None:
-        """Return what is known of what stands at a position."""
+        """Return what is known of what stands at a position, or that its types are being read."""
+        with trio.move_on_after(LONGEST_HOVER):
+            found = await self._hover(document, position)
+            if found is not None:
+                return found
+        return await self._hover_while_starting(document, position)
+
+    async def _hover(self, document: Document, position: Position) -> dict[str, Any] | None:
         setting, thing = await self._thing(document, position)
         text = None
         if setting is not None and thing is not None:
@@ -104,6 +114,21 @@ class Answers:
             shown = await self._elsewhere("textDocument/hover", document, position, hover_back)
             return shown
         return {"contents": {"kind": "markdown", "value": text}, "range": thing.range}
+
+    async def _hover_while_starting(
+        self, document: Document, position: Position
+    ) -> dict[str, Any] | None:
+        """Return why nothing is known of a name yet; None where there is no name."""
+        view = await self._views.of(document)
+        if view is None or not word_at(view.places, position):
+            return None
+        # Python code has no server of fxtrio's own to wait for.
+        is_known = self._knowledge.of(view.root) is not None
+        if not self._knowledge.is_starting(view.root) or (
+            is_known and not view.in_ui(position["line"])
+        ):
+            return None
+        return {"contents": {"kind": "markdown", "value": STARTING}}
 
     async def definition(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return where what stands at a position is defined."""
@@ -164,6 +189,26 @@ class Answers:
             if site.is_attribute:
                 edits.append(await self._attribute_edits(found.name, site, new))
         return {"changes": merged(edits)}
+
+    async def close_tag(self, document: Document, position: Position) -> str | None:
+        """Return what closes the tag that was just written in front of a position."""
+        view = await self._views.of(document)
+        return None if view is None else await self._analyst.closing(view, position)
+
+    async def closing_edits(
+        self, document: Document, position: Position
+    ) -> list[dict[str, Any]] | None:
+        """Return the same as an edit."""
+        closing = await self.close_tag(document, position)
+        if closing is None:
+            return None
+        return [{"range": {"start": position, "end": position}, "newText": closing}]
+
+    async def linked_names(self, document: Document, position: Position) -> dict[str, Any] | None:
+        """Return the names of the two tags of an element, which are changed together."""
+        view = await self._views.of(document)
+        found = None if view is None else await self._analyst.linked(view, position)
+        return None if found is None else {"ranges": found}
 
     async def outline(self, document: Document) -> list[dict[str, Any]]:
         """Return what a page declares."""

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.lsp.page import PageView
+from fxtrio.tools.lsp.positions import Places, Position
 from fxtrio.tools.lsp.symbols import ActionThing, KeyThing, LinkThing, Setting, Thing
 from fxtrio.tools.types.gather.page_types import PageTypes
 from fxtrio.tools.types.python.shapes import Key, Named
 from fxtrio.tools.types.ui.typescript import Printer
 
 _SIDES = {"data": "loader", "layoutData": "loaders around it", "params": "path"}
+
+
+STARTING = "fxtrio is still reading the types of this project. Try again in a moment."
+"""Shown instead of nothing until the types are known."""
+
+_NAME = re.compile(r"[\w$]")
+
+
+def word_at(places: Places, position: Position) -> bool:
+    """Whether a position is in a name, or right behind it."""
+    offset = places.offset(position)
+    return _NAME.search(places.text, max(offset - 1, 0), offset + 1) is not None
 
 
 def hover_text(setting: Setting, thing: Thing, view: PageView | None = None) -> str | None:

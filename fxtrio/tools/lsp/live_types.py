@@ -20,16 +20,29 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.delegated_servers import OtherServers
 from fxtrio.tools.lsp.page import PageView
 from fxtrio.tools.lsp.project_index import Knowledge, KnownProject
+from fxtrio.tools.lsp.ui_half import UiText
 from fxtrio.tools.types.report.checking import DEEPEST
 from fxtrio.tools.types.report.compiler import CompilerFailed, Diagnostic
 from fxtrio.tools.types.report.javascript_leniency import says_broken
 from fxtrio.tools.types.report.tsc_diagnostics import Seen, judged_problems, own_types, seen_in
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.component_props import answer_of
+from fxtrio.tools.types.ui.jsx_positions import UiPlaces
 from fxtrio.tools.types.ui.virtual_project import FOLDER, TypesFolder, UiHalf, virtual_name
 from fxtrio.tools.types.ui.virtual_ui import virtual_ui
 
 _TIERS: tuple[Tier, ...] = ("loose", "strict", "blank")
+
+
+@attrs.frozen(eq=False)
+class _Found:
+    """What was found of a half, and of which."""
+
+    ui: UiText
+    of: tuple[KnownProject, Sequence[str]]
+    """As in `_Written`."""
+
+    problems: tuple[Problem, ...]
 
 
 @attrs.define(eq=False)
@@ -56,6 +69,7 @@ class LiveTypes:
         self._written: dict[Path, _Written] = {}
         self._asking = trio.Lock()
         self._own: dict[tuple[Path, str], Mapping[str, str]] = {}
+        self._found: dict[tuple[Path, str], _Found] = {}
 
     async def problems(self, view: PageView) -> tuple[Problem, ...] | None:
         """Return what does not fit; None while that cannot be found out."""
@@ -71,7 +85,11 @@ class LiveTypes:
                 return None
             if written is None:
                 return None
-            half = UiHalf(view.checked, types, numbers[view.path], view.ui_places)
+            last = self._found.get((view.root, view.path))
+            if last is not None and last.ui is view.ui and last.of == written.of:
+                return last.problems  # an edit of the Python half, whose types come with a save
+            places = await trio.to_thread.run_sync(_places_of, view)
+            half = UiHalf(view.checked, types, numbers[view.path], places)
             typed = set(written.typed)
             try:
                 found = await judged_problems(
@@ -84,6 +102,7 @@ class LiveTypes:
             except CompilerFailed:  # it does not parse, or the process has died, which is reported
                 return None
             written.typed = typed
+            self._found[view.root, view.path] = _Found(view.ui, written.of, found)
             return found
 
     async def _folder_of(self, view: PageView, known: KnownProject) -> _Written | None:
@@ -134,6 +153,10 @@ class LiveTypes:
         if typed and any(map(says_broken, told)):  # and so as JavaScript
             raise CompilerFailed(0, "the half does not parse")
         return seen_in(told, {name: made}, {half.source: half})
+
+
+def _places_of(view: PageView) -> UiPlaces:
+    return view.ui_places
 
 
 async def _note(typed: set[str], halves: Iterable[UiHalf]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 
 import attrs
@@ -11,7 +10,8 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, check_page
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.tools.lsp.positions import Places, places_of
-from fxtrio.tools.types.ui.jsx_positions import UiPlaces, read_places
+from fxtrio.tools.lsp.ui_half import UiText
+from fxtrio.tools.types.ui.jsx_positions import UiPlaces
 
 
 @attrs.frozen(eq=False)
@@ -35,10 +35,13 @@ class PageView:
     problems: tuple[Problem, ...]
     """Those of the Python half and of the division into halves."""
 
-    @cached_property
+    ui: UiText
+    """The UI half: the same object as in the version before while it does not change."""
+
+    @property
     def ui_places(self) -> UiPlaces:
         """What the types are put into; reading it takes as long as reading the page."""
-        return read_places(self.checked.ui)
+        return self.ui.places
 
     @property
     def uri(self) -> str:
@@ -50,13 +53,18 @@ class PageView:
         return bool(_line(self.checked.ui, line).strip())
 
 
-def view_of(root: Path, path: str, text: str, version: int | None = None) -> PageView:
-    """Return a view of ``text``, which is or will be the file ``path`` of a project."""
+def view_of(
+    root: Path, path: str, text: str, version: int | None = None, before: PageView | None = None
+) -> PageView:
+    """Return a view of ``text``, which is or will be the file ``path`` of a project.
+
+    ``before`` is a view of an earlier text of it.
+    """
     source = read_text(text, path)
     checked, problems = check_page(source, root)
-    return PageView(
-        root, path, version, source, places_of(source.text), checked, tuple(sorted(problems))
-    )
+    ui = UiText(checked.ui) if before is None else before.ui.next(checked.ui)
+    places = places_of(source.text)
+    return PageView(root, path, version, source, places, checked, tuple(sorted(problems)), ui)
 
 
 def _line(text: str, number: int) -> str:

@@ -48,17 +48,24 @@ class Views:
             kept = self._kept.get(document.file)
             if kept is not None and kept.document is document:
                 return kept.view
-            view = await self.look(document.file, document.text, document.version)
+            before = None if kept is None else kept.view
+            view = await self.look(document.file, document.text, document.version, before)
             uses, uses_of = (kept.uses, kept.uses_of) if kept is not None else (None, None)
             if self._documents.get(document.file) is document:
                 self._kept[document.file] = _Kept(document, view, uses, uses_of)
             return view
 
-    async def look(self, file: Path, text: str, version: int | None = None) -> PageView:
-        """Return a view of any text of a page."""
+    async def look(
+        self,
+        file: Path,
+        text: str,
+        version: int | None = None,
+        before: PageView | None = None,
+    ) -> PageView:
+        """Return a view of any text of a page; ``before`` is one of an earlier text."""
         root = self.root_of(file)
         path = file.relative_to(root).as_posix()
-        return await trio.to_thread.run_sync(view_of, root, path, text, version)
+        return await trio.to_thread.run_sync(view_of, root, path, text, version, before)
 
     async def uses(self, document: Document, view: PageView) -> tuple[Use, ...]:
         """Return the uses in the UI half of a view; while it does not parse, those from before."""

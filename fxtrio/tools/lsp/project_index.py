@@ -65,6 +65,7 @@ class Knowledge:
         self._known: dict[Path, KnownProject] = {}
         self._texts: dict[Path, CheckedTexts] = defaultdict(CheckedTexts)
         self._stale: dict[Path, None] = {}
+        self._checked: set[Path] = set()  # at least once
         self._imported_anew: set[Path] = set()
         self._wake = trio.Event()
         self._learned = trio.Event()
@@ -83,6 +84,10 @@ class Knowledge:
         with trio.move_on_after(FIRST_WAIT):
             while root not in self._known:
                 await self._learned.wait()
+
+    def is_starting(self, root: Path) -> bool:
+        """Whether the types of a project are still being read for the first time."""
+        return root not in self._known or (self.imports and root not in self._checked)
 
     def page(self, root: Path, source: str) -> PageTypes:
         """Return the types of a file; all of them are vague while nothing is known."""
@@ -155,6 +160,7 @@ class Knowledge:
             if self._stale:
                 return
             found = await self._checks.ui_problems(root, config, project, known.types)
+            self._checked.add(root)
             if found is not None:
                 await self._take(root, "types", found)
             found = await self._checks.python_problems(root, project)

@@ -36,6 +36,9 @@ from fxtrio.tools.lsp.warm_prettier import WarmPrettier
 WATCHED = "**/*.{fxl,py,js,jsx,mjs,ts,tsx,json,env}"
 """Files whose changes outside of the editor are worth a new check."""
 
+CLOSE_TAG = "fx/closeTag"
+"""A request about a place, for editors that put the cursor in front of what closes a tag."""
+
 _PAGES = frozenset({".fxl", ".js", ".jsx", ".mjs", ".ts", ".tsx"})
 """Kinds of files that no Python code is in, but that of pages."""
 
@@ -118,6 +121,16 @@ class EditorSession:
         self._asked(types.TEXT_DOCUMENT_REFERENCES, answers.references)
         self._asked(types.TEXT_DOCUMENT_PREPARE_RENAME, answers.prepare_rename)
 
+        self._asked(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, answers.linked_names)
+        typing = types.DocumentOnTypeFormattingOptions(">", ["/"])
+        self._asked(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, answers.closing_edits, typing)
+
+        @self.server.feature(CLOSE_TAG)
+        def close_tag(params: Any) -> Any:
+            document = self.documents.at(params.textDocument.uri)
+            place = {"line": params.position.line, "character": params.position.character}
+            return self._questions.answer(answers.close_tag(document, place))
+
         @self.server.feature(types.TEXT_DOCUMENT_RENAME)
         def rename(params: types.RenameParams) -> Any:
             document = self.documents.at(params.text_document.uri)
@@ -128,7 +141,8 @@ class EditorSession:
             document = self.documents.at(params.text_document.uri)
             root, static = self.views.root_of(document.file), not self._options.imports
             run = self._prettier.format
-            return formatting_edits(document, root, self.report, static=static, run=run)
+            edits = formatting_edits(document, root, self.report, static=static, run=run)
+            return self._questions.answer(edits)
 
         @self.server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
         def outline(params: types.DocumentSymbolParams) -> Any:

@@ -67,6 +67,8 @@ class Analyst:
         self._child: KeptProcess | None = None
         self._checks: KeptProcess | None = None
         self._settled = trio.Event()
+        self._checked: dict[tuple[Path, str], tuple[dict[str, Any], list[Any]]] = {}
+        """What was last found in a file, and what was looked at for it."""
 
     async def run(self) -> None:
         """Keep Node running, installing the toolchain first when it is missing."""
@@ -94,7 +96,14 @@ class Analyst:
         """Return the mistakes in the UI half of a page."""
         if not view.checked.whole:
             return []
-        found = await self._ask("check", view, ui_file(view.checked))
+        file, asked = (view.root, view.path), ui_file(view.checked)
+        before = self._checked.get(file)
+        if before is not None and before[0] == asked:
+            return [ui_problem(one, view.source) for one in before[1]]
+        checked = self._checked
+        found = await self._ask("check", view, asked)
+        if found is not None:
+            checked[file] = asked, found
         return [ui_problem(one, view.source) for one in found or ()]
 
     async def uses(self, view: PageView) -> tuple[Use, ...] | None:
@@ -117,8 +126,22 @@ class Analyst:
         origin = tuple(found.get("origin") or ())
         return Wanted(found["kind"], found["range"], origin)
 
+    async def closing(self, view: PageView, position: Position) -> str | None:
+        """Return what closes the tag whose ``>`` or ``</`` is in front of a position.
+
+        None where nothing is missing, or where the half has further mistakes.
+        """
+        found: str | None = await self._ask("closing", view, {"position": position})
+        return found
+
+    async def linked(self, view: PageView, position: Position) -> list[Range] | None:
+        """Return the places of the two names of the element whose name is at a position."""
+        found: list[Range] | None = await self._ask("linked", view, {"position": position})
+        return found
+
     def changed(self, root: Path) -> None:
         """Tell that other files of a project may be new."""
+        self._checked = {}
         if self._checks is not None:
             self._checks.notify("changed", {"root": root.as_posix()})
 
