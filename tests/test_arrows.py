@@ -96,6 +96,7 @@ MAY_COMPILE = {
 
 ROOMS = (
     frozenset({"dispatch"}),
+    frozenset({"runtime_endpoints", "site_routes", "starlette_routes"}),
     frozenset(
         {
             "actions",

@@ -1,0 +1,95 @@
+"""What the runtime itself answers, whatever pages a site has: actions, tokens, reports, probes.
+
+Called by `fxtrio.serve.dispatch`, before files and pages, so that none of them hides these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import attrs
+import msgspec
+import trio
+
+from fxtrio.serve.actions.action import answer_action
+from fxtrio.serve.app_state import Lifetime
+from fxtrio.serve.csp_report import PATH as CSP_REPORT
+from fxtrio.serve.csp_report import CspReports, answer_csp_report
+from fxtrio.serve.openapi.answer import PATH as OPENAPI
+from fxtrio.serve.openapi.answer import OpenApiSource, answer_openapi
+from fxtrio.serve.pages.resources import Running
+from fxtrio.serve.pages.site import Site
+from fxtrio.serve.request.apply_route_policy import enter_listing
+from fxtrio.serve.request.client_protocol import ACTIONS
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.hook_evaluations import Evaluations
+from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply
+
+Endpoint = Callable[[Running, RequestEvent], Awaitable[Answer]]
+
+_READY = "/readyz"
+_PROBES = frozenset({"/healthz", "/livez", _READY})
+
+
+@attrs.frozen(eq=False)
+class RuntimeEndpoints:
+    """The endpoints of one site."""
+
+    site: Site
+    lifetime: Lifetime
+    openapi: OpenApiSource | None
+    csp_reports: CspReports
+    evaluations: Evaluations
+
+    def find(self, event: RequestEvent) -> Endpoint | None:
+        """Return what answers the path of a request; None when it is not the runtime's."""
+        path = event.path
+        if path.startswith("/api/__"):
+            if path.startswith(ACTIONS):
+                return self._answer_action
+            if path == "/api/__csrf":
+                return self._answer_csrf
+            if path == CSP_REPORT:
+                return self._answer_csp_report
+        probe = self._probe(event)
+        if probe is not None:
+            return self._answer_ready if probe == _READY else self._answer_alive
+        return self._answer_openapi if path == OPENAPI and self.openapi is not None else None
+
+    def _probe(self, event: RequestEvent) -> str | None:
+        """Return the probe that is asked for, with the base URL or without it.
+
+        An orchestrator asks the process, and need not know where its site is mounted.
+        """
+        if event.path in _PROBES:
+            return event.path
+        root, whole = self.site.root, event.scope["path"]
+        path: str = whole.removeprefix(root) if root else whole
+        return path if path in _PROBES else None
+
+    async def _answer_action(self, running: Running, event: RequestEvent) -> Answer:
+        return await answer_action(self.site, running, event)
+
+    async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
+        """Return a token for clients that have no pages, with its cookie."""
+        token, headers = self.site.proof.token(event, event.request)
+        return Reply(200, msgspec.json.encode({"token": token or None}), JSON, [NO_STORE, *headers])
+
+    async def _answer_csp_report(self, running: Running, event: RequestEvent) -> Answer:
+        return await answer_csp_report(self.csp_reports, event, trio.current_time())
+
+    async def _answer_openapi(self, running: Running, event: RequestEvent) -> Answer:
+        assert self.openapi is not None  # or `find` has not found it
+        refusal = await enter_listing(event, self.site.policies, OPENAPI, running.count)
+        return refusal or await answer_openapi(self.site, self.openapi, event, self.evaluations)
+
+    async def _answer_alive(self, running: Running, event: RequestEvent) -> Answer:
+        return Reply(200, b'{"ok":true}', JSON, [NO_STORE])
+
+    async def _answer_ready(self, running: Running, event: RequestEvent) -> Answer:
+        """Say whether the process should be sent requests, and why not."""
+        if self.lifetime.running is None or not self.lifetime.ready:
+            return Reply(503, b'{"ok":false,"checks":{"process":"stopping"}}', JSON, [NO_STORE])
+        ready, found = await running.readiness.look()
+        body = msgspec.json.encode({"ok": ready, "checks": found})
+        return Reply(200 if ready else 503, body, JSON, [NO_STORE])
