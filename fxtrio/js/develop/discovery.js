@@ -11,6 +11,9 @@ import { requestsOf } from '../vite/requests.js';
 import { moduleFile } from '../vite/specifiers.js';
 import { OF_LIBRARY } from '../worker/library.js';
 
+/** How often React is bundled at most: a page may have the broken package bundled with it. */
+const MOST_ATTEMPTS = 5;
+
 const FILE = /^(\.|@\/)/;
 const CODE = /(?<!\.d)\.(m?[jt]s|[jt]sx)$/;
 /** Addresses, what a package defines itself, and what fxtrio and React are made of. */
@@ -79,4 +82,29 @@ async function register({ pluginContainer }, packages) {
     // Whoever opens the page learns what is wrong.
     await pluginContainer.resolveId(specifier, importer).catch(() => null);
   }
+}
+
+/**
+ * Go on without discovery when a package cannot be bundled, for which Vite gives up all of them:
+ * then pages register their own packages when they are opened, and that package fails its page.
+ *
+ * @param {import('vite').DevEnvironment} environment
+ * @param {() => Promise<unknown>[]} registerLibrary registers what every page needs; settled when
+ *   that is bundled, or cannot be
+ */
+export async function recoverFromFailure(environment, registerLibrary) {
+  await environment.waitForRequestsIdle();
+  const { depsOptimizer, moduleGraph, hot } = environment;
+  const bundled = Object.values(depsOptimizer?.metadata.discovered ?? {});
+  await Promise.all(bundled.map(({ processing }) => processing));
+  const { optimized = {} } = depsOptimizer?.metadata ?? {};
+  if (bundled.every(({ id }) => id in optimized)) return;
+  for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
+    const library = registerLibrary();
+    if (library.length === 0) break;
+    depsOptimizer?.run(); // before a page registers that package again
+    await Promise.all(library);
+  }
+  moduleGraph.invalidateAll(); // modules name packages that there are not
+  if (environment.config.consumer === 'client') hot.send({ type: 'full-reload' });
 }

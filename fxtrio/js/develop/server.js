@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { documentPlugins } from '../vite/documents.js';
 import { reactHome } from '../vite/packages.js';
+import { recoverFromFailure } from './discovery.js';
 import { developmentPlugins } from './plugins.js';
 import { requiredPlugin } from './react.js';
 import { bundleRuntime, loadServerRuntime } from './runtime.js';
@@ -77,12 +78,26 @@ export async function makeServer(settings, site, browsers, settled) {
     },
     environments: environments(vite, browsers),
   });
-  // Before Vite finds React somewhere else.
-  for (const name of REACT) {
-    const { depsOptimizer } = server.environments.client;
-    depsOptimizer?.registerMissingImport(name, native.resolve(name));
-  }
+  const { client, ssr } = server.environments;
+  const registerLibrary = () => registerReact(client, native);
+  registerLibrary();
+  void recoverFromFailure(client, registerLibrary);
+  void recoverFromFailure(ssr, () => []);
   return { vite, runner, server, runtime, serverRuntime };
+}
+
+/**
+ * Register React before Vite finds it somewhere else.
+ *
+ * @param {import('vite').DevEnvironment} client
+ * @param {NodeJS.Require} native finds it
+ * @returns {Promise<unknown>[]} settled when what was not bundled yet is, or cannot be
+ */
+function registerReact({ depsOptimizer }, native) {
+  return REACT.flatMap((name) => {
+    const { processing } = depsOptimizer?.registerMissingImport(name, native.resolve(name)) ?? {};
+    return processing ?? [];
+  });
 }
 
 /**

@@ -8,7 +8,7 @@ import test from 'node:test';
 
 import { parseSync } from 'vite';
 
-import { discoveryPlugin, importedPackages } from '../develop/discovery.js';
+import { discoveryPlugin, importedPackages, recoverFromFailure } from '../develop/discovery.js';
 import { Site } from '../develop/site.js';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-discovery-'));
@@ -108,5 +108,26 @@ test('the first bundle waits until all packages are registered, whatever is wron
     /** @type {string[]} */
     const own = happened.filter((/** @type {string} */ one) => one.startsWith(name));
     assert.deepEqual(own, [`${name}: broken`, `${name}: swr`, `${name}: idle`]);
+  }
+});
+
+test('a package that cannot be bundled takes nothing from the pages that do not import it', async () => {
+  for (const fails of [true, false]) {
+    /** @type {string[]} */
+    const happened = [];
+    const packages = ['react', 'broken'].map((id) => ({ id, processing: Promise.resolve() }));
+    const optimized = fails ? {} : Object.fromEntries(packages.map((one) => [one.id, one]));
+    const discovered = Object.fromEntries(packages.map((one) => [one.id, one]));
+    const environment = /** @type {any} */ ({
+      config: { consumer: 'client' },
+      waitForRequestsIdle: async () => {},
+      depsOptimizer: { metadata: { discovered, optimized }, run: () => happened.push('bundle') },
+      moduleGraph: { invalidateAll: () => happened.push('transform again') },
+      hot: { send: (/** @type {{ type: string }} */ { type }) => happened.push(type) },
+    });
+    let left = 2; // the first time a page has the broken one bundled, too
+    await recoverFromFailure(environment, () => (left-- > 0 ? [Promise.resolve()] : []));
+    const steps = ['bundle', 'bundle', 'transform again', 'full-reload'];
+    assert.deepEqual(happened, fails ? steps : []);
   }
 });
