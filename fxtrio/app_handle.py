@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 class AuthenticatorTaken(FxtrioError):
     """Two plugins want to say who connections belong to."""
 
-    def __init__(self, kept: object, other: object) -> None:
+    def __init__(self, registered: object, other: object) -> None:
         super().__init__(
-            f"plugins: {type(other).__qualname__} and {type(kept).__qualname__} both say who is "
-            "signed in. Take one of them out of 'plugins'."
+            f"plugins: {type(other).__qualname__} and {type(registered).__qualname__} both say who "
+            "is signed in. Take one of them out of 'plugins'."
         )
 
 

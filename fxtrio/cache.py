@@ -1,7 +1,7 @@
-"""Forget stored responses by hand: from jobs, webhooks and WebSocket handlers.
+"""Invalidates cached responses explicitly: from jobs, webhooks and WebSocket handlers.
 
-Pages with ``CACHE = {"revalidate": …}`` are stored by the serving code, which puts itself
-at `App.cache`. Re-exported as `fx.cache`.
+The serving code caches pages with ``CACHE = {"revalidate": …}``, and registers itself as
+`App.cache`. Re-exported as `fx.cache`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Cache", "revalidate"]
 
 
 class Cache(Protocol):
-    """Keeps responses of one app in this process."""
+    """Caches responses of one app in this process."""
 
     def drop(self, *urls: str) -> int:
         """Forget the responses of ``urls``, and return how many there were."""
@@ -25,11 +25,11 @@ class Cache(Protocol):
 
 
 def revalidate(*urls: str) -> int:
-    """Make the next visit to each of ``urls`` load its page anew. Never waits.
+    """Drop the cached pages of ``urls``, so that the next visit loads them again. Never waits.
 
-    A URL stands for all forms and all queries of its page, and a route such as
-    ``/blog/[id]`` for all of its pages. Returns how many stored responses went in this
-    process; with a broker for several processes the others forget theirs a moment later.
+    A URL covers all representations and queries of its page, and a route such as
+    ``/blog/[id]`` all of its pages. Returns how many cached responses this process dropped;
+    with a broker for several processes the others drop theirs a moment later.
     Callable from any thread. Raises AppNotRunning outside a running app.
     """
     app = current_app()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 from functools import lru_cache
 
-_KEPT = 4096
+_CACHED = 4096
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def network_of(address: str) -> str:
     """Return an address, or the network of an IPv6 address."""
     try:
@@ -22,7 +22,7 @@ def network_of(address: str) -> str:
     return str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def public_network_of(address: str) -> str:
     """Return the same of an address of the Internet; "" for all others.
 

@@ -21,7 +21,7 @@ import msgspec
 from fxtrio.errors import ValueRefused, forgotten_await
 from fxtrio.scalars import own_value, remedy_for
 
-_PLACES_TOLD = 1024
+_TRACKED_PLACES = 1024
 """Places whose text was not valid Unicode that are remembered (count)."""
 
 log = logging.getLogger("fx.serve")
@@ -38,13 +38,13 @@ class NotSerializable(ValueRefused):
 
     def __init__(self, place: str, path: str, value: object) -> None:
         name = type(value).__name__
-        shown = " ".join(reprlib.repr(value).split())
+        value_text = " ".join(reprlib.repr(value).split())
         where = f"the value at {path.lstrip('.')!r}" if path else "the returned value"
         forgotten = forgotten_await(value)
         super().__init__(
             f"{place}: {where} is {forgotten}"
             if forgotten
-            else f"{place}: {where} is not JSON-serializable: {shown} ({name}). "
+            else f"{place}: {where} is not JSON-serializable: {value_text} ({name}). "
             f"{remedy_for(value) or _REMEDY}"
         )
         self.place = place
@@ -98,7 +98,7 @@ def valid_text(text: str, *, place: str) -> str:
     found: list[str] = []
     valid: str = _valid(text, "", found)
     if found:
-        _tell_once(place)("")
+        _warn_once(place)("")
     return valid
 
 
@@ -111,7 +111,7 @@ def _with_valid_text(value: object, place: str) -> object:
         raise NotSerializable(place, path, culprit) from error
     found: list[str] = []
     valid = _valid(plain, "", found)
-    _tell_once(place)(found[0] if found else "")
+    _warn_once(place)(found[0] if found else "")
     return valid
 
 
@@ -134,13 +134,13 @@ def _valid(value: Any, path: str, found: list[str]) -> Any:
     return value
 
 
-@lru_cache(_PLACES_TOLD)
-def _tell_once(place: str) -> Callable[[str], None]:
+@lru_cache(_TRACKED_PLACES)
+def _warn_once(place: str) -> Callable[[str], None]:
     """Return what logs the first path that it is given, and no other."""
-    told = iter((True,))
+    first_time = iter((True,))
 
-    def tell(path: str) -> None:
-        if next(told, False):
+    def warn(path: str) -> None:
+        if next(first_time, False):
             log.error(
                 "%s: %s is no valid Unicode, and was sent with U+FFFD. "
                 "Look where the text comes from.",
@@ -148,7 +148,7 @@ def _tell_once(place: str) -> Callable[[str], None]:
                 repr(path.lstrip(".")) if path else "a text",
             )
 
-    return tell
+    return warn
 
 
 def encode_for_html(value: object, place: str) -> bytes:

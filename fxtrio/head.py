@@ -35,7 +35,7 @@ _TEXT_HAZARD = {
 
 
 @attrs.define(eq=False)
-class HeadRefused(FxtrioError):
+class HeadInvalid(FxtrioError):
     """A ``HEAD`` value holds something that does not belong into a document's head."""
 
     cause: str
@@ -53,7 +53,7 @@ class HeadRefused(FxtrioError):
 def parse_head(html: str) -> list[HeadNode]:
     """Return the head nodes of ``html``, in order.
 
-    ``javascript:`` URLs lose their attribute. Raises HeadRefused, with the place
+    ``javascript:`` URLs lose their attribute. Raises HeadInvalid, with the place
     in ``html``, for an element that is not one of `ELEMENTS`, for an ``on*``
     attribute, for text between elements and for an element that is never closed.
     """
@@ -89,10 +89,10 @@ class _Reader(HTMLParser):
         self._text: list[str] = []
 
     def finish(self) -> None:
-        """Check that nothing is left open. Raises HeadRefused."""
+        """Check that nothing is left open. Raises HeadInvalid."""
         if self._open is not None:
             place = self._open.line, self._open.column
-            raise self._refusal(f"<{self._open.tag}> is never closed", place)
+            raise self._invalid(f"<{self._open.tag}> is never closed", place)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element, or take a void one."""
@@ -121,14 +121,14 @@ class _Reader(HTMLParser):
         elif self._open is not None:
             self._text.append(f"</{tag}>")
         elif tag not in VOID:
-            raise self._refusal(f"</{tag}> closes nothing")
+            raise self._invalid(f"</{tag}> closes nothing")
 
     def handle_data(self, data: str) -> None:
         """Keep the text of the open element."""
         if self._open is not None:
             self._text.append(data)
         elif data.strip():
-            raise self._refusal(f"{data.strip()[:40]!r} stands outside of an element")
+            raise self._invalid(f"{data.strip()[:40]!r} stands outside of an element")
 
     def handle_comment(self, data: str) -> None:
         """Drop comments, except in a title, where they are text."""
@@ -137,15 +137,15 @@ class _Reader(HTMLParser):
 
     def handle_decl(self, decl: str) -> None:
         """Refuse declarations."""
-        raise self._refusal(f"<!{decl[:40]}> is not a head element")
+        raise self._invalid(f"<!{decl[:40]}> is not a head element")
 
     def handle_pi(self, data: str) -> None:
         """Refuse processing instructions."""
-        raise self._refusal(f"<?{data[:40]}> is not a head element")
+        raise self._invalid(f"<?{data[:40]}> is not a head element")
 
     def unknown_decl(self, data: str) -> None:
         """Refuse marked sections."""
-        raise self._refusal(f"<![{data[:40]}]> is not a head element")
+        raise self._invalid(f"<![{data[:40]}]> is not a head element")
 
     def _close(self, element: _Open) -> None:
         self._open = None
@@ -157,11 +157,11 @@ class _Reader(HTMLParser):
         hazard = _TEXT_HAZARD.get(element.tag)
         if hazard is not None and (found := hazard.search(text)) is not None:
             cause = f"the text of <{element.tag}> contains {found.group()!r}"
-            raise self._refusal(cause, (element.line, element.column))
+            raise self._invalid(cause, (element.line, element.column))
         template = element.values.get("data-template") if element.tag == "title" else None
         if template and "%s" not in template:
             cause = f"the data-template {template!r} of <title> has no %s for the title"
-            raise self._refusal(cause, (element.line, element.column))
+            raise self._invalid(cause, (element.line, element.column))
         self.nodes.append([element.tag, element.values, text])
 
     def _noscript(self, html: str, element: _Open) -> str:
@@ -170,22 +170,22 @@ class _Reader(HTMLParser):
             inner.feed(html)
             inner.close()
             inner.finish()
-        except HeadRefused as error:
+        except HeadInvalid as error:
             cause = f"in <noscript>: {error.cause}"
-            raise self._refusal(cause, (element.line, element.column)) from error
+            raise self._invalid(cause, (element.line, element.column)) from error
         return "".join(_write(*node) for node in inner.nodes)
 
     def _check(self, tag: str, pairs: list[tuple[str, str | None]]) -> dict[str, str]:
         """Return the attributes that are kept; of repeated ones the first, as browsers do."""
         if tag not in self._allowed:
             allowed = ", ".join(sorted(self._allowed))
-            raise self._refusal(f"<{tag}> is not allowed here; these are: {allowed}")
+            raise self._invalid(f"<{tag}> is not allowed here; these are: {allowed}")
         values: dict[str, str] = {}
         for name, value in pairs:
             if name.startswith("on"):
-                raise self._refusal(f"<{tag}> has the event handler {name!r}")
+                raise self._invalid(f"<{tag}> has the event handler {name!r}")
             if not _NAME.fullmatch(name):
-                raise self._refusal(f"<{tag}> has the attribute name {name!r}")
+                raise self._invalid(f"<{tag}> has the attribute name {name!r}")
             values.setdefault(name, value or "")
         refreshes = "http-equiv" in values
         return {
@@ -194,10 +194,10 @@ class _Reader(HTMLParser):
             if not _runs_script(name, value, refreshes=refreshes)
         }
 
-    def _refusal(self, cause: str, place: tuple[int, int] | None = None) -> HeadRefused:
+    def _invalid(self, cause: str, place: tuple[int, int] | None = None) -> HeadInvalid:
         line, column = self.getpos()
         at_line, at_column = place or (line, column + 1)
-        return HeadRefused(cause, at_line, at_column)
+        return HeadInvalid(cause, at_line, at_column)
 
 
 def _runs_script(name: str, value: str, *, refreshes: bool) -> bool:

@@ -138,11 +138,11 @@ def _modules_in_packages(names: Sequence[str]) -> dict[str, list[tuple[str, Modu
 
     The new package leads to them, too.
     """
-    anew = set(names)
+    reloaded = set(names)
     kept: dict[str, list[tuple[str, ModuleType]]] = {}
     for name, module in list(sys.modules.items()):
         package, _, last = name.rpartition(".")
-        if package in anew and name not in anew:
+        if package in reloaded and name not in reloaded:
             kept.setdefault(package, []).append((last, module))
     return kept
 

@@ -1,7 +1,7 @@
-"""What happens again and again is told once, and then counted.
+"""Rate limits for repeated log records: the first is logged, further ones are counted.
 
 `Repeats` decides; it does no I/O and reads no clock. `LogLimit` is the logging filter
-made of it, which an app in production puts before its log.
+that an app in production puts before its log.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PERIOD: Final = 60.0
 """Time between two lines of the log about the same thing (seconds)."""
 
 CAPACITY: Final = 1000
-"""Things that are told apart at a time (count)."""
+"""Distinct keys that are tracked at a time (count)."""
 
 FROM_ONE_PLACE: Final = 100
 """Lines that differ and come from one line of code, within the period (count)."""
@@ -34,16 +34,16 @@ LOGGERS: Final = tuple(
 """Those that write for requests and jobs, so that others decide how much."""
 
 SERVER: Final = "fx.server"
-"""The server's own logger. What it tells of single clients is no problem, but theirs to repeat."""
+"""The server's own logger. Its lines about single clients are harmless, but clients repeat them."""
 
 JOBS: Final = "fx.tasks"
-"""The logger of jobs, which are work that somebody may have to do again by hand."""
+"""The logger of jobs, which a person may have to repeat by hand."""
 
-JOBS_TOLD: Final = 20
-"""Failures of one kind of job that are told whole, before they are only counted."""
+JOBS_LOGGED: Final = 20
+"""Failures of one kind of job that are logged in full, before they are only counted."""
 
-_TOLD = "fx_repeated"
-_MESSAGE_KEPT = 200  # characters of a message in the line about its repetitions
+_REPEATED = "fx_repeated"
+_LONGEST_MESSAGE = 200  # characters of a message in the line about its repetitions
 
 
 @attrs.define
@@ -52,12 +52,12 @@ class _Count:
     """When the period began."""
 
     more: int = 0
-    told: int = 1
+    logged: int = 1
 
 
 @attrs.define
 class Repeats(Generic[K]):
-    """Counts what comes again within ``period`` seconds of the first time."""
+    """Counts repetitions within ``period`` seconds of the first time."""
 
     period: float
     capacity: int
@@ -65,21 +65,21 @@ class Repeats(Generic[K]):
 
     _counts: dict[K, _Count] = attrs.field(init=False, factory=dict)
 
-    def repeats(self, key: K, now: float, *, told: int = 1) -> bool:
-        """Return whether ``key`` was added ``told`` times lately, and count it once more then."""
+    def repeats(self, key: K, now: float, *, logged: int = 1) -> bool:
+        """Return whether ``key`` was added ``logged`` times lately, and count it once more then."""
         known = self._counts.get(key)
         if known is None or not (known.more or now - known.since < self.period):
             return False
-        if not known.more and known.told < told:
+        if not known.more and known.logged < logged:
             return False
         known.more += 1
         return True
 
     def add(self, key: K, now: float) -> bool:
-        """Begin to count ``key``, or tell it again; return False when there are too many."""
+        """Start to count ``key``, or log it again; return False if there are too many keys."""
         known = self._counts.get(key)
         if known is not None and not known.more and now - known.since < self.period:
-            known.told += 1
+            known.logged += 1
             return True
         if len(self._counts) >= self.capacity and key not in self._counts:
             self._forget(now)
@@ -89,13 +89,13 @@ class Repeats(Generic[K]):
         return True
 
     def count(self, key: K, now: float) -> None:
-        """Count ``key`` without having told it: one of a few that stand for all others."""
+        """Count ``key`` without logging it: one of a few that represent all others."""
         self._counts.setdefault(key, _Count(now)).more += 1
 
     def again(self, key: K, now: float) -> int | None:
-        """Return whether to tell of ``key`` now: how often it has come untold, or None.
+        """Return how often ``key`` was suppressed if it is to be logged now, else None.
 
-        For those who have no task that asks `take_due`: the count waits for the next time.
+        For callers without a task that calls `take_due`: the count is kept for the next time.
         """
         known = self._counts.get(key)
         if known is not None and now - known.since < self.period:
@@ -111,7 +111,7 @@ class Repeats(Generic[K]):
         return any(count.more for count in self._counts.values())
 
     def take_due(self, now: float, *, early: bool = False) -> list[tuple[K, int]]:
-        """Return how many times keys have come again whose period is over (``early``: all).
+        """Return the repetitions of keys whose period has ended (``early``: of all keys).
 
         Their next period begins, at the end of which they are returned again.
         """
@@ -131,12 +131,12 @@ class Repeats(Generic[K]):
 
 
 def lines_of_clients() -> Repeats[str]:
-    """Return what to ask before a line that clients can cause as often as they like."""
+    """Return a check to call before a log line that clients can cause at any rate."""
     return Repeats(PERIOD, CAPACITY)
 
 
 def more_like_it(count: int) -> str:
-    """Return the end of a line that stands for ``count`` others, held back before it."""
+    """Return the end of a line that represents ``count`` suppressed ones before it."""
     return f" (and {count} more in the last minute)" if count else ""
 
 
@@ -146,7 +146,7 @@ Place = tuple[str, int]
 
 @attrs.frozen
 class _Kind:
-    """What makes two records the same: where they were written, and what they are about."""
+    """The identity of records: their location, and their subject."""
 
     logger: str
     level: int
@@ -156,13 +156,13 @@ class _Kind:
 
 
 class LogLimit(logging.Filter):
-    """Lets warnings and errors pass the first time, and tells once a minute how many followed.
+    """Passes the first of equal warnings and errors, and logs once a minute how many followed.
 
-    So with what the server tells (`SERVER`): why it has refused a client, for example.
-    The first one is whole, with its traceback; of jobs, the first `JOBS_TOLD`. Errors are
-    the same when they have one class and were raised at one line of code, other records
-    when their text is the same.
-    One line of code can also not write more than `FROM_ONE_PLACE` texts that differ.
+    The same holds for the server's lines (`SERVER`), such as why it rejected a client.
+    The first record is complete, with its traceback; for jobs, the first `JOBS_LOGGED`. Errors
+    are equal if they have one class and were raised at one line of code, other records if
+    their text is the same.
+    One line of code also cannot log more than `FROM_ONE_PLACE` different texts.
     May be used from any thread.
     """
 
@@ -177,7 +177,7 @@ class LogLimit(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a record is to be written."""
         least = logging.INFO if record.name == SERVER else logging.WARNING
-        if record.levelno < least or hasattr(record, _TOLD):
+        if record.levelno < least or hasattr(record, _REPEATED):
             return True
         kind, now = _kind_of(record), self._clock()
         with self._lock:
@@ -186,17 +186,17 @@ class LogLimit(logging.Filter):
             self._on_repeat()
         return first
 
-    def tell(self, *, early: bool = False) -> None:
+    def log_repeats(self, *, early: bool = False) -> None:
         """Write how many records were held back, of each kind whose minute is over."""
         with self._lock:
             due = self._seen.take_due(self._clock(), early=early)
         for kind, more in due:
             text = "%d more within %g s like this: %s"
             logger = logging.getLogger(kind.logger)
-            logger.log(kind.level, text, more, PERIOD, kind.text, extra={_TOLD: more})
+            logger.log(kind.level, text, more, PERIOD, kind.text, extra={_REPEATED: more})
 
     async def run(self) -> None:
-        """Tell once a minute what was held back, until cancelled; waits while there is nothing."""
+        """Log suppressed records once a minute, until cancelled; waits while there are none."""
         token = trio.lowlevel.current_trio_token()
         try:
             while True:
@@ -206,14 +206,14 @@ class LogLimit(logging.Filter):
                     await repeated.wait()
                 self._on_repeat = _nothing
                 await trio.sleep(PERIOD)
-                self.tell()
+                self.log_repeats()
         finally:
             self._on_repeat = _nothing
 
     def _is_first(self, kind: _Kind, now: float) -> bool:
         """Return whether to write a record of this kind; count it if not."""
-        told = JOBS_TOLD if kind.logger == JOBS else 1
-        if self._seen.repeats(kind, now, told=told):
+        logged = JOBS_LOGGED if kind.logger == JOBS else 1
+        if self._seen.repeats(kind, now, logged=logged):
             return False
         place = self._places.setdefault(kind.written, _Count(now))
         if now - place.since >= PERIOD:
@@ -227,14 +227,14 @@ class LogLimit(logging.Filter):
 
 
 def _nothing() -> None:
-    """Nobody waits to be told."""
+    """Do nothing: the default callback."""
 
 
 @asynccontextmanager
 async def open_log_limit(limit: LogLimit | None = None) -> AsyncIterator[None]:
-    """Put a limit before the framework's log, for as long as the block lasts.
+    """Limit the framework's log while the block lasts.
 
-    At its end what has been held back is told.
+    At its end the suppressed records are logged.
     """
     limit = LogLimit() if limit is None else limit
     loggers = [logging.getLogger(name) for name in (*LOGGERS, SERVER)]
@@ -250,7 +250,7 @@ async def open_log_limit(limit: LogLimit | None = None) -> AsyncIterator[None]:
     finally:
         for logger in loggers:
             logger.removeFilter(limit)
-        limit.tell(early=True)
+        limit.log_repeats(early=True)
 
 
 def _kind_of(record: logging.LogRecord) -> _Kind:
@@ -259,7 +259,7 @@ def _kind_of(record: logging.LogRecord) -> _Kind:
     about: tuple[object, ...] = (message,)
     if error is not None:
         about = type(error), *_raised_at(error)
-    text = message.partition("\n")[0][:_MESSAGE_KEPT]
+    text = message.partition("\n")[0][:_LONGEST_MESSAGE]
     return _Kind(record.name, record.levelno, (record.pathname, record.lineno), about, text)
 
 

@@ -120,14 +120,14 @@ class Unreceived:
 
     def _tell(self, closed: int, used: int, now: float) -> None:
         self.closed += closed
-        untold = self._repeats.again("closed", now)
-        if untold is not None:
+        repeats = self._repeats.again("closed", now)
+        if repeats is not None:
             _log.warning(
                 "%d bytes of WebSocket messages waited for handlers, or for their ends: %d "
                 "WebSockets were closed with 1013. The limit is limits.messages%s",
                 used,
                 closed,
-                more_like_it(untold),
+                more_like_it(repeats),
             )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.head import ELEMENTS, HeadRefused, parse_head
+from fxtrio.head import ELEMENTS, HeadInvalid, parse_head
 
 
 def test_each_allowed_element_becomes_a_node() -> None:
@@ -93,7 +93,7 @@ def test_noscript_keeps_checked_html() -> None:
 def test_what_does_not_belong_into_a_head_is_refused(
     html: str, cause: str, place: tuple[int, int]
 ) -> None:
-    with pytest.raises(HeadRefused) as caught:
+    with pytest.raises(HeadInvalid) as caught:
         parse_head(html)
     assert cause in caught.value.cause
     assert (caught.value.line, caught.value.column) == place
@@ -141,7 +141,7 @@ def test_a_description_may_speak_of_javascript() -> None:
 def test_any_text_is_either_checked_nodes_or_refused(html: str) -> None:
     try:
         nodes = parse_head(html)
-    except HeadRefused as refused:
+    except HeadInvalid as refused:
         assert refused.line >= 1
         assert refused.column >= 1
         return
@@ -158,5 +158,5 @@ def test_a_template_of_titles_has_a_place_for_the_title() -> None:
         ["title", {"data-template": "%s | A"}, "A"],
         ["title", {"data-template": ""}, "B"],
     ]
-    with pytest.raises(HeadRefused, match="'Acme' of <title> has no %s"):
+    with pytest.raises(HeadInvalid, match="'Acme' of <title> has no %s"):
         parse_head('<title data-template="Acme">A</title>')

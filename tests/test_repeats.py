@@ -15,7 +15,7 @@ from fxtrio.log_limit import (
     CAPACITY,
     FROM_ONE_PLACE,
     JOBS,
-    JOBS_TOLD,
+    JOBS_LOGGED,
     PERIOD,
     SERVER,
     LogLimit,
@@ -65,14 +65,14 @@ def test_a_failure_that_repeats_is_whole_once_and_then_a_number(
     assert caplog.records[0].exc_info is not None
 
     clock.now += PERIOD
-    limit.tell()
+    limit.log_repeats()
     assert caplog.messages[1:] == ["499 more within 60 s like this: /page failed"]
     assert caplog.records[1].levelno == logging.ERROR
 
     fail()  # it goes on: only numbers from now on
     clock.now += PERIOD
-    limit.tell()
-    limit.tell()
+    limit.log_repeats()
+    limit.log_repeats()
     assert caplog.messages[2:] == ["1 more within 60 s like this: /page failed"]
 
 
@@ -82,17 +82,17 @@ def test_the_first_failures_of_a_job_are_all_whole(
     jobs, limit = logging.getLogger(JOBS), LogLimit(clock)
     jobs.addFilter(limit)
     try:
-        for number in range(JOBS_TOLD + 30):
+        for number in range(JOBS_LOGGED + 30):
             clock.now += 0.1
             try:
                 raise ValueError(f"job {number}")
             except ValueError as error:
                 jobs.error("Job %s failed", "send", exc_info=error)
-        limit.tell(early=True)
+        limit.log_repeats(early=True)
     finally:
         jobs.removeFilter(limit)
     told = [record.message for record in caplog.records]
-    assert told == ["Job send failed"] * JOBS_TOLD + [
+    assert told == ["Job send failed"] * JOBS_LOGGED + [
         "30 more within 60 s like this: Job send failed"
     ]
 
@@ -139,7 +139,7 @@ def test_what_the_server_tells_of_its_clients_is_limited_too(
                 server.info("127.0.0.1:%d refused with 400", port)
             server.info("Stopping")
             clock.now += PERIOD
-            limit.tell()
+            limit.log_repeats()
     finally:
         server.removeFilter(limit)
     told = "900 more within 60 s like this: other messages of fx.server"
@@ -154,7 +154,7 @@ def test_texts_that_always_differ_are_limited_by_where_they_are_written(
     log.warning("another line of code")
     assert len(caplog.records) == FROM_ONE_PLACE + 1
     clock.now += PERIOD
-    limit.tell()
+    limit.log_repeats()
     assert caplog.messages[-1] == "4900 more within 60 s like this: other messages of fx.serve"
 
 

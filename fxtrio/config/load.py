@@ -146,10 +146,12 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
     secret = environ.get(SECRET_VARIABLE)
     if secret is not None:
         keys = [key.strip() for key in secret.split(",") if key.strip()]
-        found, refused = read_layer({"secret_keys": keys}, place=SECRET_VARIABLE, spelling="snake")
+        found, problems_found = read_layer(
+            {"secret_keys": keys}, place=SECRET_VARIABLE, spelling="snake"
+        )
         values = join(values, found)
         # The value is a secret: the problem names the variable and not the setting.
-        problems += [attrs.evolve(problem, key="") for problem in refused]
+        problems += [attrs.evolve(problem, key="") for problem in problems_found]
     names = _variables()
     for variable in sorted(environ):
         if variable in names:
@@ -157,9 +159,9 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
             raw = read_text(target, environ[variable])
             for part in reversed(path):
                 raw = {part: raw}
-            found, refused = read_layer(raw, place=variable, spelling="snake")
+            found, problems_found = read_layer(raw, place=variable, spelling="snake")
             values = join(values, found)
-            problems += [attrs.evolve(problem, key="") for problem in refused]
+            problems += [attrs.evolve(problem, key="") for problem in problems_found]
         elif variable.startswith(_PREFIX) and not variable.startswith(_NO_SETTINGS):
             # Other tools may have FX_ variables too; only a near miss is a mistake.
             near = difflib.get_close_matches(variable, names, n=1, cutoff=0.85)

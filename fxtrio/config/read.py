@@ -158,8 +158,8 @@ class _Reader:
             if isinstance(entry, str) and cls is PluginConfig:
                 entry = {"name": entry}
             values = self.section(cls, entry, prefix=here)
-            given = entry if isinstance(entry, Mapping) else required(cls)
-            for name in (name for name in required(cls) if self._spell(name) not in given):
+            present = entry if isinstance(entry, Mapping) else required(cls)
+            for name in (name for name in required(cls) if self._spell(name) not in present):
                 self._report(here, f"must have a {self._spell(name)!r}")
             if not set(required(cls)) - values.keys():
                 entries.append(values)

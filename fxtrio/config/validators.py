@@ -146,10 +146,10 @@ def counts(_: Any, __: attrs.Attribute[Any], value: str) -> None:
 def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
     """Refuse what is neither empty nor the URL of a database. Never quotes a password."""
     if value and not re.fullmatch(r"sqlite://(/[^?#]*)?|postgres(ql)?://.*", value):
-        shown = urlsplit(value)._replace(netloc="…").geturl() if "@" in value else value
+        quoted = urlsplit(value)._replace(netloc="…").geturl() if "@" in value else value
         raise ValueError(
             "must be empty or a URL such as 'sqlite:///data/app.db' or "
-            f"'postgresql://localhost/shop', not {shown!r}"
+            f"'postgresql://localhost/shop', not {quoted!r}"
         )
 
 
@@ -182,8 +182,8 @@ def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, 
     for pattern, policy in value.items():
         route_pattern(_, attribute, pattern)
         if not isinstance(policy, str) or not _POLICY.fullmatch(policy):
-            shown = f"{policy!r} for {pattern!r}"
-            raise ValueError(f"must hold values such as 'public, max-age=60', not {shown}")
+            quoted = f"{policy!r} for {pattern!r}"
+            raise ValueError(f"must hold values such as 'public, max-age=60', not {quoted}")
 
 
 def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:

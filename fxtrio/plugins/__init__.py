@@ -1,8 +1,8 @@
 """Plugins: parts of an app that live as long as it does.
 
-`Plugin` is what a plugin is, `load_plugins` makes those that ``plugins`` in
-``fx.config.json`` names, and `open_plugins` runs them. Called by `fxtrio.app` and, for
-their commands, by `fxtrio.cli`.
+`Plugin` is the base class, `load_plugins` creates the plugins that ``fx.config.json``
+names in ``plugins``, and `open_plugins` runs them. Called by `fxtrio.app` and, for their
+commands, by `fxtrio.cli`.
 Begin with `protocol`.
 """
 

@@ -35,7 +35,7 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
     if not config.plugins:
         return ()
     # Heavy, and most apps have no plugins.
-    from fxtrio.plugins.settings import SettingsMistaken, read_settings
+    from fxtrio.plugins.settings import SettingsInvalid, read_settings
 
     plugins: list[Plugin[Any]] = []
     problems: list[ConfigProblem] = []
@@ -43,22 +43,22 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
     for index, entry in enumerate(config.plugins):
         key = f"plugins.{index}"
         try:
-            made = _find(entry.name, resolve)
-            settings = read_settings(made.Settings, entry.settings)
+            plugin_class = _find(entry.name, resolve)
+            settings = read_settings(plugin_class.Settings, entry.settings)
         except LookupError as error:
             problems.append(_problem(f"{key}.name", str(error.args[0])))
             continue
-        except SettingsMistaken as error:
-            for mistake in error.mistakes:
-                place = f"{key}.settings.{mistake.key}".rstrip(".")
-                problems.append(_problem(place, mistake.cause))
+        except SettingsInvalid as error:
+            for problem in error.mistakes:
+                place = f"{key}.settings.{problem.key}".rstrip(".")
+                problems.append(_problem(place, problem.cause))
             continue
-        if made.name in taken:
-            cause = f"is {made.name!r}, and so is plugins.{taken[made.name]}"
+        if plugin_class.name in taken:
+            cause = f"is {plugin_class.name!r}, and so is plugins.{taken[plugin_class.name]}"
             problems.append(_problem(f"{key}.name", cause))
             continue
-        taken[made.name] = index
-        plugins.append(_make(made, settings, entry, config, root))
+        taken[plugin_class.name] = index
+        plugins.append(_make(plugin_class, settings, entry, config, root))
     if problems:
         raise ConfigInvalid(locate(problems, root))
     return tuple(plugins)
@@ -94,10 +94,10 @@ def _import(name: str) -> object:
 
 
 def _make(
-    made: type[Plugin[Any]], settings: Any, entry: PluginConfig, config: Config, root: Path
+    plugin_class: type[Plugin[Any]], settings: Any, entry: PluginConfig, config: Config, root: Path
 ) -> Plugin[Any]:
     try:
-        return made(settings, config=config, root=root)
+        return plugin_class(settings, config=config, root=root)
     except Exception as error:  # so is its __init__
         raise PluginFailed(entry.name, "could not be made", error) from error
 

@@ -1,4 +1,4 @@
-"""What a plugin is: a name, settings, a block, and what it adds to the app."""
+"""The base class of plugins: a name, settings, a block, and additions to the app."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Given = TypeVar("Given")
 
 Resolver = Callable[[str], object]
-"""Returns what a dotted name of the application stands for; raises DottedNameUnknown."""
+"""Resolves a dotted name of the application; raises DottedNameUnknown."""
 
 
 class PluginFailed(FxtrioError):
-    """A plugin raised while it was imported, made, opened, run or closed; the cause is kept."""
+    """A plugin failed in its import, creation, `open`, run or end; see ``__cause__``."""
 
     def __init__(self, name: str, stage: str, error: BaseException) -> None:
         super().__init__(

@@ -1,7 +1,7 @@
-"""The ``settings`` of a plugin: JSON in, an attrs object out, or every mistake with its key.
+"""The ``settings`` of a plugin: JSON in, an attrs object out, or all errors with their keys.
 
-Pure. cattrs turns values into their types, without turning one JSON type into another;
-attributes are checked one by one, since attrs itself stops at the first mistake.
+Pure. cattrs converts values to their types, without converting one JSON type to another;
+attributes are validated one by one, since attrs itself stops at the first error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mistake:
     cause: str
 
 
-class SettingsMistaken(Exception):
+class SettingsInvalid(Exception):
     """The settings of one plugin, or a part of them, cannot be used."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
@@ -40,12 +40,12 @@ class SettingsMistaken(Exception):
 def read_settings(target: type[Settings], raw: object) -> Settings:
     """Return ``raw`` (parsed JSON) as ``target``, an attrs class.
 
-    Keys are the attributes' names in camelCase. Raises SettingsMistaken with all mistakes.
+    Keys are the attributes' names in camelCase. Raises SettingsInvalid with all errors.
     """
     try:
         return make_converter().structure(raw, target)
     except Exception as error:
-        raise SettingsMistaken(_mistakes_of(error)) from error
+        raise SettingsInvalid(_problems_of(error)) from error
 
 
 def make_converter() -> cattrs.Converter:
@@ -85,7 +85,7 @@ def _section(converter: cattrs.Converter, raw: object, target: type[Any]) -> Any
         elif attribute.default is attrs.NOTHING:
             mistakes.append(Mistake(key, "must be set"))
     if mistakes:
-        raise SettingsMistaken(mistakes)
+        raise SettingsInvalid(mistakes)
     return target(**values)
 
 
@@ -124,7 +124,7 @@ def _structured(
         with _collecting(mistakes, str(key)):
             found[key] = converter.structure(item, target)
     if mistakes:
-        raise SettingsMistaken(mistakes)
+        raise SettingsInvalid(mistakes)
     return found
 
 
@@ -137,15 +137,15 @@ def _collecting(mistakes: list[Mistake], key: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        for each in _mistakes_of(error):
+        for each in _problems_of(error):
             mistakes.append(Mistake(f"{key}.{each.key}".rstrip("."), each.cause))
 
 
-def _mistakes_of(error: Exception) -> list[Mistake]:
-    if isinstance(error, SettingsMistaken):
+def _problems_of(error: Exception) -> list[Mistake]:
+    if isinstance(error, SettingsInvalid):
         return error.mistakes
     if isinstance(error, cattrs.BaseValidationError):
-        return [each for inner in error.exceptions for each in _mistakes_of(inner)]
+        return [each for inner in error.exceptions for each in _problems_of(inner)]
     return [Mistake("", str(error) or type(error).__name__)]
 
 

@@ -1,6 +1,5 @@
-"""What the settings say of single routes: `Cache-Control`, CORS and rate limits.
+"""Settings of single routes: `Cache-Control`, CORS and rate limits.
 
-Begin with `routes`, which finds all that holds for one; `patterns` says which entries fit,
-`rate_limit` counts. `fxtrio.serve.request.apply_route_policy` asks them for each request to such
-a route.
+Begin with `routes`, which finds the policy of a route; `patterns` matches entries, and
+`rate_limit` counts. `fxtrio.serve.request.apply_route_policy` applies them to each request.
 """

@@ -14,7 +14,7 @@ from limits.storage import Storage
 from limits.storage.base import SlidingWindowCounterSupport
 
 CAPACITY = 50_000
-"""Counts that are kept; the one that was asked for longest ago goes first (count)."""
+"""Limit of counters; the least recently used one is evicted first (count)."""
 
 
 @attrs.define
@@ -57,7 +57,7 @@ class MemoryCounts(Storage, SlidingWindowCounterSupport):
         self._windows.pop(key, None)
 
     def _window(self, key: str, expiry: int) -> _Window:
-        """Return the window that holds now, as the one that was asked for last."""
+        """Return the current window, and mark it as the most recently used."""
         now = trio.current_time()
         window = self._windows.pop(key, None)
         if window is None or now - window.since >= 2 * expiry:
@@ -75,7 +75,7 @@ class MemoryCounts(Storage, SlidingWindowCounterSupport):
 
     @property
     def base_exceptions(self) -> type[Exception]:
-        """Return what may be raised: nothing."""
+        """Return the errors that may be raised: none."""
         return Exception
 
     def check(self) -> bool:
@@ -89,15 +89,15 @@ class MemoryCounts(Storage, SlidingWindowCounterSupport):
         return count
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Refuse, as do those below: fixed windows let twice the limit through at their ends."""
+        """Not supported, like those below: fixed windows allow twice the limit at their ends."""
         raise NotImplementedError
 
     def get(self, key: str) -> int:
-        """Refuse."""
+        """Not supported."""
         raise NotImplementedError
 
     def get_expiry(self, key: str) -> float:
-        """Refuse."""
+        """Not supported."""
         raise NotImplementedError
 
     def clear(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""What counts the requests of an app, as its settings say. Called by the app's lifespan."""
+"""Opens the request counters of an app, by its settings. Called by the app's lifespan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Count = Callable[
 ]
 """Counts a request for a route by the limits that hold there.
 
-Returns headers for its response, and seconds to wait if it is refused.
+Returns headers for its response, and seconds to wait if it is rejected.
 """
 
 

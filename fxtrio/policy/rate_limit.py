@@ -1,4 +1,4 @@
-"""Rate limits: who is counted, whether they may pass, and what they are told.
+"""Rate limits: client keys, verdicts, and response headers.
 
 `limits` reads and applies the limits; the counts are in memory or in Redis.
 """
@@ -33,7 +33,7 @@ _LONGEST_NAME = 200
 
 @attrs.frozen
 class Standing:
-    """How a client stands with one limit, after its request was counted."""
+    """The state of a client's limit after its request was counted."""
 
     item: RateLimitItem
     passed: bool
@@ -73,10 +73,10 @@ def _typed(storage: Storage) -> Any:
 
 
 def standing(item: RateLimitItem, passed: bool, window: Window) -> Standing:
-    """Return how a client stands whose counts are ``window``."""
-    previous, _, current, kept = window
+    """Return the state of a client whose counts are ``window``."""
+    previous, _, current, duration = window
     expiry, limit = item.get_expiry(), item.amount
-    left = max(0.0, kept - expiry)  # this window is kept until the next one has ended
+    left = max(0.0, duration - expiry)  # this window is kept until the next one has ended
     used = int(previous * left / expiry) + current
     remaining = max(0, limit - used)
     if not used:
@@ -114,7 +114,7 @@ def client_of(scope: Scope, *, by: str) -> str:
 
 
 def _user_of(scope: Scope) -> str | None:
-    """Return the id of who is signed in, by the auth plugin or Starlette's middleware."""
+    """Return the id of the signed-in user, by the auth plugin or Starlette's middleware."""
     user = scope.get("state", {}).get("user")
     name = user.get("id") if isinstance(user, dict) else getattr(user, "id", None)
     if name is None and getattr(scope.get("user"), "is_authenticated", False):
@@ -131,9 +131,9 @@ class RateLimits:
     async def count(
         self, scope: Scope, rates: tuple[RateLimitConfig, ...], pattern: str
     ) -> tuple[list[Header], int | None]:
-        """Count a request by all limits until one refuses it.
+        """Count a request by all limits until one rejects it.
 
-        Returns the headers of its response, and for how long it is refused (seconds).
+        Returns the headers of its response, and how long it is rejected (seconds).
         """
         standings: list[Standing] = []
         for rate in rates:
@@ -151,7 +151,7 @@ class RateLimits:
 
 
 def rate_headers(standings: list[Standing]) -> list[Header]:
-    """Return what a response says of limits (draft-ietf-httpapi-ratelimit-headers-10)."""
+    """Return the rate limit headers (draft-ietf-httpapi-ratelimit-headers-10)."""
     policies, states = [], []
     for found in standings:
         item = found.item

@@ -1,7 +1,7 @@
 """The counts of all processes of an app, in Redis, by the scripts of `limits`.
 
-While Redis is away each process counts by itself: limits are there to keep a site up, and
-must not take it down.
+During an outage of Redis each process counts alone: limits protect a site, and must not
+take it down.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _ANSWER_LIMIT = 1.0
 """How long a request waits for Redis (seconds)."""
 
 _PAUSE = 5.0
-"""How long Redis is not asked after it has not answered (seconds)."""
+"""Pause before Redis is queried again after a failure (seconds)."""
 
 
 @asynccontextmanager
 async def open_redis_counts(
     url: str, settings: RealtimeConfig, *, name: str = ""
 ) -> AsyncIterator[CountsInRedis]:
-    """Count on the Redis server at ``url`` for as long as the block lasts.
+    """Count on the Redis server at ``url`` while the block lasts.
 
-    Apps that share a server are told apart by their ``name``, or by ``?prefix=``. How connections
-    are watched over is taken from ``settings``.
+    Apps that share a server are separated by their ``name``, or by ``?prefix=``. The
+    connections' timeouts are those of ``settings``.
     """
     bare, prefix = split_prefix(url, name=name)
     async with open_commands(RedisServer(bare, settings, _ANSWER_LIMIT)) as commands:

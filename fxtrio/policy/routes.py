@@ -12,16 +12,16 @@ from starlette.types import Message, Receive, Scope, Send
 from fxtrio.config import Config, CorsConfig, RateLimitConfig
 from fxtrio.policy.patterns import covers, nearest
 
-_PATTERNS_KEPT = 1024
+_CACHED_PATTERNS = 1024
 _OWN = "/api/__"
 
 
 @attrs.frozen(eq=False)
 class RoutePolicy:
-    """What holds for one form of a route."""
+    """The policy of one kind of a route."""
 
     cache_control: bytes | None
-    """Of responses that code says nothing about itself."""
+    """`Cache-Control` of responses that do not set it themselves."""
 
     cors: CORSMiddleware | None
     """Decides about other origins; None where they have no business."""
@@ -31,12 +31,12 @@ class RoutePolicy:
 
 
 class Policies:
-    """What the settings of an app say of its routes."""
+    """The route policies of an app's settings."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._cors = _cors(config.cors)
-        self.of = lru_cache(maxsize=_PATTERNS_KEPT)(self._of)
+        self.of = lru_cache(maxsize=_CACHED_PATTERNS)(self._of)
         """Return the policy of a route by its pattern; None when nothing is said of it.
 
         ``called`` is whether it is an endpoint in an ``api`` folder, or an action.

@@ -6,7 +6,7 @@ APART: dict[str, tuple[str, ...]] = {
     "patterns, settings and names of the app's own code": (
         "compression.precompressed:compress_build",
         "encode:_culprits",
-        "encode:_tell_once.<locals>.tell",
+        "encode:_warn_once.<locals>.warn",
         "asgi_entry:_leading_below",
         "jobs.schedule:Schedule.read",
         "markdown.llms:list_pages",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.plugins.settings import SettingsMistaken, read_settings
+from fxtrio.plugins.settings import SettingsInvalid, read_settings
 
 
 class Level(Enum):
@@ -47,7 +47,7 @@ class Everything:
 
 
 def mistakes(raw: object, target: type[Any] = Everything) -> dict[str, str]:
-    with pytest.raises(SettingsMistaken) as caught:
+    with pytest.raises(SettingsInvalid) as caught:
         read_settings(target, raw)
     return {mistake.key: mistake.cause for mistake in caught.value.mistakes}
 
@@ -167,5 +167,5 @@ keys = st.sampled_from(["senderName", "hosts", "primary", "limits", "tags", "pai
 def test_any_json_gives_settings_or_mistakes(raw: object) -> None:
     try:
         assert isinstance(read_settings(Everything, raw), Everything)
-    except SettingsMistaken as error:
+    except SettingsInvalid as error:
         assert error.mistakes

@@ -24,7 +24,7 @@ from fxtrio.compile.check.literal_origins import ORIGIN_REMEDY, malformed_origin
 from fxtrio.compile.check.literal_statuses import STATUS_REMEDY, wrong_returned
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
-from fxtrio.head import HeadRefused, parse_head
+from fxtrio.head import HeadInvalid, parse_head
 from fxtrio.manifest import HeadNode
 
 _HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdown(ctx)"}
@@ -243,7 +243,7 @@ class _Reader:
         for text in parts:
             try:
                 self.head += parse_head(text.value)
-            except HeadRefused as error:
+            except HeadInvalid as error:
                 place = text.place(self._source, error.line, error.column)
                 problem = Problem(self._source.path, *place, f"HEAD: {error.cause}", "Remove it")
                 self.problems.append(problem)

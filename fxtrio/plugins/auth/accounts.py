@@ -1,6 +1,6 @@
-"""Accounts, for code of the application: made, found, changed and forgotten.
+"""Accounts, for code of the application: create, find, change and delete them.
 
-Who asks has been checked by that code, and nothing here counts attempts.
+The calling code must authorize the operation; attempts are not counted here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Accounts:
     remembered: RememberedSessions
 
     async def add_user(self, email: str, password: str) -> User | None:
-        """Keep a new user without any limit on who asks; None when the address is taken.
+        """Create a user, without a limit on attempts; None if the address is taken.
 
         For scripts and administrators. The password is hashed either way. Raises
         ValueError for an address or a password that cannot be used.
@@ -69,8 +69,8 @@ class Accounts:
         if address is None:
             raise ValueError("email: This is not an email address.")
         if not cost:
-            shown = password_hash[:8] + "…" if len(password_hash) > 8 else password_hash
-            raise ValueError(f"password_hash: {shown!r} is no hash of {KINDS}.")
+            shortened = password_hash[:8] + "…" if len(password_hash) > 8 else password_hash
+            raise ValueError(f"password_hash: {shortened!r} is no hash of {KINDS}.")
         self.hasher.expect((cost,))
         return await self._keep(address, password_hash)
 
@@ -84,10 +84,10 @@ class Accounts:
         return None if account is None else account.user
 
     async def change_email(self, user: User | str, email: str) -> bool:
-        """Give a user another address; sessions go on.
+        """Change a user's address; sessions continue.
 
-        False when another user has it, or the user is gone. Raises ValueError for an address
-        that cannot be used. Whether it is the user's own, the caller has made sure.
+        False if another user has it, or the user does not exist. Raises ValueError for an
+        invalid address. The caller must have verified that the user owns it.
         """
         address = canonical_email(email)
         if address is None:
@@ -103,8 +103,8 @@ class Accounts:
     ) -> None:
         """Replace a user's password and end every session of the user.
 
-        That of the request ``keep`` goes on. The caller has made sure who asks. Raises ValueError
-        for a password that cannot be used, and for the id of nobody.
+        The session of the request ``keep`` continues. The caller must authorize the change.
+        Raises ValueError for an invalid password, and for an unknown id.
         """
         known = user if isinstance(user, User) else await self.find_user(id=user)
         if known is None:
@@ -115,7 +115,7 @@ class Accounts:
         await self._replace_password(known.id, password, keep=keep)
 
     async def remove_user(self, user: User | str) -> bool:
-        """Forget a user, and end every session of the user; False when it was gone before."""
+        """Delete a user and all sessions of the user; False if there was none."""
         user_id = _id_of(user)
         removed = await self.storage.remove_user(user_id)
         self._end_here(user_id=user_id)
@@ -142,7 +142,7 @@ class Accounts:
         user_id: str | None = None,
         keeps: bytes | None = None,
     ) -> None:
-        """Let this process see that sessions have ended, once that is kept."""
+        """Notify this process of ended sessions, after the commit."""
 
         def end() -> None:
             self.remembered.forget()
@@ -155,21 +155,21 @@ class Accounts:
         address: str,
         password: str,
         beginning: Beginning | None = None,
-        given: tuple[Any, ...] = (),
+        field_values: tuple[Any, ...] = (),
     ) -> User | None:
         hashed = await self.hasher.hash(normalize_password(password) or "")
-        return await self._keep(address, hashed, beginning, given)
+        return await self._keep(address, hashed, beginning, field_values)
 
     async def _keep(
         self,
         address: str,
         password_hash: str,
         beginning: Beginning | None = None,
-        given: tuple[Any, ...] = (),
+        field_values: tuple[Any, ...] = (),
     ) -> User | None:
         user = User(id=secrets.token_hex(16), email=address, created_at=self.clock())
         keep = partial(self.storage.add_user, user, password_hash)
-        if not await (keep() if beginning is None else beginning.keep(user, keep, given)):
+        if not await (keep() if beginning is None else beginning.keep(user, keep, field_values)):
             log.info("an address that is taken was registered again")
             return None
         log.info("user %s registered", user.id)

@@ -14,10 +14,10 @@ _SHAPE = re.compile(rf"{_LOCAL}@{_LABEL}(?:\.{_LABEL})+")
 
 
 def canonical_email(text: object) -> str | None:
-    """Return the form in which an address is stored and looked up: NFKC, lower case, trimmed.
+    """Return an address normalized for storage and lookup: NFKC, lower case, trimmed.
 
-    None when ``text`` is not shaped like an address. Whether mail arrives there is
-    another question, which only a mail can answer.
+    None if ``text`` is not shaped like an address. Only a mail can verify that the address
+    exists.
     """
     if not isinstance(text, str) or len(text) > 2 * LONGEST:
         return None

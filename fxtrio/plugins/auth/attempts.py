@@ -1,8 +1,8 @@
-"""Counts attempts against the limits of the settings: who may try now, and who must wait.
+"""Limits attempts by the settings.
 
-An attempt counts as failed while it is under way. One that finds no room because of
-others under way waits for them, as they may turn out to be right: at most `TURN_TIMEOUT`
-seconds, and at most ``hashingQueue`` of them. All others are refused at once.
+A running attempt counts as failed. If a limit is reached only because of running attempts,
+a further one waits for them, as they may succeed: at most `TURN_TIMEOUT` seconds, and at most
+``hashingQueue`` of them. All others are rejected at once.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class LimitedAttempts:
         return [account, Bucket(key, settings.client_attempts, HOUR / settings.client_attempts)]
 
     def change_of(self, user_id: str) -> list[Bucket]:
-        """Return the bucket of a password change by somebody who is signed in.
+        """Return the bucket of a password change by a signed-in user.
 
-        It is not the login's: who attacks the login must not keep the owner from a new password.
+        It is separate from the login's: an attack on the login must not block the owner's change.
         """
         settings = self.settings
         return [Bucket(f"change:{user_id}", settings.login_attempts, settings.login_pause)]
@@ -64,7 +64,7 @@ class LimitedAttempts:
 
     @asynccontextmanager
     async def admit(self, buckets: Sequence[Bucket]) -> AsyncIterator[Refusal | None]:
-        """Let one attempt be under way in the block, or say why it may not be made."""
+        """Run one attempt in the block, whose value is the reason if it is rejected."""
         keys = [each.key for each in buckets]
         refusal: Refusal | None = BUSY
         with trio.move_on_after(TURN_TIMEOUT):
@@ -81,7 +81,7 @@ class LimitedAttempts:
     async def _begin(self, buckets: Sequence[Bucket]) -> Refusal | None:
         """Charge an attempt, again if others have finished meanwhile; count it as under way."""
         while True:
-            async with self._turn:  # whoever is refused because of it must see it under way
+            async with self._turn:  # an attempt that is rejected because of it must see it running
                 finished = self._finished
                 refusal = await self.charge(buckets)
                 if refusal is None:
@@ -120,7 +120,7 @@ class LimitedAttempts:
         )
 
     async def forgive(self, buckets: Sequence[Bucket]) -> None:
-        """Take back what an attempt counted that has succeeded, and what the first held before."""
+        """Undo the count of a successful attempt, and empty the first bucket."""
         now = self.clock()
 
         def change(marks: Marks) -> tuple[Marks, None]:

@@ -1,6 +1,6 @@
-"""What an app does of its own when an account begins: ``onRegister`` of the settings.
+"""The app's function for new accounts: ``onRegister`` of the settings.
 
-The account and what the function writes are one: both are kept, or neither.
+The account and the function's own writes are committed together, or not at all.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Beginning:
         """Return what the function gets besides the user. Raises ValidationActionError."""
         if not self.takes_fields:
             return ()
-        given = {name: value for name, value in fields.items() if name not in OWN}
-        return (given if self.model is None else self.model.build(given, is_form),)
+        field_values = {name: value for name, value in fields.items() if name not in OWN}
+        return (field_values if self.model is None else self.model.build(field_values, is_form),)
 
     async def keep(
-        self, user: User, keep: Callable[[], Awaitable[bool]], given: tuple[Any, ...]
+        self, user: User, keep: Callable[[], Awaitable[bool]], field_values: tuple[Any, ...]
     ) -> bool:
         """Keep an account by ``keep``; if that was done, call the function, and return True.
 
@@ -64,14 +64,14 @@ class Beginning:
         """
         if self.storage.shared:
             async with self.storage.database.transaction():
-                kept = await keep()
-                if kept:
-                    await self.call(user, *given)
-                return kept
+                stored = await keep()
+                if stored:
+                    await self.call(user, *field_values)
+                return stored
         if not await keep():
             return False
         try:
-            await self.call(user, *given)
+            await self.call(user, *field_values)
         except BaseException:
             with trio.move_on_after(_REMOVING, shield=True):
                 await self.storage.remove_user(user.id)

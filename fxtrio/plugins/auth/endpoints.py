@@ -38,7 +38,7 @@ _NOBODY = Refusal(code="signed-out", message="You are not signed in.", status=40
 
 @attrs.frozen
 class Submission:
-    """What a client has sent to an endpoint."""
+    """A client's request to an endpoint."""
 
     request: ActionRequest
     fields: Mapping[str, Any]
@@ -78,9 +78,9 @@ class Endpoints:
         )
 
     async def session(self, request: Request) -> Response:
-        """Say who is signed in: ``user`` is null for nobody."""
+        """Return the signed-in user; ``user`` is null without one."""
         signed_in = signed_in_of(request.scope)
-        return _json({"user": None if signed_in is None else _shown(signed_in.user)})
+        return _json({"user": None if signed_in is None else _public_user(signed_in.user)})
 
     async def log_in(self, submission: Submission) -> Response:
         """Begin a session; the one that the browser had ends."""
@@ -94,8 +94,8 @@ class Endpoints:
         )
         page = service.settings.login_path
         if isinstance(outcome, Refusal):
-            return self._refuse(submission, outcome, page)
-        response = self._succeed(submission, {"user": _shown(outcome.user)})
+            return self._reject(submission, outcome, page)
+        response = self._succeed(submission, {"user": _public_user(outcome.user)})
         response.raw_headers.append(
             (b"set-cookie", service.cookie_header(outcome, scope["scheme"]))
         )
@@ -113,12 +113,12 @@ class Endpoints:
         """End every session of the user."""
         signed_in = signed_in_of(submission.request.scope)
         if signed_in is None:
-            return self._refuse(submission, _NOBODY, self.service().settings.login_path)
+            return self._reject(submission, _NOBODY, self.service().settings.login_path)
         await self.service().log_out_everywhere(signed_in.user.id)
         return self._forgetting(submission)
 
     async def register(self, submission: Submission) -> Response:
-        """Keep a new user. The answer is the same for an address that is taken."""
+        """Register a user. The response is the same for an address that is taken."""
         service, fields = self.service(), submission.fields
         refusal = await service.register(
             fields.get("email"),
@@ -128,11 +128,11 @@ class Endpoints:
             is_form=submission.request.is_form,
         )
         if refusal is not None:
-            return self._refuse(submission, refusal, service.settings.register_path)
+            return self._reject(submission, refusal, service.settings.register_path)
         return self._succeed(submission, {}, page=service.settings.login_path)
 
     async def verify(self, submission: Submission) -> Response:
-        """Make the account that a link in a mail stands for, with the password chosen for it."""
+        """Create the account of a link in a mail, with the password chosen for it."""
         service, fields = self.service(), submission.fields
         refusal = await service.confirm(
             fields.get("token"),
@@ -143,11 +143,11 @@ class Endpoints:
         if refusal is None:
             return self._succeed(submission, {}, page=service.settings.login_path)
         token = fields.get("token")
-        kept = {"token": token} if isinstance(token, str) else {}
-        return self._refuse(submission, refusal, service.settings.verify_path, **kept)
+        stored = {"token": token} if isinstance(token, str) else {}
+        return self._reject(submission, refusal, service.settings.verify_path, **stored)
 
     async def _go_to_page(self, request: Request) -> Response:
-        """Lead a browser that asks for an endpoint, as by its address, to the form of it."""
+        """Redirect a browser that opens an endpoint's URL to its form."""
         if "text/html" not in request.headers.get("accept", ""):
             return Response(status_code=405, headers={"allow": "POST"})
         name = request.scope["path"].rpartition("/")[2]
@@ -169,7 +169,7 @@ class Endpoints:
                 refusal = Refusal(code="body", message=error.message, status=error.status_code)
             except AuthStorageUnavailable as error:
                 refusal = refusal_of(error)
-            return self._refuse(submission, refusal, self._page_of(name))
+            return self._reject(submission, refusal, self._page_of(name))
 
         return endpoint
 
@@ -187,12 +187,14 @@ class Endpoints:
         response.raw_headers.append((b"set-cookie", cookie))
         return response
 
-    def _refuse(self, submission: Submission, refusal: Refusal, page: str, **kept: str) -> Response:
-        """Say what was wrong. Raises PageAgain for a form: its page shows it."""
+    def _reject(
+        self, submission: Submission, refusal: Refusal, page: str, **stored: str
+    ) -> Response:
+        """Return the error response. Raises PageAgain for a form, whose page is rendered again."""
         later = refusal.retry_after
         wait = None if later is None else max(1, math.ceil(later))
         if submission.by_form:
-            query = dict(kept)
+            query = dict(stored)
             target = local_target(submission.fields.get("next"))
             if target is not None:
                 query["next"] = target
@@ -247,7 +249,7 @@ def local_target(value: object) -> str | None:
     return value
 
 
-def _shown(user: User) -> dict[str, str]:
+def _public_user(user: User) -> dict[str, str]:
     return {"id": user.id, "email": user.email}
 
 

@@ -30,7 +30,7 @@ class AuthInTransaction(FxtrioError):
 
 
 class AuthNotInstalled(FxtrioError):
-    """Something asked for the auth plugin in an app that runs without it, or outside of one."""
+    """Code uses the auth plugin in an app without it, or outside of an app."""
 
     def __init__(self, place: str, *, outside: bool = False) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class AuthMailMissing(FxtrioError):
 
 
 class AuthStorageUnavailable(FxtrioError):
-    """The database of accounts cannot be read or written for now; answered with 503."""
+    """The database of accounts currently cannot be read or written; the response is 503."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(
@@ -71,7 +71,7 @@ class SecretKeyMissing(FxtrioError):
 
 
 class HashingBusy(FxtrioError):
-    """As many passwords as may wait to be hashed are waiting; answered with 503."""
+    """Too many passwords wait to be hashed; the response is 503."""
 
     def __init__(self, waiting: int) -> None:
         super().__init__(

@@ -20,14 +20,14 @@ _SIGNED_OUT = "You are not signed in."
 
 
 async def require_user(connection: HTTPConnection) -> Response | Redirect | None:
-    """Let a request pass when somebody is signed in.
+    """Accept a request only with a signed-in user.
 
-    Pages redirect to the login page, with ``?next=`` the path that was asked for; actions,
-    Python endpoints and WebSockets are refused with 401 and JSON, and pages as Markdown with
-    a LoaderError (401). The pages to sign in and to register and those of ``publicPaths``
-    are open, with their actions, and for them it reads nothing of the visitor: those with
-    ``CACHE`` can be kept. What is open goes by the route that answers, never by the URL.
-    Name it in ``routeMiddleware``, or return what it returns from a loader. Raises
+    Pages redirect to the login page, with the requested path in ``?next=``; actions, Python
+    endpoints and WebSockets are rejected with 401 and JSON, and pages as Markdown with a
+    LoaderError (401). The pages to sign in and to register and those of ``publicPaths`` are
+    open, with their actions; for them it reads no data of the visitor, so those with
+    ``CACHE`` can be cached. Whether a page is open depends on the matched route, never on
+    the URL. Name it in ``routeMiddleware``, or return its result from a loader. Raises
     AuthNotInstalled without the plugin.
     """
     service, route = get_auth(), route_of(connection)
@@ -43,17 +43,17 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     if not _shows_a_page(connection.scope, route):
         return JSONResponse({"ok": False, "error": _SIGNED_OUT}, 401)
     scope, login = connection.scope, _base_path() + service.settings.login_path
-    # A page that answers in place of the login page would be redirected to itself.
+    # A page that replaces the login page would be redirected to itself.
     if _is_agent(connection, route) or scope["path"] == root_of(scope) + login:
         raise LoaderError(_SIGNED_OUT, 401)
     return Redirect(f"{url_of_root(scope)}{login}?next={quote(_requested(scope), safe='/')}")
 
 
 def is_open(route: MatchedRoute, settings: AuthSettings) -> bool:
-    """Whether a route is named as one for everybody.
+    """Whether a route is listed as public.
 
-    A pattern stands for itself and, unless it is ``/``, for the pages below it. One that
-    ends in ``/*`` stands for all that is below it, Python endpoints too.
+    A pattern matches itself and, unless it is ``/``, the pages below it. One that ends in
+    ``/*`` matches all routes below it, Python endpoints too.
     """
     pattern = route.pattern
     if pattern is None:
@@ -72,7 +72,7 @@ def is_open(route: MatchedRoute, settings: AuthSettings) -> bool:
 
 
 def _shows_a_page(scope: Scope, route: MatchedRoute | None) -> bool:
-    """Whether somebody wants to see a page, and so can follow a redirect."""
+    """Whether a browser requests a page, and so can follow a redirect."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return False
     return route is None or route.kind in ("page", "markdown", "not-found")
@@ -84,7 +84,7 @@ def _base_path() -> str:
 
 
 def _is_agent(connection: HTTPConnection, route: MatchedRoute | None) -> bool:
-    """Whether a page is asked for by an agent, which would take the login page for the answer."""
+    """Whether an agent requests a page, which would mistake the login page for it."""
     if route is not None and route.kind == "markdown":
         return True
     app = get_app()

@@ -1,7 +1,7 @@
-"""Encoded password hashes: those of the plugin, and those that accounts bring from elsewhere.
+"""Encoded password hashes: those of the plugin, and those of imported accounts.
 
-The plugin makes Argon2id. Other variants of Argon2, and bcrypt, are checked, for accounts of
-`import_user`; the next login replaces them.
+The plugin creates Argon2id hashes. Other variants of Argon2, and bcrypt, are verified for
+accounts of `import_user`; the next login replaces them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argon2 import PasswordHasher as Argon2
 
 KINDS: Final = "Argon2 ($argon2id$, $argon2i$, $argon2d$) and bcrypt ($2a$, $2b$, $2y$)"
-"""What can be checked, for people."""
+"""Supported hashes, for messages."""
 
 _ARGON2 = re.compile(r"\$argon2(?:id|i|d)\$(?:v=\d{1,3}\$)?m=\d{1,10},t=\d{1,10},p=\d{1,8}\$")
 _ARGON2_END = re.compile(r"[A-Za-z0-9+/]{8,128}\$[A-Za-z0-9+/]{8,512}")
@@ -30,7 +30,7 @@ _OF_BCRYPT = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def cost_of(encoded: str) -> str:
-    """Return the beginning of a hash, up to its salt; "" for what is no hash that is known."""
+    """Return the start of a hash, up to its salt; "" for an unknown kind of hash."""
     for beginning, end in ((_ARGON2, _ARGON2_END), (_BCRYPT, _BCRYPT_END)):
         found = beginning.match(encoded)
         if found is not None and end.fullmatch(encoded, found.end()):
@@ -58,7 +58,7 @@ def is_bcrypt(encoded: str) -> bool:
 
 
 def require_library(encoded: str) -> None:
-    """Raise ExtraMissing when what checks a hash, or hashes that begin so, is not installed."""
+    """Raise ExtraMissing if the package that verifies such hashes is not installed."""
     if is_bcrypt(encoded):
         try:
             import bcrypt  # noqa: F401  # optional

@@ -1,4 +1,4 @@
-"""The mails of accounts: what they say, and the project's function that sends them. Pure."""
+"""The mails of accounts: their text, and the project's function that sends them. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Email:
     to: str
     subject: str
     text: str = attrs.field(repr=False)
-    """In English; a function that wants other words has ``kind`` and ``link``."""
+    """In English; a function that needs another text uses ``kind`` and ``link``."""
 
     link: str = attrs.field(repr=False)
     """The page that the mail leads to. Whoever has that of ``verify`` may try to confirm."""
@@ -31,7 +31,7 @@ def verification(to: str, link: str) -> Email:
 
 
 def taken(to: str, link: str) -> Email:
-    """Return the mail to the owner of an address that somebody has registered again."""
+    """Return the mail to the owner of an address that was registered again."""
     text = (
         "Somebody has tried to register with this address, which has an account already.\n"
         f"If it was you, sign in here:\n\n{link}\n\nIf it was not you, do nothing.\n"

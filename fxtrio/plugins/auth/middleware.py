@@ -1,7 +1,7 @@
-"""Who sends a request: ASGI middleware around the app.
+"""ASGI middleware around the app that identifies the user of a request.
 
 Sets ``request.state.user``. Without a cookie that the app has signed it does nothing
-else, and never asks the storage. WebSockets pass: their handlers call
+else, and never queries the storage. WebSockets are passed on: their handlers call
 `authenticate_websocket`.
 """
 
@@ -66,7 +66,7 @@ class SessionMiddleware:
 
 
 def _unavailable(scope: Scope, refusal: Refusal) -> Response:
-    """Answer somebody of whom nobody can say now who it is: not with a page for strangers."""
+    """Respond to a visitor whose session cannot be checked now, instead of as signed out."""
     headers = {"cache-control": "no-store", "retry-after": str(int(refusal.retry_after or 1))}
     if "/api/" in scope["path"]:
         values = {"ok": False, "error": refusal.message, "code": refusal.code}
@@ -77,9 +77,9 @@ def _unavailable(scope: Scope, refusal: Refusal) -> Response:
 def _personal(send: Send, scope: Scope, cookie: bytes | None) -> Send:
     """Return a ``send`` that keeps responses out of caches, and adds a `Set-Cookie`.
 
-    Whatever a response says itself: the framework, a page and an endpoint can be wrong
-    about whom it depends on. An answer that sets the cookie itself, as after signing out,
-    keeps its own.
+    This overrides the response's own headers: the framework, a page and an endpoint can be
+    wrong about whom it depends on. A response that sets the cookie itself, as after signing
+    out, keeps its own.
     """
 
     async def personal(message: Message) -> None:
@@ -98,14 +98,14 @@ def _personal(send: Send, scope: Scope, cookie: bytes | None) -> Send:
 
 
 def _sets(headers: Headers, name: bytes) -> bool:
-    """Whether an answer sets the cookie whose header begins with ``name``."""
+    """Whether a response sets the cookie whose header starts with ``name``."""
     return any(key.lower() == b"set-cookie" and value.startswith(name) for key, value in headers)
 
 
 def _may_keep_policy(scope: Scope, headers: Headers) -> bool:
-    """Whether an answer may say itself who keeps it: a static file, or private media.
+    """Whether a response may set its own cache policy: a static file, or private media.
 
-    Media count when they are for the browser alone, as a picture that an endpoint sends.
+    Media count if they are cacheable by the browser only, such as a picture of an endpoint.
     """
     if scope.get(SAME_FOR_ALL):
         return True
@@ -115,11 +115,11 @@ def _may_keep_policy(scope: Scope, headers: Headers) -> bool:
 
 
 def _is_policy(name: bytes) -> bool:
-    """Whether a header tells caches what to keep, those of one network too (RFC 9213)."""
+    """Whether a header controls caches, including those of one network (RFC 9213)."""
     return name.endswith(b"cache-control") or name in (b"surrogate-control", b"expires")
 
 
 def signed_in_of(scope: Scope) -> SignedIn | None:
-    """Return who sends a request, with the session, as the middleware found out."""
+    """Return the user and session of a request, as the middleware found them."""
     found = scope.get(SIGNED_IN)
     return found if isinstance(found, SignedIn) else None

@@ -1,4 +1,4 @@
-"""What the auth plugin speaks about: users, sessions, and why a request was refused.
+"""The models of the auth plugin: users, sessions, and reasons for a rejection.
 
 Times are wall-clock seconds since 1970, so they mean the same after a restart.
 """
@@ -12,7 +12,7 @@ from fxtrio.plugins.auth.errors import AuthStorageUnavailable, HashingBusy
 
 @attrs.frozen(kw_only=True)
 class User:
-    """Somebody who can sign in; ``request.state.user``. Holds nothing secret."""
+    """A user who can sign in; ``request.state.user``. Contains no secrets."""
 
     id: str
     """32 hex characters, random."""
@@ -36,7 +36,7 @@ class Session:
     """A sign-in of one browser, as it is stored."""
 
     key: bytes = attrs.field(repr=False)
-    """SHA-256 of the token in the cookie: who reads the storage cannot sign in with it."""
+    """SHA-256 of the token in the cookie: it cannot be used to sign in."""
 
     user_id: str
     created_at: float
@@ -53,7 +53,7 @@ class Session:
 
 @attrs.frozen(kw_only=True)
 class PendingRegistration:
-    """A registration whose address has not answered yet, as it is stored."""
+    """A registration whose address is not verified yet, as it is stored."""
 
     key: bytes = attrs.field(repr=False)
     """SHA-256 of the token in the link."""
@@ -76,7 +76,7 @@ class SignedIn:
 
 @attrs.frozen(kw_only=True)
 class Refusal:
-    """Why somebody is not signed in or registered. An expected outcome, not an error."""
+    """Why a user is not signed in or registered. An expected outcome, not an error."""
 
     code: str
     """For programs and for ``?error=`` of pages: ``credentials``, ``throttled``, …"""
@@ -91,7 +91,7 @@ class Refusal:
 
 
 BUSY = Refusal(code="busy", message="Try again in a moment.", status=503, retry_after=1)
-"""Too much is going on just now; the answer to whatever was asked."""
+"""The response to any request while the server is overloaded."""
 
 _UNAVAILABLE = Refusal(
     code="unavailable",
@@ -102,5 +102,5 @@ _UNAVAILABLE = Refusal(
 
 
 def refusal_of(error: HashingBusy | AuthStorageUnavailable) -> Refusal:
-    """Return what to answer to somebody whose wish failed with ``error``."""
+    """Return the refusal for a request that failed with ``error``."""
     return BUSY if isinstance(error, HashingBusy) else _UNAVAILABLE

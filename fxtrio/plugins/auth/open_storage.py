@@ -25,10 +25,10 @@ log = logging.getLogger("fx.auth")
 
 @asynccontextmanager
 async def open_own_file(path: Path) -> AsyncIterator[DatabaseStorage]:
-    """Keep accounts in a SQLite file of their own, made on first use with its folder.
+    """Store accounts in a separate SQLite file, created on first use with its folder.
 
-    Only the owner of the process may read it. Raises AuthDatabaseUnusable when it cannot be
-    opened, was written by a newer version, or has been taken over by the app's database.
+    Only the owner of the process may read it. Raises AuthDatabaseUnusable if it cannot be
+    opened, was written by a newer version, or was migrated to the app's database.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -51,10 +51,10 @@ async def open_own_file(path: Path) -> AsyncIterator[DatabaseStorage]:
 async def open_shared(
     settings: DatabaseConfig, root: Path, former: Path, database: Database | None
 ) -> AsyncIterator[DatabaseStorage]:
-    """Keep accounts in the app's database, which commands open by its ``settings``.
+    """Store accounts in the app's database, which commands open by its ``settings``.
 
-    When its tables are made, accounts and sessions of the file ``former`` go into them, in
-    the same transaction. Raises AuthDatabaseUnusable and DatabaseUnusable.
+    When its tables are created, accounts and sessions of the file ``former`` are copied into
+    them, in the same transaction. Raises AuthDatabaseUnusable and DatabaseUnusable.
     """
     async with AsyncExitStack() as stack:
         if database is None:
@@ -66,8 +66,8 @@ async def open_shared(
         place = without_password(settings.url)
         found = await find_former(former)
         async with database.transaction():
-            made = await make_tables(database, PREFIX, place)
-            taken = await take_over(database, found) if made and found is not None else None
+            created = await make_tables(database, PREFIX, place)
+            taken = await take_over(database, found) if created and found is not None else None
         if taken is not None:
             await mark_moved(former)
             log.warning("%s: %s. Keep the file as a backup, or delete it.", former, taken)
@@ -81,7 +81,7 @@ async def open_shared(
 
 
 def _warn_of_others(path: Path) -> None:
-    """Tell of a folder or file that was there before us, and that others may look into."""
+    """Warn of an existing folder or file that other users may read."""
     for place, mode in ((path.parent, 0o700), (path, 0o600)):  # SQLite gives -wal the file's mode
         found = stat.S_IMODE(place.stat().st_mode)
         if found & 0o077:

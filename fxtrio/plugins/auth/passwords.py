@@ -1,4 +1,4 @@
-"""Passwords: what may be one, and Argon2id hashes in threads of their own."""
+"""Passwords: their rules, and Argon2id hashes in separate threads."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def normalize_password(password: str) -> str | None:
 
 
 def password_problem(password: str, *, shortest: int, longest: int, email: str) -> str:
-    """Return what is wrong with a new password, "" when nothing is.
+    """Return why a new password is invalid; "" if it is valid.
 
     Lengths count characters, spaces too; there are no rules about their kinds.
     """
@@ -72,7 +72,7 @@ class Verification:
 
 
 class PasswordHasher:
-    """Hashes and checks passwords. Made by `open_hasher`.
+    """Hashes and verifies passwords. Created by `open_hasher`.
 
     ``threads`` hashes are computed at once and ``waiting`` more may wait: past that,
     HashingBusy. A check costs the same whether there is a hash or not, and whatever the hash

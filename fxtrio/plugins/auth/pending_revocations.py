@@ -14,7 +14,7 @@ from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.storage import AuthStorage
 
 CAPACITY = 100_000
-"""Ends that wait; one more is refused with AuthStorageUnavailable (count)."""
+"""Pending revocations; further ones raise AuthStorageUnavailable (count)."""
 
 PAUSE = 5.0
 """Time between two attempts to write them (seconds)."""
@@ -22,7 +22,7 @@ PAUSE = 5.0
 log = logging.getLogger("fx.auth")
 
 
-class UnwrittenEnds:
+class PendingRevocations:
     """The keys of such sessions."""
 
     def __init__(self, storage: AuthStorage) -> None:
@@ -42,7 +42,7 @@ class UnwrittenEnds:
         self._wake.set()
 
     async def write(self) -> None:
-        """Write what waits, as soon as the storage lets it. Ends when cancelled."""
+        """Write pending revocations, as soon as the storage is available, until cancelled."""
         while True:
             await self._wake.wait()
             self._wake = trio.Event()

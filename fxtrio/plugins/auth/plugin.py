@@ -25,7 +25,7 @@ from fxtrio.plugins.auth.mail import Email
 from fxtrio.plugins.auth.middleware import SessionMiddleware
 from fxtrio.plugins.auth.open_storage import FILE, open_own_file, open_shared
 from fxtrio.plugins.auth.passwords import open_hasher
-from fxtrio.plugins.auth.pending_revocations import UnwrittenEnds
+from fxtrio.plugins.auth.pending_revocations import PendingRevocations
 from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.session_cache import RememberedSessions
@@ -118,7 +118,7 @@ class AuthPlugin(Plugin[AuthSettings]):
                 clock=self._now,
                 attempts=attempts,
                 sockets=SessionSockets(storage, self._now),
-                unwritten=UnwrittenEnds(storage),
+                unwritten=PendingRevocations(storage),
                 remembered=RememberedSessions(storage),
                 beginning=beginning,
                 registration=registration,

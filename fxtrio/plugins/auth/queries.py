@@ -1,4 +1,4 @@
-"""How the storage of accounts asks its database: in time, and with the names of its tables."""
+"""The storage's queries: with a timeout, and with the names of its tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 class Queries:
-    """What all calls of a storage share. See `fxtrio.plugins.auth.sql_storage.DatabaseStorage`."""
+    """The base of a storage's calls. See `fxtrio.plugins.auth.sql_storage.DatabaseStorage`."""
 
     def __init__(self, database: Database, prefix: str) -> None:
         self.database = database
@@ -35,7 +35,7 @@ class Queries:
         self._skip = " for update skip locked" if database.dialect == "postgresql" else ""
         self._position = "strpos" if database.dialect == "postgresql" else "instr"
         self._queries = 0
-        self._told_at = -SILENCE
+        self._logged_at = -SILENCE
 
     @property
     def shared(self) -> bool:
@@ -43,15 +43,15 @@ class Queries:
         return self._prefix == PREFIX
 
     def statistics(self) -> StorageStatistics:
-        """Return what has been done so far."""
+        """Return the statistics so far."""
         return StorageStatistics(self._queries)
 
     def after_commit(self, call: Callable[[], object]) -> None:
-        """Call ``call`` once what was written is kept."""
+        """Call ``call`` after the commit."""
         self.database.after_commit(call)
 
     async def _ending(self, sql: str, *args: Any) -> int:
-        """Change sessions, and let those who watch `version` know."""
+        """Change sessions, and notify the watchers of `version`."""
 
         async def end() -> int:
             ended = await self._execute(sql, *args)
@@ -95,11 +95,11 @@ class Queries:
                 raise
             unavailable = AuthStorageUnavailable(" ".join(str(error).split()))
             cause = error
-        self._tell(unavailable)
+        self._log_unavailable(unavailable)
         raise unavailable from cause
 
-    def _tell(self, error: AuthStorageUnavailable) -> None:
+    def _log_unavailable(self, error: AuthStorageUnavailable) -> None:
         now = time.monotonic()
-        if now - self._told_at >= SILENCE:
-            self._told_at = now
+        if now - self._logged_at >= SILENCE:
+            self._logged_at = now
             log.error("%s", error)

@@ -1,7 +1,7 @@
-"""Registering where mail is verified: an account begins when its address has answered.
+"""Registration with verified mail: an account is created once its address is confirmed.
 
-Until then there is nothing to sign in to, so who registers an address learns neither from
-the answer nor from a login whether it has an account: the mail tells, to its owner.
+Until then there is no account, so neither the response nor a login reveals whether an
+address has one: only the mail to its owner does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fxtrio.plugins.auth.throttle import Bucket
 from fxtrio.plugins.auth.tokens import key_of, new_token
 
 MAILS = 5
-"""Mails to one address in a day; more are not sent, which nobody is told (count)."""
+"""Mails to one address in a day; further ones are silently not sent (count)."""
 
 _OVER = Refusal(code="link", message="This link is not valid any more. Register again.", status=410)
 _WRONG = Refusal(code="credentials", message="The password is wrong.", status=401)
@@ -48,14 +48,14 @@ class Registration:
     beginning: Beginning | None = None
 
     async def begin(self, address: str, password_hash: str) -> None:
-        """Keep what was chosen, and send a mail. Known and unknown addresses cost the same."""
+        """Store the registration, and send a mail. Known and unknown addresses cost the same."""
         token = new_token()
         expires_at = self.clock() + self.settings.verify_timeout
         pending = PendingRegistration(
             key=key_of(token), email=address, password_hash=password_hash, expires_at=expires_at
         )
         is_taken = await self.storage.find_account(address) is not None
-        # That of a taken address is kept as well, and nobody ever gets its token.
+        # For a taken address it is stored as well, and its token is never sent.
         await self.storage.add_pending(pending, self.clock())
         key = hashlib.sha256(address.encode()).hexdigest()
         if await self.attempts.charge([Bucket(f"mail:{key}", MAILS, 24 * HOUR / MAILS)]) is None:
@@ -67,15 +67,14 @@ class Registration:
     async def confirm(
         self, token: str, secret: str, fields: Mapping[str, Any], *, is_form: bool
     ) -> Refusal | None:
-        """Make the account of a link, by whoever knows the password that was chosen with it.
+        """Create the account of a link, with the password that was chosen for it.
 
-        Without the password a link is worth nothing: else whoever registers an address that
-        is not theirs would get an account that its owner has confirmed. The link is over
-        afterwards. None when that is done. Raises what the app's function raises, and
-        ValidationActionError for its ``fields``.
+        A link alone is worthless: else a person who registers another's address would get an
+        account that its owner has confirmed. The link then becomes invalid. None on success.
+        Raises the errors of the app's function, and ValidationActionError for its ``fields``.
         """
         beginning = self.beginning
-        given = () if beginning is None else beginning.read(fields, is_form=is_form)
+        field_values = () if beginning is None else beginning.read(fields, is_form=is_form)
         key = key_of(token)
         limit = Bucket(f"confirm:{key.hex()}", self.settings.login_attempts, HOUR)
         async with self.attempts.admit([limit]) as refusal:
@@ -90,5 +89,5 @@ class Registration:
                 return _WRONG
             user = User(id=secrets.token_hex(16), email=pending.email, created_at=self.clock())
             keep = partial(self.storage.confirm, pending, user)
-            kept = await (keep() if beginning is None else beginning.keep(user, keep, given))
+            kept = await (keep() if beginning is None else beginning.keep(user, keep, field_values))
             return None if kept else _OVER

@@ -26,7 +26,7 @@ from fxtrio.plugins.auth.credentials import credential_problems, readable_passwo
 from fxtrio.plugins.auth.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
 from fxtrio.plugins.auth.passwords import normalize_password
-from fxtrio.plugins.auth.pending_revocations import UnwrittenEnds
+from fxtrio.plugins.auth.pending_revocations import PendingRevocations
 from fxtrio.plugins.auth.registration import Registration
 from fxtrio.plugins.auth.throttle import Bucket, client_of
 from fxtrio.plugins.auth.tokens import key_of, new_token
@@ -34,7 +34,7 @@ from fxtrio.plugins.auth.tokens import key_of, new_token
 log = logging.getLogger("fx.auth")
 
 LONGEST_TOKEN = 100
-"""Characters of what a link may carry; ours are shorter."""
+"""Longest token of a link (characters); ours are shorter."""
 
 _RENEW_AFTER = 0.1
 """Part of the idle time after which a request writes the new end of its session."""
@@ -49,12 +49,12 @@ _CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
 
 @attrs.frozen(kw_only=True, eq=False)
 class AuthService(Accounts):
-    """Signs users in and out. Made by `AuthPlugin`; valid while the app runs."""
+    """Signs users in and out. Created by `AuthPlugin`; valid while the app runs."""
 
     attempts: LimitedAttempts
-    unwritten: UnwrittenEnds
+    unwritten: PendingRevocations
     beginning: Beginning | None = None
-    """What the app does when an account begins."""
+    """The app's function for new accounts."""
 
     registration: Registration | None = None
     """How accounts begin where mail is verified."""
@@ -68,21 +68,21 @@ class AuthService(Accounts):
         fields: Mapping[str, Any] = _NO_FIELDS,
         is_form: bool = False,
     ) -> Refusal | None:
-        """Keep a new user; None when that is done, or when the address has been taken before.
+        """Register a user; None on success, and also if the address is taken.
 
-        Who asks cannot tell the two apart, in the answer or in its time, so nobody learns
-        who has an account. Signing in is a step of its own; with ``verifyEmail`` the account
-        itself begins with `confirm`. ``fields`` are for the function of ``onRegister``; those of
-        a form (``is_form``) are text.
+        Neither the response nor its time reveals which, so clients cannot find out who has an
+        account. Signing in is a separate step; with ``verifyEmail`` the account is created by
+        `confirm`. ``fields`` are for the function of ``onRegister``; those of a form
+        (``is_form``) are text.
         """
         if not self.settings.registration:
             return _CLOSED
         address = canonical_email(email)
         wrong = credential_problems(self.settings, address, password)
         beginning = self.beginning if self.registration is None else None
-        given: tuple[Any, ...] = ()
+        field_values: tuple[Any, ...] = ()
         try:
-            given = () if beginning is None else beginning.read(fields, is_form=is_form)
+            field_values = () if beginning is None else beginning.read(fields, is_form=is_form)
         except ActionError as error:
             wrong = {**wrong, **error.fields}
         if wrong:
@@ -90,12 +90,12 @@ class AuthService(Accounts):
         try:
             refused = await self.attempts.charge(self.attempts.registration_of(client))
             if refused is None and self.registration is None:
-                await self._add(str(address), str(password), beginning, given)
+                await self._add(str(address), str(password), beginning, field_values)
             elif refused is None and self.registration is not None:
                 hashed = await self.hasher.hash(normalize_password(str(password)) or "")
                 await self.registration.begin(str(address), hashed)
         except ActionError as error:
-            return _refused_by(error)
+            return _validation_refusal(error)
         except TaskQueueFull:
             return BUSY
         except (HashingBusy, AuthStorageUnavailable) as error:
@@ -110,7 +110,7 @@ class AuthService(Accounts):
         fields: Mapping[str, Any] = _NO_FIELDS,
         is_form: bool = False,
     ) -> Refusal | None:
-        """Make the account that a link in a mail stands for; None when that is done.
+        """Create the account of a link in a mail; None on success.
 
         ``fields`` and ``is_form`` are those of `register`.
         """
@@ -122,7 +122,7 @@ class AuthService(Accounts):
         try:
             return await self.registration.confirm(token, secret, fields, is_form=is_form)
         except ActionError as error:
-            return _refused_by(error)
+            return _validation_refusal(error)
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
 
@@ -135,12 +135,11 @@ class AuthService(Accounts):
         client: str | None = None,
         replaces: str | None = None,
     ) -> SignedIn | Refusal:
-        """Check a password and begin a session with a token of its own.
+        """Verify a password and start a session with a new token.
 
-        ``remember`` lets the cookie outlive the browser. ``client`` is the IP address that
-        asks, ``replaces`` the token of the session that the browser had before: it ends.
-        Whether the address is unknown or the password wrong, the same work is done and the
-        same is said.
+        ``remember`` lets the cookie outlive the browser. ``client`` is the IP address of the
+        client, ``replaces`` the token of the browser's previous session, which ends. An
+        unknown address and a wrong password get the same response after the same work.
         """
         address = canonical_email(email)
         if address is None:
@@ -161,9 +160,9 @@ class AuthService(Accounts):
     ) -> Refusal | None:
         """Replace the password of a user who knows the current one, and end all sessions.
 
-        That of the request ``keep`` goes on. None when that is done. Wrong guesses are limited
-        like failed logins but apart from them: an attack on the login does not keep a signed-in
-        user from it.
+        The session of the request ``keep`` continues. None on success. Wrong guesses are limited
+        like failed logins but separately: an attack on the login does not block a signed-in
+        user.
         """
         problems = credential_problems(self.settings, user.email, new)
         if problems:
@@ -197,8 +196,8 @@ class AuthService(Accounts):
     async def authenticate(self, connection: HTTPConnection) -> User | None:
         """Return the user of a request or a WebSocket handshake.
 
-        Asks the storage only when there is a cookie that this app has signed. A WebSocket
-        with a user is closed with 4401 when the session ends.
+        Queries the storage only for a cookie that this app has signed. A WebSocket with a
+        user is closed with 4401 when the session ends.
         """
         signed_in = await self.find(connection.scope)
         if signed_in is None:
@@ -208,7 +207,7 @@ class AuthService(Accounts):
         return signed_in.user
 
     async def find(self, scope: Scope) -> SignedIn | None:
-        """Return who a connection's cookie belongs to, if its session is not over."""
+        """Return the user of a connection's cookie, if its session has not ended."""
         sent = self.rules.read(scope["headers"], scope["scheme"])
         cookie = self.signer.read(sent)
         if cookie is None:
@@ -225,7 +224,7 @@ class AuthService(Accounts):
     def login_url(self, scope: Scope, url: str) -> str | None:
         """Return where the visitor of the page at ``url`` signs in, to come back after it.
 
-        None for somebody who is signed in, and on the pages to sign in and to register.
+        None for a signed-in user, and on the pages to sign in and to register.
         """
         app, settings = get_app(), self.settings
         base = url_of_root(scope) + ("" if app is None else app.config.base_url)
@@ -329,7 +328,7 @@ def _short(key: bytes) -> str:
     return key.hex()[:12]
 
 
-def _refused_by(error: ActionError) -> Refusal:
+def _validation_refusal(error: ActionError) -> Refusal:
     """Return what the app's function has raised, in the form of a refusal."""
     return Refusal(
         code="invalid", message=error.message, status=error.status_code, fields=error.fields

@@ -1,7 +1,7 @@
-"""Sessions that have just been looked up: a page and what it loads cost one query.
+"""A short-lived cache of sessions: a page and its requests cost one query.
 
-An end in this process is seen at once, one in another process or on another machine after
-`LIFE` at most.
+An ended session is noticed at once in the same process, and within `LIFE` in other
+processes and on other machines.
 """
 
 from __future__ import annotations
@@ -49,6 +49,6 @@ class RememberedSessions:
         return looked_up
 
     def forget(self) -> None:
-        """Believe nothing of what was found so far: a session has ended or changed."""
+        """Drop all entries: a session has ended or changed."""
         self._found.clear()
         self._forgotten += 1

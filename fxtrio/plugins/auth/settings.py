@@ -55,7 +55,7 @@ class AuthSettings:
     the app's database, or in ``data/auth.sqlite3`` if it has none."""
 
     cookie_name: str = attrs.field(default="sid", validator=matches_re(r"[A-Za-z0-9_-]+"))
-    """Name of the session cookie; ``__Host-`` comes before it over HTTPS."""
+    """Name of the session cookie; prefixed by ``__Host-`` over HTTPS."""
 
     secure: Literal["auto", "always"] = "auto"
     """``always`` for an app behind a proxy that ends TLS without saying so."""
@@ -70,13 +70,13 @@ class AuthSettings:
     """Sessions of one user; signing in once more ends the oldest (count)."""
 
     registration: bool = True
-    """Whether anybody may register."""
+    """Whether registration is open."""
 
     on_register: str = ""
     """An async function of the app, as ``module:function``, called with each new user."""
 
     verify_email: bool = False
-    """Whether an account begins only when a mail to its address was answered."""
+    """Whether an account is created only after its address was confirmed by mail."""
 
     send_email: str = ""
     """The function that sends a mail, as ``module:function``; needed for ``verify_email``."""
@@ -122,7 +122,7 @@ class AuthSettings:
     """Password hashes computed at the same time (count)."""
 
     hashing_queue: int = attrs.field(default=32, validator=ge(1))
-    """Password hashes that may wait; one more is answered with 503 (count)."""
+    """Password hashes that may wait; further ones get 503 (count)."""
 
     argon2: Argon2Settings = attrs.field(factory=Argon2Settings)
     """The cost of one hash. Old hashes are renewed when their owners sign in."""

@@ -22,7 +22,7 @@ TICK = 0.5
 """Time between two looks (seconds)."""
 
 RELOOK = 30.0
-"""Time after which all sessions are asked for anyway, as after an end by SQL alone (seconds)."""
+"""Interval after which all sessions are checked, in case one was ended by SQL (seconds)."""
 
 OVER = 4401
 """The code that handlers too close with when nobody is signed in."""
@@ -32,7 +32,7 @@ OVER = 4401
 class _Held:
     user_id: str
     endings: dict[Ending, None]
-    """In the order in which they came, which a set has not."""
+    """In order of arrival, which a set does not have."""
 
 
 class SessionSockets:
@@ -99,17 +99,17 @@ class SessionSockets:
             is_fresh = trio.current_time() - self._looked < RELOOK
             if version == self._version and self._clock() < self._next_end and is_fresh:
                 return
-            asked = tuple(self._held)
+            keys = tuple(self._held)
             self._next_end = math.inf  # `look` may set it back while we ask
-            living = await self._storage.living_sessions(asked, self._clock())
+            live = await self._storage.living_sessions(keys, self._clock())
         except AuthStorageUnavailable:
             self._next_end = -math.inf  # the storage has told the log; we look again
             return
         self._version = version
         self._looked = trio.current_time()
-        self._next_end = min(self._next_end, *living.values(), math.inf)
-        for key in asked:
-            if key not in living:
+        self._next_end = min(self._next_end, *live.values(), math.inf)
+        for key in keys:
+            if key not in live:
                 self._close(key)
 
     def _close(self, key: bytes) -> None:

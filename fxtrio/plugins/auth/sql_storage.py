@@ -206,7 +206,7 @@ class DatabaseStorage(Queries):
         """Return when those of ``keys`` end that are not over at ``now``."""
 
         async def read() -> dict[bytes, float]:
-            living: dict[bytes, float] = {}
+            live: dict[bytes, float] = {}
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
                 places = ", ".join(f"${number}" for number in range(2, len(some) + 2))
@@ -218,8 +218,8 @@ class DatabaseStorage(Queries):
                     ),
                     *(now, *some),
                 )
-                living.update((bytes(row["key"]), row["expires_at"]) for row in rows)
-            return living
+                live.update((bytes(row["key"]), row["expires_at"]) for row in rows)
+            return live
 
         return await self._in_time(read)
 

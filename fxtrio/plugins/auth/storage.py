@@ -1,7 +1,7 @@
-"""The protocol between the auth plugin and whatever keeps its data.
+"""The protocol between the auth plugin and the storage of its data.
 
-`fxtrio.plugins.auth.sql_storage` is the one that comes with it. Every method is one transaction, or
-a part of the application's that is around it. Times come from the caller: a storage reads no clock.
+`fxtrio.plugins.auth.sql_storage` is the included one. Every method is one transaction, or a
+part of the application's current one. Times come from the caller: a storage reads no clock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 
 @attrs.frozen
 class StorageStatistics:
-    """What a storage has done since it was opened."""
+    """Statistics of a storage since it was opened."""
 
     queries: int
     """Calls of methods of `AuthStorage`; each is one transaction."""
@@ -72,7 +72,7 @@ class AuthStorage(Protocol):
     async def add_session(
         self, session: Session, *, proof: str, replaces: bytes | None, most: int
     ) -> bool:
-        """Keep a session, and end the one with the key ``replaces``.
+        """Store a session, and end the one with the key ``replaces``.
 
         False, and nothing else, when the hash of the user's password is not ``proof``, by
         which the user was let in: it has changed since, or the user is gone.
@@ -95,7 +95,7 @@ class AuthStorage(Protocol):
         """Return a number that changes when anybody has ended or moved a session."""
 
     def after_commit(self, call: Callable[[], object]) -> None:
-        """Call ``call`` once what was written is kept: at once outside of a transaction."""
+        """Call ``call`` after the commit: at once outside of a transaction."""
 
     async def end_session(self, key: bytes) -> None:
         """End one session; no matter if it is over already."""
@@ -129,4 +129,4 @@ class AuthStorage(Protocol):
         """
 
     def statistics(self) -> StorageStatistics:
-        """Return what has been done so far."""
+        """Return the statistics so far."""

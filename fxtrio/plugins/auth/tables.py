@@ -61,14 +61,14 @@ async def make_tables(database: Database, prefix: str, place: str) -> bool:
     if not prefix:
         await _check_file(database, place)
     await database.run_script(named(_SCHEMA.format(**_TYPES[database.dialect]), prefix))
-    made = await database.execute(
+    created = await database.execute(
         "insert into fx_auth (version, changes) select $1, 0"
         " where not exists (select 1 from fx_auth)",
         VERSION,
     )
     if await database.value("select version from fx_auth") > VERSION:
         raise AuthDatabaseUnusable(place, "it was written by a newer version of fxtrio")
-    return made == 1
+    return created == 1
 
 
 async def _check_file(database: Database, place: str) -> None:

@@ -1,4 +1,4 @@
-"""How often somebody may fail. Pure: marks and the time in, a verdict out.
+"""Limits failed attempts. Pure: marks and the time in, a verdict out.
 
 Each key (an address, a client) has a bucket that holds ``capacity`` failures and
 loses one every ``pause`` seconds. All that is stored of it is its mark: the time at
@@ -30,7 +30,7 @@ class Bucket:
 
 @attrs.frozen
 class Verdict:
-    """What becomes of an attempt."""
+    """The verdict on an attempt."""
 
     wait: float
     """Seconds until an attempt will be let through; 0 for this one."""
@@ -65,9 +65,9 @@ def forgive(account: Bucket, others: Sequence[Bucket], marks: Marks, now: float)
 
     The account's bucket is emptied; the others lose what the attempt had added.
     """
-    given = {each.key: marks[each.key] - each.pause for each in others if each.key in marks}
+    refunds = {each.key: marks[each.key] - each.pause for each in others if each.key in marks}
     # A mark of now would mean something to a clock that goes back.
-    refunded = {key: mark if mark > now else 0.0 for key, mark in given.items()}
+    refunded = {key: mark if mark > now else 0.0 for key, mark in refunds.items()}
     return {account.key: 0.0, **refunded}
 
 

@@ -15,24 +15,24 @@ from collections.abc import Iterable
 import attrs
 
 TOKEN_BYTES = 32
-"""256 bits, four times what OWASP asks for (Session Management, "Session ID Entropy")."""
+"""256 bits, four times OWASP's minimum (Session Management, "Session ID Entropy")."""
 
 _TOKEN_LENGTH = 43  # 32 bytes in base64url without padding
 _LONGEST_COOKIE = 2 * _TOKEN_LENGTH + 1
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return an unguessable token."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def key_of(token: str) -> bytes:
-    """Return what the storage knows a session by."""
+    """Return the storage's key of a session."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def binding_of(token: str) -> str:
-    """Return what CSRF tokens are bound to; tells nothing about the token."""
+    """Return the value to which CSRF tokens are bound; it does not reveal the token."""
     return hashlib.sha256(b"fx-csrf-binding\0" + token.encode()).hexdigest()
 
 
@@ -59,11 +59,11 @@ class CookieSigner:
         """Return the token of a cookie's value; None when no key has signed it."""
         if value is None or len(value) != _LONGEST_COOKIE or not value.isascii():
             return None
-        token, separator, given = value.partition(".")
+        token, separator, signature = value.partition(".")
         if not separator:
             return None
-        # Every key is tried, so that the time does not tell which one it was.
-        found = [hmac.compare_digest(_signature(key, token), given) for key in self.keys]
+        # Every key is tried, so that the time does not reveal which one matched.
+        found = [hmac.compare_digest(_signature(key, token), signature) for key in self.keys]
         return CookieValue(token, found[0]) if any(found) else None
 
 
@@ -95,7 +95,7 @@ class CookieRules:
         return cookie.encode("ascii")
 
     def clear_header(self, scheme: str) -> bytes:
-        """Return the `Set-Cookie` value that makes the browser forget."""
+        """Return the `Set-Cookie` value that deletes the cookie."""
         return self.set_header("", scheme=scheme, max_age=0)
 
     def read(self, headers: Iterable[tuple[bytes, bytes]], scheme: str) -> str | None:

@@ -126,8 +126,8 @@ def _count(number: int, state: str) -> str:
 
 def _called(row: dict[str, Any]) -> str:
     args = row["args"]
-    shown = args if len(args) <= _LONGEST else args[:_LONGEST] + "…"
-    return f"<code>{escape(row['name'])}</code> <small>{escape(shown)}</small>"
+    shortened = args if len(args) <= _LONGEST else args[:_LONGEST] + "…"
+    return f"<code>{escape(row['name'])}</code> <small>{escape(shortened)}</small>"
 
 
 def _error(row: dict[str, Any]) -> str:
@@ -158,8 +158,7 @@ def _moment(moment: float | None, now: float) -> str:
         if size >= seconds:
             size, unit = size / seconds, name
             break
-    told = f"in {size:.0f} {unit}" if distance > 0.5 else f"{size:.0f} {unit} ago"
+    text = f"in {size:.0f} {unit}" if distance > 0.5 else f"{size:.0f} {unit} ago"
     at = datetime.fromtimestamp(moment, UTC)
-    return (
-        f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}" title="{at:%Y-%m-%d %H:%M:%S} UTC">{told}</time>'
-    )
+    title = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return f'<time datetime="{at:%Y-%m-%dT%H:%M:%SZ}" title="{title}">{text}</time>'

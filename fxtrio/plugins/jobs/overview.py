@@ -1,4 +1,4 @@
-"""What there is to see of durable jobs at one moment. Times are seconds since 1970."""
+"""A snapshot of durable jobs. Times are seconds since 1970."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fxtrio.jobs.admin import count_jobs, list_failures, list_jobs, list_paused,
 from fxtrio.jobs.store import JobStore
 
 FAILURES = 50
-"""Most failed jobs that are shown (count)."""
+"""Limit of listed failed jobs (count)."""
 
 JOBS = 50
-"""Most other jobs that are shown (count)."""
+"""Limit of listed other jobs (count)."""
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class ScheduleLine:
 
 @attrs.frozen
 class Overview:
-    """All that the page shows. Rows are dicts by the columns of the tables."""
+    """The data of the page. Rows are dicts by the columns of the tables."""
 
     now: float
     groups: list[JobGroup]

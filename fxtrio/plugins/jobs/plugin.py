@@ -54,7 +54,7 @@ Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
 
 
 class JobsPageUnguarded(FxtrioError):
-    """The page of jobs is to be served, and nobody is named who may see it."""
+    """The page of jobs is enabled, but no user may see it."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(
@@ -91,7 +91,7 @@ class JobsSettings:
 
 
 @attrs.frozen
-class _Shown:
+class _Context:
     """What the page is about."""
 
     store: JobStore
@@ -109,7 +109,7 @@ class JobsPlugin(Plugin[JobsSettings]):
     name = "jobs"
     Settings = JobsSettings
     needs = ("database.url",)
-    _shown: _Shown | None = None
+    _context: _Context | None = None
 
     @asynccontextmanager
     async def open(self, app: App) -> AsyncIterator[None]:
@@ -122,12 +122,12 @@ class JobsPlugin(Plugin[JobsSettings]):
             raise JobsPageWithoutDatabase
         store = JobStore(app.database)
         await store.prepare()
-        self._shown = _Shown(store, app, guard)
-        await self._tell_unregistered(app)
+        self._context = _Context(store, app, guard)
+        await self._warn_of_unregistered(app)
         try:
             yield
         finally:
-            self._shown = None
+            self._context = None
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
         """Return why nobody, or everybody, could see the page."""
@@ -146,7 +146,7 @@ class JobsPlugin(Plugin[JobsSettings]):
             found["users"] = "is needed: the addresses of those who may see the page"
         return found
 
-    async def _tell_unregistered(self, app: App) -> None:
+    async def _warn_of_unregistered(self, app: App) -> None:
         """Warn of addresses in ``users`` that anybody may register, and see the page then."""
         auth: AuthService | None = app.plugins.get("auth")
         open_to_all = auth is not None and auth.settings.registration
@@ -204,33 +204,33 @@ class JobsPlugin(Plugin[JobsSettings]):
         )
 
     def _guarded(
-        self, answer: Callable[[_Shown, Request], Awaitable[Response]]
+        self, answer: Callable[[_Context, Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            shown = self._shown
-            if shown is None:
+            context = self._context
+            if context is None:
                 raise AppNotRunning
-            refusal = await shown.guard(request)
+            refusal = await context.guard(request)
             if isinstance(refusal, Redirect):
                 raise refusal
-            return await answer(shown, request) if refusal is None else refusal
+            return await answer(context, request) if refusal is None else refusal
 
         return endpoint
 
-    async def _page(self, shown: _Shown, request: Request) -> Response:
-        declared = [] if shown.app.jobs is None else shown.app.jobs.jobs.values()
-        overview = await read_overview(shown.store, declared, shown.now())
+    async def _page(self, context: _Context, request: Request) -> Response:
+        declared = [] if context.app.jobs is None else context.app.jobs.jobs.values()
+        overview = await read_overview(context.store, declared, context.now())
         html = render(overview, self._url(request), token_field(request))
-        return HTMLResponse(html, headers={**_OF_ONE, **_policy(shown.app.config.csp)})
+        return HTMLResponse(html, headers={**_OF_ONE, **_policy(context.app.config.csp)})
 
-    async def _retry(self, shown: _Shown, request: Request) -> Response:
-        await retry_jobs(shown.store, await _numbers(request), shown.now())
-        if shown.app.jobs is not None:
-            shown.app.jobs.tell()
+    async def _retry(self, context: _Context, request: Request) -> Response:
+        await retry_jobs(context.store, await _numbers(request), context.now())
+        if context.app.jobs is not None:
+            context.app.jobs.tell()
         return self._again(request)
 
-    async def _discard(self, shown: _Shown, request: Request) -> Response:
-        await discard_jobs(shown.store, await _numbers(request))
+    async def _discard(self, context: _Context, request: Request) -> Response:
+        await discard_jobs(context.store, await _numbers(request))
         return self._again(request)
 
     def _again(self, request: Request) -> Response:
@@ -246,7 +246,7 @@ def _policy(mode: str) -> dict[str, str]:
     return {names[mode]: _POLICY} if mode in names else {}
 
 
-async def _script(shown: _Shown, request: Request) -> Response:
+async def _script(context: _Context, request: Request) -> Response:
     return Response(_SCRIPT.read_bytes(), media_type="text/javascript", headers=_OF_ONE)
 
 
