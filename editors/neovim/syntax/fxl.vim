@@ -1,5 +1,5 @@
 " Page files of fxtrio: Python, then UI code, in turns. The signs by which a line at column 0
-" begins a half are those of fxtrio/compile/signs.py.
+" begins a half are those of fxtrio/compile/split/language_detection.py.
 
 if exists('b:current_syntax')
   finish
