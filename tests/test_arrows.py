@@ -56,6 +56,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "tools/format",
             "tools/convert",
             "tools/project_checks",
+            "tools/project_process",
         }
     ),
     frozenset({"asgi_entry", "tools/types"}),

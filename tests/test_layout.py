@@ -12,6 +12,7 @@ import pytest
 from tests.source_tree import MODULES, ROOT, all_imports, own_files, python_files
 
 IMPORTS_BY_NAME = {
+    "fxtrio/tools/project_process/child.py",  # imports the task that its parent names
     "fxtrio/imports.py",  # the only place that runs what a project contains
     "fxtrio/server/supervise/importer.py",  # finds the ASGI application that a command line names
     "fxtrio/plugins/load.py",  # imports a built-in plugin when the settings name it

@@ -15,9 +15,10 @@ from fxtrio.cli.output import json_option, print_done, root_option
 from fxtrio.compile.plurals import counted, counted_problems
 
 if TYPE_CHECKING:
-    import subprocess
-
     from fxtrio.compile.problems import Problem
+    from fxtrio.tools.project_process.start import ProjectProcess
+
+_GATHERER = "fxtrio.tools.types.gather.gatherer_child"
 
 
 @click.command
@@ -36,7 +37,7 @@ def command(
     mypy, pyright or pyrefly, if the project has settings for one.
     """
     from fxtrio.config import load_env_files
-    from fxtrio.tools.types.gather.gatherer_start import open_gatherer
+    from fxtrio.tools.project_process.start import open_process
 
     def report(line: str) -> None:
         if not as_json:
@@ -44,7 +45,7 @@ def command(
 
     require_inside(paths, root)
     load_env_files(root)
-    with open_gatherer(root) as process:  # it imports while we do
+    with open_process(root, _GATHERER) as process:  # it imports while we do
         import trio
 
         check = partial(
@@ -88,7 +89,7 @@ async def check_types(
     strict: bool = False,
     python: bool = True,
     syntax: bool = True,
-    process: subprocess.Popen[bytes] | None = None,
+    process: ProjectProcess | None = None,
     report: Callable[[str], None],
 ) -> CheckedTypes:
     """Check the types of the project in ``root``; its code is imported, in ``process`` if given.

@@ -22,7 +22,7 @@ from fxtrio.develop.build.background_typecheck import LateTypes
 from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce
 from fxtrio.develop.report.overlay_errors import Shown
-from fxtrio.tools.types.gather import gatherer_server
+from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
 from fxtrio.tools.types.report import checking, compiler
 from fxtrio.tools.types.ui.virtual_project import TypesFolder
@@ -243,7 +243,7 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
     stand_in = Checked()
     monkeypatch.setattr(compiler, "ensure_compiler", stand_in.ensure_compiler)
     monkeypatch.setattr(
-        gatherer_server.KeptGatherer,
+        gatherer_process.KeptGatherer,
         "types",
         lambda kept, project: stand_in.project_types(kept.root, project),
     )

@@ -13,9 +13,8 @@ import trio
 
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.tools.types.gather import gatherer_server
-from fxtrio.tools.types.gather.gatherer_process import TypesUnknown, project_types
-from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
+from fxtrio.tools.project_process.fork_server import CAN_FORK
+from fxtrio.tools.types.gather.gatherer_process import KeptGatherer, TypesUnknown, project_types
 from tests.trees import write_tree
 
 PAGE = (
@@ -43,7 +42,7 @@ def own_processes() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            if "fxtrio.tools.types.gather.gatherer_fork" in process.cmdline():
+            if "fxtrio.tools.project_process.fork_server" in process.cmdline():
                 found.append(process)
     return found
 
@@ -63,7 +62,7 @@ async def test_each_question_imports_the_project_anew(tmp_path: Path) -> None:
             assert found == await project_types(tmp_path, project)
             seen.add(repr(found.pages[0].data))
         assert len(seen) == 3
-        assert len(own_processes()) == int(gatherer_server.CAN_FORK)
+        assert len(own_processes()) == int(CAN_FORK)
         kept.stop()
         await wait_gone(own_processes())
         assert await kept.types(project) == found
@@ -94,13 +93,11 @@ async def test_nothing_runs_on_for_a_question_that_is_given_up(tmp_path: Path) -
         assert await kept.types(project) == await project_types(tmp_path, project)
 
 
-async def test_a_question_that_takes_too_long_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if gatherer_server.CAN_FORK:
-        monkeypatch.setattr(gatherer_server, "LIMIT", 2.0)
+async def test_a_question_that_takes_too_long_is_told(tmp_path: Path) -> None:
+    if CAN_FORK:
         endless = "while True:\n    pass\nKEY = 'a'"
         async with keeping(tmp_path) as kept:
+            kept.limit = 2.0
             with pytest.raises(TypesUnknown, match="took longer than"):
                 await kept.types(written(tmp_path, store=endless))
             await wait_gone(own_processes())

@@ -1,14 +1,7 @@
-"""The process that imports a project for `fx check`: ``python -m fxtrio.cli.import_check.child``.
-
-It takes an `Order` on standard input and writes `Findings` to standard output. What the
-project prints goes to standard error. No plugin is opened, no lifespan runs, no port is
-bound.
-"""
+"""The task of the process that imports a project for `fx check`: see `project_process`."""
 
 from __future__ import annotations
 
-import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,22 +21,19 @@ from fxtrio.compile.problems import Problem
 from fxtrio.config import read_config
 from fxtrio.server.supervise.importer import AppNotFound, load_application
 from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.tools.project_process.child import Write
 
 
-def main() -> None:
-    """Import what the order says and report what was found."""
-    order = Order.from_json(sys.stdin.buffer.read())
-    told = os.dup(1)
-    os.dup2(2, 1)  # what the project prints is no finding
+def answer(order: bytes, write: Write) -> None:
+    """Import what an `Order` says; write a line for each import, and the findings."""
+    wanted = Order.from_json(order)
     attempts = Attempts(
-        root=Path(order.root),
-        timeout=order.timeout,
-        tell=lambda source: _write(told, step_line(source)),
+        root=Path(wanted.root),
+        timeout=wanted.timeout,
+        tell=lambda source: write(step_line(source)),
     )
-    problems, settings = try_project(order, attempts)
-    findings = Findings((*problems, *attempts.problems()), tuple(settings))
-    _write(told, findings_line(findings))
-    os._exit(0)  # whatever threads the project has left behind
+    problems, settings = try_project(wanted, attempts)
+    write(findings_line(Findings((*problems, *attempts.problems()), tuple(settings))))
 
 
 def try_project(order: Order, attempts: Attempts) -> tuple[list[Problem], list[SettingProblem]]:
@@ -74,12 +64,3 @@ def _load_app(options: ServeOptions, source: str, loaded: list[Any]) -> list[Pro
         cause = str(error).removesuffix(". Name an ASGI application as 'module:name'.")
         return [Problem(source, 0, 0, cause, remedy)]
     return []
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-
-
-if __name__ == "__main__":
-    main()

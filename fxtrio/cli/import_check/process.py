@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import sys
 from pathlib import Path
-from tempfile import TemporaryFile
-
-import trio
 
 from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
 from fxtrio.compile.check.problem_kinds import FindingKind
@@ -18,10 +12,11 @@ from fxtrio.config import Config, locate
 from fxtrio.config.errors import ConfigProblem
 from fxtrio.errors import FxtrioError
 from fxtrio.routes.action_files import PREFIX
+from fxtrio.tools.project_process.process import run_in_process
 
 _WHOLE = 6 * IMPORT_TIMEOUT  # then something cannot be interrupted, or many imports wait in vain
 _LAST_LINES = 3
-_TAIL = 4000  # characters
+_TASK = "fxtrio.cli.import_check.child"
 
 
 class TrialCrashed(FxtrioError):
@@ -102,51 +97,14 @@ async def try_application(order: Order, *, limit: float = _WHOLE) -> Findings:
     ``limit`` is for all imports together (seconds); the process is killed after it.
     Cancelling it kills the process too. Raises TrialCrashed for a defect.
     """
-    environment = {
-        "FX_SECRET_KEY": secrets.token_urlsafe(32),  # unless there is one
-        **os.environ,
-        "FX_MODE": "check",
-    }
-    output, errors, code = await _run(order, environment, limit)
-    last, findings = read_lines(output)
+    outcome = await run_in_process(Path(order.root), _TASK, order.to_json(), limit=limit)
+    last, findings = read_lines(outcome.answer)
     if findings is not None:
         return findings
-    printed = errors.decode("utf-8", "replace")
     if not last:
-        raise TrialCrashed(code, printed[-_TAIL:])
-    lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    said = f"; it wrote: {' | '.join(lines[-_LAST_LINES:])}" if lines else ""
-    how = f"took longer than {limit:g} s" if code is None else f"ended the process with {code}"
-    message = f"importing it {how}{said}"
+        raise TrialCrashed(outcome.code, outcome.printed)
+    lines = [line.strip() for line in outcome.printed.splitlines() if line.strip()]
+    printed = f"; it wrote: {' | '.join(lines[-_LAST_LINES:])}" if lines else ""
+    how = outcome.ending().replace("ended with", "ended the process with")
+    message = f"importing it {how}{printed}"
     return Findings((Problem(last, 0, 0, message, "Leave such work to a plugin"),))
-
-
-async def _run(
-    order: Order, environment: dict[str, str], limit: float
-) -> tuple[bytes, bytes, int | None]:
-    """Return what the child has written to its two outputs, and its exit code.
-
-    They are files, and no pipes: what it wrote is there when it had to be killed, too.
-    """
-    code = None
-    with TemporaryFile() as output, TemporaryFile() as errors:
-        with trio.move_on_after(limit):
-            done = await trio.run_process(
-                [sys.executable, "-P", "-m", "fxtrio.cli.import_check.child"],
-                stdin=order.to_json(),
-                stdout=output,
-                stderr=errors,
-                check=False,
-                cwd=order.root,
-                env=environment,
-                deliver_cancel=_kill,
-            )
-            code = done.returncode
-        output.seek(0)
-        errors.seek(0)
-        return output.read(), errors.read(), code
-
-
-async def _kill(process: trio.Process) -> None:
-    """End the child at once: it holds nothing that it must put in order."""
-    process.kill()

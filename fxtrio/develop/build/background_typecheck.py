@@ -17,7 +17,7 @@ from fxtrio.develop.report.overlay_errors import Shown, shown_finding
 from fxtrio.errors import FxtrioError
 
 if TYPE_CHECKING:
-    from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
+    from fxtrio.tools.types.gather.gatherer_process import KeptGatherer
     from fxtrio.tools.types.gather.page_types import ProjectTypes
     from fxtrio.tools.types.report.checking import TypeCheck
     from fxtrio.tools.types.report.tsc_server import KeptCompiler
@@ -137,7 +137,7 @@ class LateTypes:
 
     async def _problems(self, looked_at: CheckInput) -> tuple[Problem, ...]:
         # Heavy, and nothing of it is needed before something is on the screen.
-        from fxtrio.tools.types.gather.gatherer_server import KeptGatherer
+        from fxtrio.tools.types.gather.gatherer_process import KeptGatherer
         from fxtrio.tools.types.report.checking import TypeCheck
         from fxtrio.tools.types.report.compiler import ensure_compiler
         from fxtrio.tools.types.report.tsc_server import KeptCompiler

@@ -6,11 +6,7 @@ Called by commands, builds and tests.
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import secrets
-import signal
-import sys
 from pathlib import Path
 
 import msgspec
@@ -20,11 +16,9 @@ from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.serve.openapi.answer import FILE_NAME
 from fxtrio.tools.openapi.document import Description
+from fxtrio.tools.project_process.process import LIMIT, run_in_process
 
-LIMIT = 120
-"""How long the import may take, by the clock of the machine (seconds)."""
-
-_TAIL = 4000  # characters
+_TASK = "fxtrio.tools.openapi.describing_child"
 
 
 class NotDescribed(FxtrioError):
@@ -40,33 +34,14 @@ async def describe(root: Path, config: Config) -> Description:
 
     Cancelling it kills the process that imports the project. Raises NotDescribed.
     """
-    environment = {
-        "FX_SECRET_KEY": secrets.token_urlsafe(32),  # unless there is one
-        **os.environ,
-        "FX_MODE": "check",
-    }
-    code: int | None = None
-    output = errors = b""
-    with trio.move_on_after(LIMIT + 5):  # in tests by another clock, so the child has its own
-        done = await trio.run_process(
-            [sys.executable, "-P", "-m", "fxtrio.tools.openapi.describing_child"],
-            stdin=pickle.dumps((root, config, LIMIT)),
-            capture_stdout=True,
-            capture_stderr=True,
-            check=False,
-            cwd=root,
-            env=environment,
-            deliver_cancel=_kill,
-        )
-        code, output, errors = done.returncode, done.stdout, done.stderr
+    order = pickle.dumps((root, config))
+    outcome = await run_in_process(root, _TASK, order, limit=LIMIT)
     try:
-        answer = json.loads(output)
+        answer = json.loads(outcome.answer)
     except ValueError:
-        late = code in (None, -signal.SIGALRM)
-        how = f"took longer than {LIMIT} s" if late else f"ended with {code}"
-        shown = errors.decode("utf-8", "replace")[-_TAIL:]
         raise NotDescribed(
-            f"openapi: importing the project {how}. Run 'fx check', which says why.\n{shown}"
+            f"openapi: importing the project {outcome.ending()}. Run 'fx check', which says "
+            f"why.\n{outcome.printed}"
         ) from None
     if "message" in answer:
         raise NotDescribed(answer["message"])
@@ -84,8 +59,3 @@ async def describe_into(root: Path, config: Config, folder: Path) -> None:
 def written(document: dict[str, object]) -> str:
     """Return a document as text: equal documents are equal texts."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-async def _kill(process: trio.Process) -> None:
-    """End the child at once: it holds nothing that it must put in order."""
-    process.kill()

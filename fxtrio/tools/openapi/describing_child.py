@@ -1,16 +1,8 @@
-"""Imports a project to describe it: ``python -m fxtrio.tools.openapi.describing_child``.
-
-It takes the project folder, the settings and how many seconds it has, pickled, on standard
-input, and writes a `Description` or `Undescribed` as JSON to standard output. What the project
-prints goes to standard error. Nothing is opened or served.
-"""
+"""The task of the process that imports a project to describe it: see `project_process`."""
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
-import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,6 +22,7 @@ from fxtrio.tools.openapi.documented import Documented, said_of
 from fxtrio.tools.openapi.operations import Operation
 from fxtrio.tools.openapi.schemas import Schemas
 from fxtrio.tools.openapi.security import guard_of
+from fxtrio.tools.project_process.child import Write
 from fxtrio.tools.types.gather.gather import Functions, Namespaces, gather
 
 _NO_VERSION = "0"
@@ -52,21 +45,18 @@ class NotImported(FxtrioError):
         self.source = source
 
 
-def main() -> None:
-    """Describe the project that standard input names."""
-    root, config, seconds = pickle.loads(sys.stdin.buffer.read())
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(seconds)  # ends it, whatever the project does meanwhile
-    told = os.dup(1)
-    os.dup2(2, 1)  # what the project prints is no answer
-    answer: Description | Undescribed
+def answer(order: bytes, write: Write) -> None:
+    """Describe the project of a pickled pair, its folder and its settings.
+
+    Writes a `Description` or `Undescribed` as JSON.
+    """
+    root, config = pickle.loads(order)
+    described: Description | Undescribed
     try:
-        answer = describe_imported(root, config)
+        described = describe_imported(root, config)
     except FxtrioError as error:
-        answer = Undescribed(str(error))
-    with os.fdopen(told, "wb") as stream:
-        stream.write(msgspec.json.encode(answer))
-    os._exit(0)  # whatever threads the project has left behind
+        described = Undescribed(str(error))
+    write(msgspec.json.encode(described))
 
 
 def describe_imported(root: Path, config: Config) -> Description:
@@ -131,7 +121,3 @@ def _version(root: Path) -> str:
         return _NO_VERSION
     version = project.get("version") if isinstance(project, dict) else None
     return version if isinstance(version, str) else _NO_VERSION
-
-
-if __name__ == "__main__":
-    main()

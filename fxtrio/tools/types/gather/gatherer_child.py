@@ -1,23 +1,19 @@
-"""What the process does that imports a project for its types (`gatherer_main`).
-
-It takes a pickled `TypesOrder` on standard input and writes what `dump_types` gives to standard
-output. What the project prints goes to standard error. Nothing is opened or served.
-"""
+"""The task of the process that imports a project for its types: see `project_process`."""
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 
 from fxtrio.compile.project import CheckedProject
 from fxtrio.imports import Imports
+from fxtrio.tools.project_process.child import Write
 from fxtrio.tools.types.gather.gather import Namespaces, gather
 from fxtrio.tools.types.gather.page_types import dump_types
 
@@ -30,20 +26,11 @@ class TypesOrder:
     project: CheckedProject
 
 
-def answer_order() -> None:
-    """Import what the order says, and write its types."""
-    order: TypesOrder = pickle.loads(sys.stdin.buffer.read())
-    told = os.dup(1)
-    write_types(order, told)
-
-
-def write_types(order: TypesOrder, told: int) -> NoReturn:
-    """Write the types of an order to the descriptor ``told``, and end the process."""
-    os.dup2(2, 1)  # what the project prints is no answer
-    types = gather(order.root, order.project, import_pages(order.root, order.project))
-    with os.fdopen(told, "wb") as answer:
-        answer.write(dump_types(types))
-    os._exit(0)  # whatever threads the project has left behind
+def answer(order: bytes, write: Write) -> None:
+    """Import what a pickled `TypesOrder` says, and write its types as `dump_types` gives them."""
+    wanted: TypesOrder = pickle.loads(order)
+    pages = import_pages(wanted.root, wanted.project)
+    write(dump_types(gather(wanted.root, wanted.project, pages)))
 
 
 def import_pages(root: Path, project: CheckedProject) -> Namespaces:

@@ -1,12 +1,8 @@
-"""Runs the child that imports a project for its types. Called by commands."""
+"""Types of a project, from a process that imports it: one for each question, or one that stays."""
 
 from __future__ import annotations
 
 import pickle
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import attrs
@@ -15,71 +11,76 @@ import trio
 
 from fxtrio.compile.project import CheckedProject
 from fxtrio.errors import FxtrioError
+from fxtrio.tools.project_process.fork_server import CAN_FORK, ForkServer
+from fxtrio.tools.project_process.process import LIMIT, Outcome, run_in_process, run_order
+from fxtrio.tools.project_process.start import ProjectProcess
 from fxtrio.tools.types.gather.gatherer_child import TypesOrder
-from fxtrio.tools.types.gather.gatherer_start import open_gatherer
 from fxtrio.tools.types.gather.page_types import ProjectTypes, load_types
 
-LIMIT = 120.0
-"""How long a project may take to be imported (seconds)."""
-
-_TAIL = 4000  # characters
+TASK = "fxtrio.tools.types.gather.gatherer_child"
 
 
 class TypesUnknown(FxtrioError):
     """The process that imports a project for its types ended without an answer."""
 
-    def __init__(self, code: int | None, output: str) -> None:
-        how = f"took longer than {LIMIT:g} s" if code is None else f"ended with {code}"
+    def __init__(self, outcome: Outcome) -> None:
         super().__init__(
-            f"types: importing the project {how}. 'fx check' says what keeps it from being "
-            f"imported.\n{output}"
+            f"types: importing the project {outcome.ending()}. 'fx check' says what keeps it "
+            f"from being imported.\n{outcome.printed}"
         )
-        self.code = code
-        self.output = output
+        self.code = outcome.code
+        self.output = outcome.printed
 
 
 async def project_types(
-    root: Path, project: CheckedProject, process: subprocess.Popen[bytes] | None = None
+    root: Path, project: CheckedProject, process: ProjectProcess | None = None
 ) -> ProjectTypes:
     """Return the types of the project in ``root``, imported in a process of its own.
 
-    That is ``process``, if there is one by now. Cancelling it kills the process. Raises
-    TypesUnknown.
+    That is ``process``, one for `TASK`, if there is one by now. Cancelling it kills the process.
+    Raises TypesUnknown.
     """
-    order = pickle.dumps(plain_order(root, project))
+    order = _order(root, project)
     if process is None:
-        with open_gatherer(root) as process:
-            return await _asked(process, order)
-    return await _asked(process, order)
+        return _types(await run_in_process(root, TASK, order))
+    return _types(await run_order(process, order))
 
 
-def plain_order(root: Path, project: CheckedProject) -> TypesOrder:
-    """Return what is asked of another process.
+@attrs.define(eq=False)
+class KeptGatherer:
+    """Asks about the project in ``root``, in a process that stays in ``nursery``.
 
-    Exceptions need not survive the way, and nobody asks for them there.
+    Where no process can be forked, one starts for each question.
     """
+
+    root: Path
+    nursery: trio.Nursery
+    limit: float = LIMIT
+    _server: ForkServer = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._server = ForkServer(self.root, TASK, self.nursery)
+
+    async def types(self, project: CheckedProject) -> ProjectTypes:
+        """Return what `project_types` does. Cancelling it ends the process. Raises TypesUnknown."""
+        if not CAN_FORK:
+            return await project_types(self.root, project)
+        order = _order(self.root, project)
+        return _types(await self._server.run_order(order, limit=self.limit))
+
+    def stop(self) -> None:
+        """End the process: its environment has changed. The next question starts another one."""
+        self._server.stop()
+
+
+def _order(root: Path, project: CheckedProject) -> bytes:
+    """Return what another process is asked. Problems do not go there: some cannot be pickled."""
     tree = attrs.evolve(project.tree, problems=())
-    return TypesOrder(root, attrs.evolve(project, tree=tree, problems=()))
+    return pickle.dumps(TypesOrder(root, attrs.evolve(project, tree=tree, problems=())))
 
 
-async def _asked(process: subprocess.Popen[bytes], order: bytes) -> ProjectTypes:
-    output = errors = b""
-    code: int | None = None
-    with trio.move_on_after(LIMIT), killed_at_the_end(process):
-        ask = partial(process.communicate, order)
-        # Its end lets go of the thread, too.
-        output, errors = await trio.to_thread.run_sync(ask, abandon_on_cancel=True)
-        code = process.returncode
+def _types(outcome: Outcome) -> ProjectTypes:
     try:
-        return load_types(output)
+        return load_types(outcome.answer)
     except msgspec.DecodeError as error:
-        raise TypesUnknown(code, errors.decode("utf-8", "replace")[-_TAIL:]) from error
-
-
-@contextmanager
-def killed_at_the_end(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Kill a process when the block ends, however that may be."""
-    try:
-        yield
-    finally:
-        process.kill()
+        raise TypesUnknown(outcome) from error
