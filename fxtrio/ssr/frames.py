@@ -89,11 +89,6 @@ def encode_credit(id: int, size: int) -> bytes:
     return HEADER.pack(_LEAST + 4, id, 0, CREDIT, 0) + _U32.pack(size)
 
 
-def encode_rendered(head: bytes, html: bytes) -> bytes:
-    """Return the payload of an HTML frame, or of the first CHUNK of a stream."""
-    return b"".join((_U32.pack(len(head)), head, html))
-
-
 def split_rendered(payload: bytes) -> Rendered:
     """Return head and HTML of the payload of an HTML frame.
 

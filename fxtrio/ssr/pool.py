@@ -98,7 +98,6 @@ class SsrPool:
     _scheduler: Scheduler
     _nursery: trio.Nursery
     _fleet: WorkerGroup | None = attrs.field(init=False, default=None)
-    _replacing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return the HTML of ``page``; ``payload`` is its state as JSON.
@@ -142,33 +141,12 @@ class SsrPool:
 
     async def start(self) -> SsrStartFailed | None:
         """Start the workers. Called once, by `open_ssr_pool`."""
-        return await self._change(self._launch)
-
-    async def replace_bundle(self, bundle: Path) -> None:
-        """Render with ``bundle`` from now on, in new processes.
-
-        Returns once they are ready; the old ones finish their renders. Raises
-        SsrStartFailed if one does not start; the old bundle then remains in use.
-        """
-        async with self._replacing:
-            failure = await self._change(attrs.evolve(self._launch, bundle=bundle))
-        if failure is not None:
-            raise failure
-
-    async def _change(self, launch: Launch | Attachment) -> SsrStartFailed | None:
-        scheduler = self._scheduler
-        fleet = WorkerGroup(launch, self._workers, scheduler.timeout, scheduler)
-        failure: SsrStartFailed | None
-        failure = await self._nursery.start(fleet.run)
-        if failure is not None:
-            return failure
-        old, self._fleet, self._launch = self._fleet, fleet, launch
-        if old is not None:
-            old.withdraw()
-            self._scheduler.pardon()
-            self._nursery.start_soon(old.retire)
-        fleet.activate()
-        return None
+        fleet = WorkerGroup(self._launch, self._workers, self._scheduler.timeout, self._scheduler)
+        failure: SsrStartFailed | None = await self._nursery.start(fleet.run)
+        if failure is None:
+            self._fleet = fleet
+            fleet.activate()
+        return failure
 
 
 @attrs.frozen(eq=False)

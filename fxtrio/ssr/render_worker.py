@@ -121,7 +121,6 @@ class RenderWorker:
     _out: bytearray = attrs.field(init=False, factory=bytearray)
     _unsent: trio.Event = attrs.field(init=False, factory=trio.Event)
     _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
-    _idle: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
     _last_id: int = attrs.field(init=False, default=0)
     _pinged: bool = attrs.field(init=False, default=False)
     _ended: bool = attrs.field(init=False, default=False)
@@ -183,13 +182,7 @@ class RenderWorker:
         self.pending.clear()
         self._ended = True
         self._room.unpark_all()
-        self._idle.unpark_all()
         return left
-
-    async def wait_idle(self) -> None:
-        """Wait until all jobs have ended, or the process has."""
-        while self.pending:
-            await self._idle.park()
 
     async def read(self) -> None:
         """Deliver replies, until the process has closed its end."""
@@ -212,7 +205,6 @@ class RenderWorker:
                 return
             if not self.pending:
                 self.load = 0.0  # without rounding errors
-                self._idle.unpark_all()
             self.owner.worker_has_room(self)
 
     async def write(self) -> None:

@@ -7,7 +7,7 @@ workers that have room, and by `fxtrio.ssr.worker_group` with workers that start
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -127,13 +127,6 @@ class Scheduler:
         elif self._queue:
             self._pump()
 
-    def retire(self, workers: Iterable[RenderWorker]) -> None:
-        """Give no more jobs to ``workers``."""
-        for worker in workers:
-            worker.retired = True
-            if worker in self.workers:
-                self.workers.remove(worker)
-
     def worker_ended(self, worker: RenderWorker, death: Death | None) -> None:
         """Take back the jobs of a worker that ended; ``death`` is None for an expected end.
 
@@ -142,8 +135,9 @@ class Scheduler:
         dies too. After a hang the cause is certain, and it fails at once. All others
         restart, before those that have waited in the pool so far.
         """
-        replaced = not worker.retired
-        self.retire([worker])
+        worker.retired = True
+        if worker in self.workers:
+            self.workers.remove(worker)
         mark = worker.node.read_mark()
         left = worker.close()
         blamed = next((job for id, job in left if id == mark), None)
@@ -158,7 +152,7 @@ class Scheduler:
                 self.counters.pending -= 1
             elif self._is_lost(job, suspected, death):
                 self._fail(job, suspected, death)
-            elif suspected and replaced and isinstance(job, RenderJob):
+            elif suspected and isinstance(job, RenderJob):
                 self._suspects.append(job)
             else:
                 innocent.append(job)
@@ -168,10 +162,6 @@ class Scheduler:
             self.fail_waiting()
         else:
             self._pump()
-
-    def pardon(self) -> None:
-        """Forget which renders have cost workers: there is a new bundle."""
-        self._quarantine = Quarantine()
 
     def fail_waiting(self) -> None:
         """Fail all jobs that no worker has, with the reason in `down`."""
@@ -196,7 +186,7 @@ class Scheduler:
         counters = self.counters
         counters.pending -= 1
         if death is None:
-            job.fail(SsrDown(self.down or "the bundle of this stream has been replaced"))
+            job.fail(SsrDown(self.down))
             return
         make_error: Callable[[], RenderError]
         if death.hung and suspected:

@@ -1,6 +1,6 @@
 """A number of workers with the same bundle, each replaced when it ends.
 
-Used by `fxtrio.ssr.pool`, which has one fleet, and two while a bundle is replaced.
+Used by `fxtrio.ssr.pool`, which has one fleet.
 """
 
 from __future__ import annotations
@@ -50,18 +50,16 @@ def choose_rest(series: int, *, ready: bool) -> float:
 
 @attrs.define(eq=False)
 class WorkerGroup:
-    """Runs ``size`` workers. They get jobs between `activate` and `withdraw`."""
+    """Runs ``size`` workers. They get jobs from `activate` on."""
 
     launch: Launch | Attachment
     size: int
     timeout: float
     scheduler: Scheduler
 
-    _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
     _workers: dict[int, RenderWorker] = attrs.field(init=False, factory=dict)
     _hopeless: set[int] = attrs.field(init=False, factory=set)
     _active: bool = attrs.field(init=False, default=False)
-    _retired: bool = attrs.field(init=False, default=False)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -73,7 +71,7 @@ class WorkerGroup:
         *,
         task_status: trio.TaskStatus[SsrStartFailed | None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Keep the workers until the fleet is retired.
+        """Keep the workers until cancelled.
 
         Hands over None once all of them are ready. Hands over the reason and ends when one
         of them does not come up the first time.
@@ -86,14 +84,13 @@ class WorkerGroup:
                 failures.append(failure)
                 starting.cancel_scope.cancel("a worker did not come up")
 
-        with self._scope:
-            async with trio.open_nursery() as nursery:
-                async with trio.open_nursery() as starting:
-                    for number in range(self.size):
-                        starting.start_soon(start, number, name=f"ssr.{number}")
-                if failures:
-                    nursery.cancel_scope.cancel("a worker did not come up")
-                task_status.started(failures[0] if failures else None)
+        async with trio.open_nursery() as nursery:
+            async with trio.open_nursery() as starting:
+                for number in range(self.size):
+                    starting.start_soon(start, number, name=f"ssr.{number}")
+            if failures:
+                nursery.cancel_scope.cancel("a worker did not come up")
+            task_status.started(failures[0] if failures else None)
 
     def activate(self) -> None:
         """Let the workers have jobs. All of them are ready."""
@@ -101,19 +98,6 @@ class WorkerGroup:
         self.scheduler.down = ""
         for worker in self._workers.values():
             self.scheduler.worker_ready(worker)
-
-    def withdraw(self) -> None:
-        """Give the workers no more jobs."""
-        self._retired, self._active = True, False
-        self.scheduler.retire(self._workers.values())
-
-    async def retire(self) -> None:
-        """End the workers after the jobs that they have, which get one timeout for it."""
-        self.withdraw()
-        with trio.move_on_after(self.timeout):
-            for worker in tuple(self._workers.values()):
-                await worker.wait_idle()
-        self._scope.cancel("the bundle has been replaced")
 
     async def _keep(
         self,
@@ -134,7 +118,7 @@ class WorkerGroup:
                 task_status.started(None)
             self._take(number, worker)
 
-        while not self._retired:
+        while True:
             worker_exit, failure = await self._run_worker(announce)
             self._workers.pop(number, None)
             if not started:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ import trio.testing
 
 from fxtrio.ssr.errors import SsrStartFailed
 from fxtrio.ssr.pool import open_ssr_pool
-from tests.ssr.pools import BUNDLES, PAGES, node_processes, open_pool, state, wait_until
+from tests.ssr.pools import BUNDLES, PAGES, node_processes, open_pool, state
 
 pytestmark = pytest.mark.node
 
@@ -41,54 +39,6 @@ async def test_a_missing_node_is_named_with_a_remedy(node: str) -> None:
         async with open_ssr_pool(bundle=PAGES, node=node):
             pytest.fail("opened")
     assert repr(node) in str(failed.value)
-
-
-async def test_a_new_bundle_replaces_the_old_one_without_a_gap() -> None:
-    seen: list[bytes] = []
-
-    async def ask() -> None:
-        while not done:
-            seen.append((await pool.render(0, state())).html)
-
-    done = False
-    async with open_pool(workers=2) as pool:
-        before = set(pool.statistics().pids)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(ask)
-            nursery.start_soon(ask)
-            await pool.replace_bundle(BUNDLES / "second.mjs")
-            assert (await pool.render(0, state())).html == b"<p>Good day, you</p>"
-            done = True
-        assert not before & set(pool.statistics().pids)
-        await wait_until(lambda: not before & node_processes())
-    assert seen[0] == b"<p>Hello, you</p>"
-    assert set(seen) <= {b"<p>Hello, you</p>", b"<p>Good day, you</p>"}
-
-
-async def test_work_under_way_ends_with_the_bundle_it_began_with() -> None:
-    html: list[bytes] = []
-
-    async def ask() -> None:
-        html.append((await pool.render(0, state())).html)
-
-    async with open_pool() as pool:
-        [old] = pool.statistics().pids
-        os.kill(old, signal.SIGSTOP)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(ask)
-            await trio.testing.wait_all_tasks_blocked()
-            await pool.replace_bundle(BUNDLES / "second.mjs")
-            os.kill(old, signal.SIGCONT)
-    assert html == [b"<p>Hello, you</p>"]
-
-
-async def test_a_new_bundle_that_is_broken_changes_nothing() -> None:
-    async with open_pool() as pool:
-        before = pool.statistics().pids
-        with pytest.raises(SsrStartFailed, match="on purpose"):
-            await pool.replace_bundle(BUNDLES / "broken.mjs")
-        assert pool.statistics().pids == before
-        assert (await pool.render(0, state())).html == b"<p>Hello, you</p>"
 
 
 async def test_a_bundle_may_have_any_name(tmp_path: Path) -> None:

@@ -269,16 +269,6 @@ async def test_asking_for_a_poison_page_at_the_same_time_costs_few_workers() -> 
         assert pool.statistics().restarts <= 4
 
 
-async def test_a_new_bundle_gets_a_new_chance(tmp_path: Path) -> None:
-    fixed = tmp_path / "fixed.mjs"
-    fixed.write_text(PAGES.read_text().replace("process.exit(code)", "'<p>fixed</p>'"))
-    async with open_pool() as pool:
-        with pytest.raises(RenderCrashed):
-            await pool.render(2, state("exit", code=1))
-        await pool.replace_bundle(fixed)
-        assert (await pool.render(2, state("exit", code=1))).html == b"<p>fixed</p>"
-
-
 async def test_asking_again_for_an_endless_loop_costs_two_workers_in_all() -> None:
     async with open_pool(timeout=0.3) as pool:
         for _ in range(5):
@@ -342,25 +332,3 @@ async def test_a_start_that_fails_once_costs_nobody_an_error(tmp_path: Path) -> 
             switch.unlink()
         assert not traffic.errors
         assert len(traffic.answers) == 3
-
-
-async def test_a_page_that_kills_a_worker_of_the_old_bundle_is_tried_with_the_new_one(
-    tmp_path: Path,
-) -> None:
-    fixed = tmp_path / "fixed.mjs"
-    fixed.write_text(PAGES.read_text().replace("process.exit(code)", "'<p>fixed</p>'"))
-    html: list[bytes] = []
-
-    async def exits() -> None:
-        html.append((await pool.render(0, state("exit", code=1))).html)
-
-    async with open_pool() as pool:
-        [old] = pool.statistics().pids
-        os.kill(old, signal.SIGSTOP)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(exits)
-            await trio.testing.wait_all_tasks_blocked()
-            await pool.replace_bundle(fixed)
-            os.kill(old, signal.SIGCONT)
-        assert pool.statistics().retried == 1
-    assert html == [b"<p>fixed</p>"]

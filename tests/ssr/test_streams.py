@@ -13,7 +13,7 @@ import trio.testing
 from fxtrio.ssr.errors import RenderCrashed, RenderFailed, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import STREAM_WINDOW
 from fxtrio.ssr.pool import Rendered, RenderStream, open_ssr_pool
-from tests.ssr.pools import BUNDLES, PAGES, open_pool, state, wait_restarts, wait_until
+from tests.ssr.pools import PAGES, open_pool, state, wait_restarts, wait_until
 
 pytestmark = pytest.mark.node
 
@@ -254,25 +254,6 @@ async def test_an_endless_loop_beside_a_stream_fails_at_its_deadline() -> None:
                 await pool.render(2, state("loop"))
             with pytest.raises(RenderCrashed, match="did not answer"):
                 await anext(stream)
-
-
-async def test_a_stream_goes_on_with_the_bundle_it_began_with() -> None:
-    async with open_pool() as pool:
-        async with pool.stream(0, state("deferred", names=["one"])) as stream:
-            await anext(stream)
-            await pool.replace_bundle(BUNDLES / "second.mjs")
-            await stream.resolve("one", b"1")
-            assert b"".join([part.html async for part in stream]) == b"<p>1</p></main>"
-
-
-async def test_a_stream_that_ends_too_late_for_its_bundle_is_told() -> None:
-    async with open_pool(timeout=0.5) as pool:
-        async with pool.stream(0, state("deferred", names=["one"])) as stream:
-            await anext(stream)
-            await pool.replace_bundle(BUNDLES / "second.mjs")
-            with pytest.raises(SsrDown, match="has been replaced"):
-                await anext(stream)
-        assert pool.statistics().crashes == 0
 
 
 async def test_streams_that_outlive_the_pool_are_told() -> None:

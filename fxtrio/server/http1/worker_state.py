@@ -93,7 +93,6 @@ class Hub:
         """Seconds that a connection without a request has for one when the worker stops: a
         client that sends one at this moment gets its answer, which says that it is the last."""
         self._headers = headers
-        self._left = trio.Event()
         self._told = trio.Event()
         self._refresh()
 
@@ -129,9 +128,6 @@ class Hub:
     def exit(self, connection: WatchedConnection) -> None:
         """Count a connection out."""
         self.connections.discard(connection)
-        if not self.connections:
-            self._left.set()
-            self._left = trio.Event()
 
     def close(self) -> None:
         """Tell every connection to end after the request in hand."""
@@ -141,11 +137,6 @@ class Hub:
             self._refresh()
             for connection in tuple(self.connections):
                 connection.leave()
-
-    async def wait_empty(self) -> None:
-        """Wait until no connection is open."""
-        while self.connections:
-            await self._left.wait()
 
     def _refresh(self) -> None:
         self.now = trio.current_time()

@@ -37,11 +37,6 @@ def key_spot(key: Key, places: Places, before: str | None = None) -> Spot | None
     return _spot(key.place, key.attribute or key.name, places, before)
 
 
-def name_spot(place: Place | None, name: str, places: Places) -> Spot | None:
-    """Return where a name is written that the types have the place of."""
-    return _spot(place, name, places, None)
-
-
 def _spot(place: Place | None, name: str, places: Places, before: str | None) -> Spot | None:
     if place is None:
         return None

@@ -24,7 +24,6 @@ from fxtrio.tools.types.inference.values import (
     NONE,
     Bound,
     Dict,
-    Either,
     Known,
     List,
     Live,
@@ -292,8 +291,3 @@ def _awaited(value: Value) -> Value:
         if kind is not None and issubclass(kind, collections.abc.Awaitable) and arguments:
             return known(arguments[-1])
     return value if isinstance(value, Unknown) else Unknown("it is awaited")
-
-
-def is_either(value: Value) -> bool:
-    """Whether a value has several forms."""
-    return isinstance(value, Either)
