@@ -27,6 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"config", "build_folder", "manifest", "application_errors", "runtime", "node"}),
     frozenset(
         {
+            "accept",
             "asgi_extensions",
             "callables",
             "clients",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
 import attrs
 
+from fxtrio.accept import read_elements
+
 Coding = Literal["zstd", "br", "gzip"]
 
 _ALIASES = {"x-gzip": "gzip"}
-_WEIGHT = re.compile(r"(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
 _LONGEST_CACHED = 200
 """Longer headers are no browser's, and are read each time (bytes)."""
@@ -53,17 +53,8 @@ def read_accepted(header: bytes) -> Accepted:
 
 def _read(header: bytes) -> Accepted:
     weights: dict[str, float] = {}
-    for part in header.decode("latin-1").lower().split(","):
-        name, *parameters = (piece.strip() for piece in part.split(";"))
-        if not name:
-            continue
-        weight = 1.0
-        for parameter in parameters:
-            key, _, value = parameter.partition("=")
-            if key.strip() == "q":
-                value = value.strip()
-                weight = float(value) if _WEIGHT.fullmatch(value) else 0.0
-        weights[_ALIASES.get(name, name)] = weight
+    for found in read_elements(header.decode("latin-1")):
+        weights[_ALIASES.get(found.name, found.name)] = found.weight or 0.0
     return Accepted(weights)
 
 

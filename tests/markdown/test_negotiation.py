@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.markdown.negotiation import MediaRange, parse_accept, prefers_markdown
+from fxtrio.accept import Element, read_elements
+from fxtrio.markdown.negotiation import prefers_markdown
 
 CHROMIUM = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,"
@@ -69,19 +70,19 @@ def test_the_example_of_the_rfc_is_read_as_the_rfc_says() -> None:
         "text/*;q=0.3, text/plain;q=0.7, text/plain;format=flowed, "
         "text/plain;format=fixed;q=0.4, */*;q=0.5"
     )
-    assert list(parse_accept(header)) == [
-        MediaRange("text", "*", 0.3, False),
-        MediaRange("text", "plain", 0.7, False),
-        MediaRange("text", "plain", 1.0, True),
-        MediaRange("text", "plain", 0.4, True),
-        MediaRange("*", "*", 0.5, False),
+    assert list(read_elements(header)) == [
+        Element("text/*", 0.3, (), True),
+        Element("text/plain", 0.7, (), True),
+        Element("text/plain", 1.0, (("format", "flowed"),), True),
+        Element("text/plain", 0.4, (("format", "fixed"),), True),
+        Element("*/*", 0.5, (), True),
     ]
 
 
 @given(st.text(alphabet=st.sampled_from(list('text/markdownhtml*;q=0.1, "\\x')), max_size=60))
 def test_any_text_is_read_without_an_error(header: str) -> None:
-    for found in parse_accept(header):
-        assert 0 <= found.quality <= 1
+    for found in read_elements(header):
+        assert found.weight is None or 0 <= found.weight <= 1
     assert prefers_markdown(header) in (True, False)
 
 

@@ -1,9 +1,12 @@
-"""Files of a build folder that others may read at any moment: they find the old text or the new."""
+"""Files that others may read at any moment: they find the old text or the new."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def write_whole(path: Path, data: bytes) -> bool:
@@ -13,13 +16,23 @@ def write_whole(path: Path, data: bytes) -> bool:
             return False
     except OSError:  # there is none
         path.parent.mkdir(parents=True, exist_ok=True)
+    with replacement(path) as file:
+        file.write(data)
+    return True
+
+
+@contextmanager
+def replacement(path: Path) -> Iterator[IO[bytes]]:
+    """Have a file in the same folder that takes the place of ``path`` when the block ends.
+
+    It does not when the block raises.
+    """
     # Another process may write the same: two `fx dev` of one project.
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.unlink(missing_ok=True)  # a link that waits under this name is not written through
         with part.open("xb") as file:
-            file.write(data)
+            yield file
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return True

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
 from fxtrio.compile.problems import Problem
+from fxtrio.compile.publish.atomic_write import replacement
 from fxtrio.compile.source import read_bytes
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.tools.format.documents import PAGE, format_documents
@@ -144,16 +144,8 @@ def write(file: FileText) -> None:
 
 
 def _replace(file: FileText, target: Path) -> None:
-    # Hidden and with a tilde: neither the pages nor `fx dev` look at it.
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix="~", dir=target.parent)
-    staged = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(file.after)
-        shutil.copymode(target, staged)
+    with replacement(target) as file_after:
+        shutil.copymode(target, file_after.name)
+        file_after.write(file.after)
         if target.read_bytes() != file.before:
             raise ChangedMeanwhile(file.path)
-        staged.replace(target)
-    except BaseException:
-        staged.unlink(missing_ok=True)
-        raise

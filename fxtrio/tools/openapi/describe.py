@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import trio
 
+from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.serve.openapi.answer import FILE_NAME
@@ -51,9 +52,7 @@ async def describe(root: Path, config: Config) -> Description:
 async def describe_into(root: Path, config: Config, folder: Path) -> None:
     """Write what an app serves as `/openapi.json` into its build folder. Raises NotDescribed."""
     text = msgspec.json.encode(await describe(root, config))
-    staged = folder / f"{FILE_NAME}~"
-    await trio.to_thread.run_sync(staged.write_bytes, text)
-    await trio.to_thread.run_sync(staged.replace, folder / FILE_NAME)
+    await trio.to_thread.run_sync(write_whole, folder / FILE_NAME, text)
 
 
 def written(document: dict[str, object]) -> str:
