@@ -21,7 +21,6 @@ from fxtrio.db.engine import Cursor, Engine, Result, Rows
 from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Make, row_maker
-from fxtrio.db.sqlite import reads_only
 from fxtrio.db.transaction import Transaction, check_inside
 from fxtrio.isolation import Isolation
 
@@ -58,8 +57,8 @@ class Database:
 
     @property
     def probe(self) -> str:
-        """A query that costs next to nothing, and reads the file in SQLite."""
-        return "select 1" if self.dialect == "postgresql" else "select count(*) from sqlite_master"
+        """A query that costs next to nothing, and fails when the database cannot be read."""
+        return self._engine.probe
 
     @property
     def under_way(self) -> int:
@@ -183,10 +182,10 @@ class Database:
         if transaction is not None:
             async with transaction.stream(sql, args) as cursor:
                 yield Stream(cursor, row_maker(row, cursor.names))
-        elif self.dialect == "sqlite":
+        elif not self._engine.cursors_need_transactions:
             async with self._reading(sql, args) as found:
                 yield Stream(found, row_maker(row, found.names))
-        else:  # whose cursors live in transactions
+        else:
             own = Transaction(self._engine)
             try:
                 async with own.stream(sql, args) as cursor:
@@ -198,7 +197,7 @@ class Database:
 
     @asynccontextmanager
     async def _reading(self, sql: str, args: Sequence[Any]) -> AsyncIterator[Cursor]:
-        connection = await self._engine.acquire(reads=reads_only(sql))
+        connection = await self._engine.acquire(sql)
         try:
             cursor = await connection.open_cursor(sql, args)
             if not cursor.detached:
@@ -306,10 +305,12 @@ class Database:
     def has_ended_transaction(self) -> bool:
         """Whether a statement ended the current transaction, as a COMMIT in a script does.
 
-        Always False on SQLite, which may end a transaction itself after an error.
+        Always False on an engine that may end a transaction itself after an error.
         """
         transaction = self._current()
-        return transaction is not None and self.dialect == "postgresql" and transaction.has_ended
+        return (
+            transaction is not None and not self._engine.ends_transactions and transaction.has_ended
+        )
 
     def _current(self) -> Transaction | None:
         transaction = _current.get()
@@ -322,7 +323,7 @@ class Database:
         if transaction is not None:
             return await transaction.run(sql, args)
         engine = self._engine
-        connection = await engine.acquire(reads=reads_only(sql))
+        connection = await engine.acquire(sql)
         try:
             return await connection.run(sql, args)
         finally:

@@ -90,6 +90,21 @@ class Engine(Protocol):
         """Which SQL it speaks."""
         ...
 
+    @property
+    def probe(self) -> str:
+        """A query that costs next to nothing, and fails when the database cannot be read."""
+        ...
+
+    @property
+    def cursors_need_transactions(self) -> bool:
+        """Whether rows come in parts within a transaction alone."""
+        ...
+
+    @property
+    def ends_transactions(self) -> bool:
+        """Whether it may roll a transaction back by itself after an error."""
+        ...
+
     def begin(self, isolation: str | None) -> str:
         """Return the statement that begins a transaction."""
         ...
@@ -157,8 +172,8 @@ class Engine(Protocol):
         """How many statements a server works at; a clock that jumps waits for them (count)."""
         ...
 
-    async def acquire(self, *, reads: bool) -> DatabaseConnection:
-        """Wait for a connection; ``reads`` when it is for one query that changes nothing.
+    async def acquire(self, sql: str = "") -> DatabaseConnection:
+        """Wait for a connection for one statement, or without one for a transaction.
 
         Raises DatabaseBusy when too many wait already.
         """

@@ -99,6 +99,9 @@ class Postgres:
 
     name: Literal["postgresql"] = "postgresql"
     isolation = "read committed"
+    probe = "select 1"
+    cursors_need_transactions = True
+    ends_transactions = False
     shared = False
     """Whether a pooler lends connections for one transaction, as `look` has found."""
 
@@ -133,9 +136,9 @@ class Postgres:
             self.shared = await lends_transactions(connection, reported_pid, self._connect)
         finally:
             connection.finish()
-        self.release(await self.acquire(reads=True))
+        self.release(await self.acquire())
 
-    async def acquire(self, *, reads: bool) -> PostgresConnection:
+    async def acquire(self, sql: str = "") -> PostgresConnection:
         """Wait for a connection."""
         return await self._pool.acquire(first=self._first)
 
@@ -218,7 +221,7 @@ class Postgres:
         if self.shared:  # no process can listen
             await trio.lowlevel.checkpoint()
             return
-        connection = await self.acquire(reads=False)
+        connection = await self.acquire()
         try:
             await connection.run(_NOTIFY, (channel,))
         finally:
@@ -238,7 +241,7 @@ class Postgres:
         if not self._work.writing.rejected:
             await trio.lowlevel.checkpoint()
             return True
-        connection = await self.acquire(reads=False)
+        connection = await self.acquire()
         try:
             await connection.run_script(_TRIAL)
         except psycopg.Error as error:

@@ -54,7 +54,7 @@ async def open_sqlite(path: Path | None, *, size: int, waiters: int) -> AsyncIte
     is the number of reading connections. Raises DatabaseUnusable.
     """
     engine = Sqlite(path, size=size, waiters=waiters)
-    engine.release(await engine.acquire(reads=False))  # it is tried at once
+    engine.release(await engine.acquire())  # it is tried at once
     engine.remember_file()
     try:
         yield engine
@@ -66,6 +66,9 @@ class Sqlite:
     """An `Engine`. Created by `open_sqlite`; valid until its block ends."""
 
     name: Literal["sqlite"] = "sqlite"
+    probe = "select count(*) from sqlite_master"  # which reads the file
+    cursors_need_transactions = False
+    ends_transactions = True
     under_way = 0  # in threads, which are counted as such
     isolation = "serializable"
 
@@ -79,11 +82,11 @@ class Sqlite:
         self._file = None if path is None else SameFile(path)
         self._writing = Writing()
 
-    async def acquire(self, *, reads: bool) -> SqliteConnection:
+    async def acquire(self, sql: str = "") -> SqliteConnection:
         """Wait for a turn to write, or for a connection that reads. Raises DatabaseReplaced."""
         if self._file is not None:
             self._file.check()
-        pool = self._readers if reads and self._path is not None else self._writer
+        pool = self._readers if self._path is not None and reads_only(sql) else self._writer
         connection = await pool.acquire(first=self._first)
         connection.pool = pool
         return connection
@@ -166,7 +169,7 @@ class Sqlite:
             await trio.lowlevel.checkpoint()
             return True
         try:
-            connection = await self.acquire(reads=False)
+            connection = await self.acquire()
             try:
                 await connection.run("begin immediate")
                 await connection.run("create table fx_trial (filler blob)")

@@ -163,7 +163,7 @@ class Transaction:
     async def _begun(self) -> DatabaseConnection:
         """Return the connection, in a transaction."""
         if self._connection is None:
-            self._connection = await self.engine.acquire(reads=False)
+            self._connection = await self.engine.acquire()
             self.began = trio.current_time()
             await self._connection.run(self.engine.begin(self.isolation))
         elif self._connection.state in ("idle", "gone"):

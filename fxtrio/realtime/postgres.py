@@ -220,7 +220,7 @@ class PostgresBackend:
     async def _do(self, work: Callable[[Any], Any]) -> Any:
         """Call ``work`` with a connection, within the timeout of a store."""
         with trio.fail_after(self._answer_timeout):
-            connection = await self._engine.acquire(reads=False)
+            connection = await self._engine.acquire()
             try:
                 return await work(connection)
             finally:

@@ -114,7 +114,7 @@ async def test_no_statement_runs_that_another_client_has_prepared(
     url = through(transactions, postgres_url)
     first, second = (Postgres(DatabaseConfig(url=url, pool=1)) for _ in range(2))
     with trio.fail_after(30):
-        one, other = await first.acquire(reads=False), await second.acquire(reads=False)
+        one, other = await first.acquire(), await second.acquire()
         try:
             await one.run("create table money (id int, cents int)")
             await one.run("create table notes (id int)")
