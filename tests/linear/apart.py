@@ -48,6 +48,7 @@ APART: dict[str, tuple[str, ...]] = {
         "uploads:_media_types",
     ),
     "paths of files and settings of a project that is developed": (
+        "tools.openapi.describing_child:answer",
         "develop.messages:ChildSettings.from_json",
         "develop.allowed_hosts:HostGuard.__init__",
         "develop.reload.import_graph:_imported",

@@ -19,7 +19,7 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
     ("tokens", "goes on behind each match, and ends where there is none"): (
         "compile/split/jsx_elements.py:_TAG",
         "compile/split/python_statements.py:_SKIPPED",
-        "markdown/negotiation.py:_PARAMETER",
+        "accept.py:_PARAMETER",
         "tools/types/ui/jsx_positions.py:_ATTRIBUTE",
     ),
     ("match", "a string, template or comment without an end is tried once"): (

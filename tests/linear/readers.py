@@ -11,7 +11,7 @@ import fxtrio
 PACKAGE = Path(fxtrio.__file__).parent
 
 PARTS = (
-    "develop", "clients.py", "compression", "encode.py", "asgi_entry.py", "head.py",
+    "accept.py", "develop", "clients.py", "compression", "encode.py", "asgi_entry.py", "head.py",
     "jobs", "log.py", "markdown", "origin.py", "send_budget", "server", "tools/lsp",
     "tools/openapi",
     "plugins", "policy", "realtime", "routes", "serve", "uploads.py",
