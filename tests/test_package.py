@@ -47,6 +47,9 @@ def test_a_command_that_reads_the_settings_loads_no_server_and_no_driver():
 
 
 def test_names_of_the_database_are_imported_when_they_are_asked_for():
-    assert "sqlite3" in loaded_by("from fxtrio.db import Database, db, get_database, open_database")
+    names = "Database, db, get_database, open_database"
+    loaded = loaded_by(f"from fxtrio.db import {names}")
+    assert {"fxtrio.db.database", "fxtrio.db.open", "fxtrio.db.proxy"} <= loaded
+    assert {"sqlite3", "psycopg"} & loaded == set()  # drivers come with the database that is opened
     with pytest.raises(AttributeError, match=r"module 'fxtrio\.db' has no attribute 'x'"):
         getattr(sys.modules["fxtrio.db"], "x")  # noqa: B009
