@@ -142,9 +142,9 @@ FIRSTS: dict[str, First] = {
     ),
     "job_with_its_settings": First(
         files={
+            **DATABASE,  # first: the page calls its action once, as soon as it is shown
             "mail.py": _JOB,
             "pages/index.fxl": asked(_JOB_PAGE % "from mail import say\n"),
-            **DATABASE,
         },
         shows="a job",
     ),

@@ -112,7 +112,7 @@ async def test_time_that_the_application_takes_does_not_count_for_the_body() -> 
         body = await read_body(receive)
         await response(200, body)(scope, receive, send)
 
-    limits = ServerLimits(body_grace=0.2, header_time=0.2, idle_time=0.2)
+    limits = ServerLimits(body_grace=0.2)
     async with open_server(app, limits=limits) as server, await server.connect() as client:
         await client.send(POST + b"*" * 1000)
         assert len((await client.reply()).body) == 1000
