@@ -106,6 +106,10 @@ def serve() -> int:
             app_module=settings.app.partition(":")[0],
         )
         developing.set(swapper)
+        if settings.import_only:
+            load_application(options)
+            os.write(settings.replies, _READY)
+            return 0
         orders = partial(_take_orders, swapper, settings.replies, serving)
         around = ParentInterface(ready=tell_ready, until=orders)
         return serve_here(options, adopt_sockets([settings.socket]), around)

@@ -136,8 +136,8 @@ class LaunchedServer:
     """Where it answers (a file descriptor); whoever has this object closes it."""
 
 
-def launch_server(server: Server) -> LaunchedServer:
-    """Start the process that serves."""
+def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServer:
+    """Start the process that serves, or one that only imports the app."""
     reading, writing = os.pipe()
     settings = ChildSettings(
         root=str(server.root),
@@ -146,6 +146,7 @@ def launch_server(server: Server) -> LaunchedServer:
         vite=str(server.vite),
         socket=server.socket.fileno(),
         replies=writing,
+        import_only=import_only,
     )
     try:
         process = subprocess.Popen(

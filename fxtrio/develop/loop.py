@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +13,9 @@ import trio
 
 from fxtrio.config import Config, load_config
 from fxtrio.develop.build.dev_project import Applied, SwapCode
+from fxtrio.develop.import_attempt import find_import_failure, last_message
 from fxtrio.develop.launch import Ahead, Server
+from fxtrio.develop.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes, PendingChanges, run_watch
 from fxtrio.develop.server_child import Failure, Served, open_child
 from fxtrio.errors import FxtrioError, leaves
@@ -162,8 +165,9 @@ class Loop:
             started = trio.current_time()
             applied: Applied | None = None
             errors: list[BaseException] = []
+            swap = partial(self._swap, served)
             try:
-                applied = await self.project.apply(changes, served.swap)
+                applied = await self.project.apply(changes, swap)
             except* (FxtrioError, OSError) as group:
                 errors = leaves(group)
             # What `fx dev` writes may be kept in a file of the project: that is no change.
@@ -177,6 +181,17 @@ class Loop:
                 self.report.applied(applied, trio.current_time() - started)
             if applied.restart:
                 return _Renewal()
+
+    async def _swap(self, served: Served, order: Swap) -> Swapped:
+        """Let what serves replace code; it stays if a new process could not import the app."""
+        swapped = await served.swap(order)
+        if not swapped.restart or served.hung or served.ended.is_set():
+            return swapped
+        server = attrs.evolve(self.server, app=self.find_app())
+        failed = await find_import_failure(server)
+        if not failed:
+            return swapped
+        return Swapped(failed=failed, error=last_message(failed), sources=swapped.sources)
 
     async def _prepare(self, shown: str = "") -> Failure | None:
         """Compile the project; return the failure to show, or None.

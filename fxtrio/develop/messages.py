@@ -37,6 +37,9 @@ class ChildSettings:
     """File descriptor of a pipe that the parent reads: a line once the child serves, then two
     `Swapped` for each `Swap`, which come by standard input: it has begun, and what came of it."""
 
+    import_only: bool = False
+    """Whether it ends as soon as the app is imported, which is all that ``replies`` says then."""
+
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
         return json.dumps(attrs.asdict(self))
@@ -66,8 +69,8 @@ class Swapped:
     """Whether this only says that the order has come, and the code runs now."""
 
     sources: tuple[str, ...] = ()
-    """Page files and endpoints whose code is new, or would be had nothing failed: those of the
-    order, and what uses them."""
+    """Page files and endpoints whose code is new, or would be had nothing failed or with
+    ``restart``: those of the order, and what uses them."""
 
     modules: int = 0
     """How many modules have been run."""

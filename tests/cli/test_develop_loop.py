@@ -81,7 +81,7 @@ class Recorder:
         self._add(f"changed {' '.join(files)}")
 
     def applied(self, applied: Applied, seconds: float) -> None:
-        self._add(f"applied {applied.restart}".strip())
+        self._add(" ".join(filter(None, ("applied", applied.restart, *applied.problems[:1]))))
 
     def failed(self, failure: Failure) -> None:
         self._add(f"failed {failure.title}: {failure.details}")
@@ -134,7 +134,8 @@ class Project:
                 self.report._add("unused")
             return Applied(used=used)
         swapped = await swap(Swap(files=tuple(str(self.root / file) for file in changes.files)))
-        return Applied(restart=swapped.restart)
+        problems = (swapped.error, swapped.failed) if swapped.failed else ()
+        return Applied(restart=swapped.restart, problems=problems)
 
     async def watch(self, root: Path, pending: PendingChanges) -> None:
         self.pending = pending
@@ -294,6 +295,35 @@ async def test_an_app_that_fxtrio_has_not_made_is_started_anew_for_new_python(
         await project.report.wait_for("started", count=2)
 
     assert "applied the app is none that fxtrio has made" in project.report.events
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [
+        ("app = aplication", "NameError: name 'aplication' is not defined"),
+        ("import os\nos._exit(7)", "The app cannot be imported: exit code 7"),
+        ("", "app:app: module 'app' has no attribute 'app'. Name an ASGI application"),
+    ],
+)
+async def test_an_app_serves_on_while_a_new_process_could_not_import_it(
+    project: Project, broken: str, error: str
+) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+        first = await project.get()
+        project.write(broken)
+        project.change("app.py")
+        while not any(event.startswith("applied") for event in project.report.events):
+            await project.report._arrived.wait()
+        second = await project.get()
+        project.write(APP.replace("VERSION", "three"))
+        project.change("app.py")
+        await project.report.wait_for("started", count=2)
+        third = await project.get()
+
+    assert child_pid(first) == child_pid(second)
+    assert project.report.events[3].startswith(f"applied {error}")
+    assert third.text.startswith("three ")
 
 
 async def test_what_serves_has_ended_when_packages_are_prepared(project: Project) -> None:

@@ -90,7 +90,7 @@ class Swapper:
         if reason:
             broken = _syntax_error(order.files)
             if broken is None:
-                return Swapped(restart=reason)
+                return _restart(reason, code, sources)
             return _failed(broken, code, sources)  # a new process could not start
         manifest = load_manifest(self._build)
         imports = Imports(self.root, self._build)
@@ -102,7 +102,7 @@ class Swapper:
             return _failed(error, code, sources)
         reason = find_new_job(app, self.root)
         if reason:
-            return Swapped(restart=reason)
+            return _restart(reason, code, sources)
         self._code = new
         affected = [one for one in sources if _has(new, one)]
         app.replace_site(site, _sources_with_other_sockets(code, new))
@@ -123,8 +123,16 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
 
 def _failed(error: BaseException, code: Code, sources: Iterable[str]) -> Swapped:
     text = "".join(traceback.format_exception(trimmed(error)))
-    affected = tuple(one for one in sources if _has(code, one))
-    return Swapped(failed=text, error=f"{type(error).__name__}: {error}", sources=affected)
+    message = f"{type(error).__name__}: {error}"
+    return Swapped(failed=text, error=message, sources=_affected(code, sources))
+
+
+def _restart(reason: str, code: Code, sources: Iterable[str]) -> Swapped:
+    return Swapped(restart=reason, sources=_affected(code, sources))
+
+
+def _affected(code: Code, sources: Iterable[str]) -> tuple[str, ...]:
+    return tuple(one for one in sources if _has(code, one))
 
 
 def _syntax_error(files: Iterable[str]) -> Exception | None:
