@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,14 +15,16 @@ import click
 
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.cli.standard_streams import open_closed_descriptors
-from fxtrio.cli.startup_warnings import STANDALONE, warn_at_start
-from fxtrio.config import Config, load_config, load_env_files
+from fxtrio.config import Config, is_named, load_config, load_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
 from fxtrio.server.supervise.tcp import wrong_address
 from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.prestart import prestart
 from fxtrio.ssr.sandbox import close_memory
+
+if TYPE_CHECKING:
+    from fxtrio.server.supervise.options import ServeOptions
 
 if TYPE_CHECKING:
     from fxtrio.server.http1.limits import ServerLimits
@@ -31,6 +34,12 @@ _SHORTEST_GRACE = 1.0
 _ALL_PERMISSIONS = 0o777
 _CLOSING = 2.0
 """Seconds of the shutdown that are left for plugins and SSR workers to close."""
+
+
+log = logging.getLogger("fx.serve")
+
+STANDALONE = "fxtrio.cli.default_app:make_app"
+"""The app of a project that has none of its own."""
 
 
 class SecretMissing(FxtrioError):
@@ -288,3 +297,51 @@ def server_limits(config: Config) -> ServerLimits:
         websocket_ping=None if timeouts.websocket_ping == inf else timeouts.websocket_ping,
         websocket_pong=timeouts.websocket_pong,
     )
+
+
+def channels_apart(manifest: Manifest, config: Config, workers: int) -> str:
+    """Return a warning about channels that reach only a part of their subscribers; "" for none.
+
+    A channel of the memory broker has the connections of one process of ``workers``.
+    """
+    pages = [source for source, module in manifest.modules.items() if module.websocket]
+    if workers == 1 or not pages or config.realtime.broker != "memory":
+        return ""
+    return (
+        f"{pages[0]}: it serves WebSockets, in {workers} processes, and the memory broker reaches "
+        "the connections of one of them. For channels set 'realtime.broker' to a URL of Redis or "
+        "PostgreSQL, or serve with one process."
+    )
+
+
+def name_of_folder(root: Path, config: Config) -> str:
+    """Return a warning about an app that has the name of its folder on a shared store, or ""."""
+    stores = {"realtime.broker": config.realtime.broker}
+    if config.rate_limits:
+        stores["rateLimitStorage"] = config.rate_limit_storage
+    shared = {key: url for key, url in stores.items() if url != "memory"}
+    if not shared or is_named(root, config):
+        return ""
+    from fxtrio.realtime.store_url import has_prefix  # heavy
+
+    by_name = [key for key, url in shared.items() if not has_prefix(url)]
+    if not by_name:
+        return ""
+    return (
+        f"{' and '.join(by_name)}: apps are told apart by their name, and this one has that of "
+        f"its folder, {config.name!r}. Set 'name', to the same in all processes of the app and in "
+        "no other app."
+    )
+
+
+def warn_at_start(manifest: Manifest, config: Config, options: ServeOptions, *, root: Path) -> None:
+    """Write what is to be said about a project and its options to the log of the server."""
+    # Heavy: `fx --help` would wait for it.
+    from fxtrio.log import open_log
+
+    told = [channels_apart(manifest, config, options.workers)]
+    if options.app == STANDALONE:  # code of an app may name it by itself
+        told.append(name_of_folder(root, config))
+    for warning in filter(None, told):
+        open_log(options.log_form, options.log_level)
+        log.warning("%s", warning)

@@ -10,6 +10,7 @@ connection usable, and COMMIT and ROLLBACK have `LIMIT` and are never interrupte
 
 from __future__ import annotations
 
+import secrets
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
@@ -23,10 +24,10 @@ from psycopg import AsyncConnection, AsyncRawCursor, AsyncTransaction
 from psycopg import errors as e
 from psycopg._conninfo_utils import get_param, is_ip_address, split_attempts
 from psycopg._enums import Ready, Wait
+from psycopg._preparing import Prepare, PrepareManager
 from psycopg.conninfo import conninfo_attempts, timeout_from_conninfo
 from psycopg.pq import ConnStatus, TransactionStatus
 
-from fxtrio.db.prepared import StatementNames
 from fxtrio.limiters import limiter_of
 
 LIMIT = 5.0
@@ -338,3 +339,27 @@ async def _wait_ready(fd: int, want: int) -> int:
         nursery.start_soon(wait_one, trio.lowlevel.wait_readable, int(_READ))
         nursery.start_soon(wait_one, trio.lowlevel.wait_writable, int(_WRITE))
     return ready
+
+
+# psycopg counts from ``_pg3_0`` in each connection. If a pooler shares one server connection
+# among several clients, one client's name may denote the statement of another, which would
+# run in its place. With random names this is an error, and no statement runs.
+class StatementNames(PrepareManager):
+    """psycopg's own account of prepared statements, with names of the connection's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._prefix = f"fx_{secrets.token_hex(8)}_"
+
+    def get(self, query: Any, prepare: bool | None = None) -> tuple[Prepare, bytes]:
+        """Return whether a query is prepared, or should be, and its name."""
+        how, name = super().get(query, prepare)
+        if how is Prepare.SHOULD:
+            name = f"{self._prefix}{self._prepared_idx}".encode()
+        return how, name
+
+    def forget(self) -> None:
+        """Prepare all statements again: the server has lost them."""
+        self._names.clear()
+        self._counts.clear()
+        self._to_flush.clear()

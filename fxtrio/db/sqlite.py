@@ -7,6 +7,7 @@ loop: it does not wait for a disk, and is deterministic under a test clock.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sqlite3
@@ -17,12 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+import attrs
 import trio
 
 from fxtrio.db.engine import DatabaseConnection
 from fxtrio.db.errors import DatabaseReplaced, DatabaseUnusable
 from fxtrio.db.pool import Pool
-from fxtrio.db.same_file import SameFile
 from fxtrio.db.sqlite_connection import BUSY_TIMEOUT, SqliteConnection
 from fxtrio.db.writing import ROOM, Writing, try_folder
 
@@ -44,6 +45,9 @@ _UNAVAILABLE = frozenset(
         sqlite3.SQLITE_PROTOCOL,
     }
 )
+
+
+log = logging.getLogger("fx.db")
 
 
 @asynccontextmanager
@@ -265,3 +269,37 @@ def _configured(name: str, *, reads: bool) -> sqlite3.Connection:
         raw.close()
         raise
     return raw
+
+
+# Open connections continue to use a file that was replaced, moved or deleted under the server;
+# it no longer has the name, so that data written there would be lost without an error.
+@attrs.define(eq=False)
+class SameFile:
+    """Which file a path led to when it was opened."""
+
+    _path: Path
+    _opened: tuple[int, int] | None = None
+    _logged: bool = False
+
+    def remember(self) -> None:
+        """Take the file that is there now for the one that is open."""
+        self._opened = _identity(self._path)
+
+    def check(self) -> None:
+        """Raise DatabaseReplaced when the path leads elsewhere; the log has it once."""
+        if self._opened is None or _identity(self._path) == self._opened:
+            return
+        error = DatabaseReplaced(str(self._path))
+        if not self._logged:
+            self._logged = True
+            log.critical("%s", error)
+        raise error
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    # Without opening it: closing a file releases the process's locks on it (POSIX).
+    try:
+        found = path.stat()
+    except OSError:
+        return (-1, -1)
+    return found.st_dev, found.st_ino

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
 from typing import Any, TypeVar
+from uuid import UUID
 
 import trio
 
-from fxtrio.db.adapters import to_sqlite
 from fxtrio.db.argument_errors import ABOVE_64, HALF_A_PAIR, find_invalid_argument
 from fxtrio.db.engine import Cursor, Result, State
 from fxtrio.db.errors import CopyUnsupported, DatabaseBusy
@@ -26,6 +30,15 @@ _PART = 500  # rows of a stream at a time
 _WRITE_ERRORS = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
 
 Outcome = TypeVar("Outcome")
+
+
+_PLAIN = frozenset({str, int, float, bytes, bool, type(None)})
+
+_CONVERSIONS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    ((datetime, date, time), lambda value: value.isoformat()),
+    ((UUID, Decimal), str),
+    ((list, tuple, dict), lambda value: json.dumps(value, separators=(",", ":"))),
+)
 
 
 class SqliteConnection:
@@ -207,3 +220,20 @@ def statements(text: str) -> list[str]:
 def _named(args: Sequence[Any]) -> dict[str, Any]:
     """Return arguments as SQLite takes them: ``$1`` is a parameter of the name "1"."""
     return {str(number): to_sqlite(value) for number, value in enumerate(args, 1)}
+
+
+def to_sqlite(value: Any) -> Any:
+    """Return a value as SQLite stores it.
+
+    Dates and times are text in ISO 8601, UUID and Decimal are text, lists and dicts are
+    JSON, a member of an Enum is its value. Other values are passed to SQLite, which may reject
+    them.
+    """
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Enum):
+        return to_sqlite(value.value)
+    for kind, convert in _CONVERSIONS:
+        if isinstance(value, kind):
+            return convert(value)
+    return value

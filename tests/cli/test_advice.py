@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.cli.serve import serve_options
-from fxtrio.cli.startup_warnings import channels_apart, name_of_folder, warn_at_start
+from fxtrio.cli.serve import channels_apart, name_of_folder, serve_options, warn_at_start
 from fxtrio.config import Config, RealtimeConfig, load_config
 from fxtrio.manifest import Assets, Manifest, PageModule
 

@@ -94,7 +94,7 @@ APART: dict[str, tuple[str, ...]] = {
         "tools.lsp.exporters:_texts",
         "tools.lsp.exporters:python_homes",
         "tools.lsp.exporters:ui_homes",
-        "tools.lsp.import_edits:ui_import",
+        "tools.lsp.quick_fixes:ui_import",
         "tools.lsp.virtual_document:_typed_requests",
         "tools.lsp.ui_half:_common",
         "tools.lsp.ui_half:moved_places",

@@ -33,8 +33,12 @@ _NOT_USES = {"pattern", "flags", "groups", "groupindex"}
 STAND_INS: dict[str, dict[str, Any]] = {
     "develop/report/overlay_errors.py": {"root": "/a/b", "function": "name"},
     "tools/lsp/exporters.py": {"name": "name", "word": "name"},
-    "tools/lsp/import_edits.py": {"name": "name", "module": "module"},
-    "tools/lsp/quick_fixes.py": {"bounded": r"(?<![\w$])name(?![\w$])", "wrong": "name"},
+    "tools/lsp/quick_fixes.py": {
+        "bounded": r"(?<![\w$])name(?![\w$])",
+        "wrong": "name",
+        "name": "name",
+        "module": "module",
+    },
     "tools/lsp/name_ranges.py": {"name": "name"},
     "markdown/convert.py": {"name": "script"},
     "server/supervise/hidden.py": {"chosen": b"token|key"},

@@ -13,11 +13,10 @@ import trio
 from pygls.exceptions import JsonRpcException
 
 from fxtrio.tools.lsp import delegated_servers
-from fxtrio.tools.lsp.delegated_servers import OtherServers
+from fxtrio.tools.lsp.delegated_servers import ADVICE, OtherServers, find_python_server
 from fxtrio.tools.lsp.map_results import as_it_is
 from fxtrio.tools.lsp.page import view_of
 from fxtrio.tools.lsp.project_index import Knowledge
-from fxtrio.tools.lsp.python_server import ADVICE, find_python_server
 from fxtrio.tools.lsp.virtual_document import Projection, language_at, project
 from fxtrio.tools.types.ui.virtual_ui import Shift
 from tests.lsp.editor import known, open_editor

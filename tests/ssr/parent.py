@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from fxtrio.ssr import launch
-from fxtrio.ssr.parent_death import ParentDeathPipe
+from fxtrio.ssr.launch import ParentDeathPipe
 from fxtrio.ssr.pool import open_ssr_pool
 from tests.ssr.pools import PAGES, state
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fxtrio.compile.check import constants
@@ -20,12 +20,12 @@ from fxtrio.compile.check.function_definitions import (
     is_generator,
     marked_inside,
 )
-from fxtrio.compile.check.literal_origins import ORIGIN_REMEDY, malformed_origins
 from fxtrio.compile.check.literal_statuses import STATUS_REMEDY, wrong_returned
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.head import HeadInvalid, parse_head
 from fxtrio.manifest import HeadNode
+from fxtrio.origin import is_allowed_form
 
 _HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdown(ctx)"}
 _DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
@@ -37,6 +37,11 @@ _AT_HOME: dict[str, tuple[Kind, ...]] = {
     "@server": ("page", "layout", "template", "error", "not-found"),
     **{name: value.kinds for name, value in VALUES.items() if value.kinds},
 }
+
+
+ORIGIN_REMEDY = "Write scheme, host and port, such as 'https://example.com', or [] to allow all"
+
+_LITERALS = (ast.List, ast.Tuple, ast.Set)
 
 
 def kind_of(path: str) -> Kind:
@@ -297,3 +302,27 @@ class _Reader:
         ):
             offset = found.end()
         self.problems.append(self._source.problem(offset, message, remedy))
+
+
+def malformed_origins(module: ast.Module) -> Iterator[tuple[ast.expr, str]]:
+    """Yield each literal that no Origin can equal, in calls and in the lists of the module."""
+    lists: dict[str, ast.expr] = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Assign):
+            named = [each.id for each in statement.targets if isinstance(each, ast.Name)]
+            lists |= dict.fromkeys(named, statement.value)
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and _name(node.func) == "origin_allowed":
+            keywords = [each.value for each in node.keywords if each.arg == "allowed_origins"]
+            for given in (*node.args[1:2], *keywords):
+                value = lists.get(given.id) if isinstance(given, ast.Name) else given
+                for item in value.elts if isinstance(value, _LITERALS) else ():
+                    text = item.value if isinstance(item, ast.Constant) else None
+                    if isinstance(text, str) and not is_allowed_form(text):
+                        yield item, text
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -15,9 +15,8 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from fxtrio.plugins.auth.address import canonical_email
 from fxtrio.plugins.auth.beginning import Beginning
-from fxtrio.plugins.auth.credentials import credential_problems
+from fxtrio.plugins.auth.credentials import canonical_email, credential_problems
 from fxtrio.plugins.auth.hashes import KINDS, cost_of
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password

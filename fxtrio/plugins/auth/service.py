@@ -19,10 +19,9 @@ from fxtrio.app_handle import get_app
 from fxtrio.asgi_extensions import url_of_root
 from fxtrio.errors import ActionError, TaskQueueFull
 from fxtrio.plugins.auth.accounts import Accounts
-from fxtrio.plugins.auth.address import canonical_email
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.beginning import Beginning
-from fxtrio.plugins.auth.credentials import credential_problems, readable_password
+from fxtrio.plugins.auth.credentials import canonical_email, credential_problems, readable_password
 from fxtrio.plugins.auth.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
 from fxtrio.plugins.auth.passwords import normalize_password

@@ -9,12 +9,52 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import attrs
+
 from fxtrio.plugins.auth.errors import AuthInTransaction
 from fxtrio.plugins.auth.models import Account, PendingRegistration, Session, User
 from fxtrio.plugins.auth.passwords import MOST_COSTS
 from fxtrio.plugins.auth.queries import Queries
-from fxtrio.plugins.auth.rows import AccountRow, CostRow, MarkRow, SessionRow
 from fxtrio.plugins.auth.throttle import Marks
+
+
+@attrs.frozen
+class MarkRow:
+    """When a bucket of the throttle is empty."""
+
+    key: str
+    empty_at: float
+
+
+@attrs.frozen
+class SessionRow:
+    """A session with its user, as the columns of a query."""
+
+    user_id: str
+    email: str
+    joined_at: float
+    created_at: float
+    expires_at: float
+    ends_at: float
+    persistent: int
+
+
+@attrs.frozen
+class CostRow:
+    """The beginning of a hash, which has its parameters."""
+
+    cost: str
+
+
+@attrs.frozen
+class AccountRow:
+    """A user with the hash, as the columns of a query."""
+
+    id: str
+    email: str
+    created_at: float
+    password_hash: str
+
 
 _AT_ONCE = 500  # keys in one query
 _UNIQUE_VIOLATION = "23505"  # of PostgreSQL; SQLite has one writer

@@ -7,6 +7,10 @@ then; nothing is written to the disk.
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,12 +23,6 @@ from fxtrio.tools.lsp.map_results import Answered
 from fxtrio.tools.lsp.page import PageView
 from fxtrio.tools.lsp.positions import Position
 from fxtrio.tools.lsp.project_index import Knowledge
-from fxtrio.tools.lsp.python_server import (
-    ADVICE,
-    find_python_server,
-    python_environment,
-    python_settings,
-)
 from fxtrio.tools.lsp.rpc import ConnectionLost, TrioProtocol
 from fxtrio.tools.lsp.supervised_process import KeptProcess
 from fxtrio.tools.lsp.virtual_document import Language, Projection, language_at, project
@@ -40,15 +38,6 @@ _IDS = {".py": "python", ".tsx": "typescriptreact", ".jsx": "javascriptreact"}
 
 def _agreed(params: Any) -> None:
     """Let a server do what it wants."""
-
-
-_ANSWERS: dict[str, Callable[[Any], Any]] = {
-    "workspace/configuration": python_settings,
-    "client/registerCapability": _agreed,
-    "client/unregisterCapability": _agreed,
-    "window/workDoneProgress/create": _agreed,
-}
-"""What servers ask their editor."""
 
 
 @attrs.define(eq=False)
@@ -220,3 +209,48 @@ async def _greet(peer: TrioProtocol, root: Path, server: _Server) -> None:
         },
     )
     peer.notify("initialized", {})
+
+
+_KNOWN = (
+    ("basedpyright-langserver", "--stdio"),
+    ("pyright-langserver", "--stdio"),
+    ("ty", "server"),
+)
+
+ADVICE = (
+    "Python halves have no completion of Python itself: install pyright or ty beside fxtrio "
+    "('pip install ty'), or set the option 'python'."
+)
+
+
+def find_python_server() -> Sequence[str]:
+    """Return the command of a server for Python; () when none is installed.
+
+    One of the Python environment that runs this comes before those on the PATH.
+    """
+    for folder in (sysconfig.get_path("scripts"), None):
+        for name, *words in _KNOWN:
+            found = shutil.which(name, path=folder)
+            if found is not None:
+                return (found, *words)
+    return ()
+
+
+def python_environment() -> dict[str, str]:
+    """Return the environment of a server: it looks for packages where this Python has them."""
+    return {"VIRTUAL_ENV": sys.prefix, **os.environ}
+
+
+def python_settings(params: dict[str, Any]) -> list[dict[str, str] | None]:
+    """Return what a server asks its editor to have set: which Python has the packages."""
+    python = {"pythonPath": sys.executable}
+    return [python if one.get("section") == "python" else None for one in params.get("items", [])]
+
+
+_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "workspace/configuration": python_settings,
+    "client/registerCapability": _agreed,
+    "client/unregisterCapability": _agreed,
+    "window/workDoneProgress/create": _agreed,
+}
+"""What servers ask their editor."""

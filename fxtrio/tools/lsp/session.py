@@ -27,7 +27,6 @@ from fxtrio.tools.lsp.page_cache import Views
 from fxtrio.tools.lsp.positions import Position, position_in
 from fxtrio.tools.lsp.project_check import check_whole
 from fxtrio.tools.lsp.project_index import Knowledge
-from fxtrio.tools.lsp.questions import Questions
 from fxtrio.tools.lsp.rpc import ConnectionLost
 from fxtrio.tools.lsp.server import EditorServer
 from fxtrio.tools.lsp.ui_analysis import Analyst
@@ -44,6 +43,10 @@ _PAGES = frozenset({".fxl", ".js", ".jsx", ".mjs", ".ts", ".tsx"})
 
 Question = Callable[[Document, Position], Coroutine[Any, Any, Any]]
 """Answers about a place."""
+
+
+LONGEST_WAIT = 1.0
+"""How long a check waits for questions (seconds): one may wait for what a check finds."""
 
 
 @attrs.frozen
@@ -305,3 +308,30 @@ def _options(given: Any) -> Options:
 def _words(given: Any) -> tuple[str, ...] | None:
     """Return a command; None when none is set."""
     return tuple(map(str, given)) if isinstance(given, list | tuple) else None
+
+
+class Questions:
+    """Counts questions."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._none = trio.Event()
+        self._none.set()
+
+    async def answer(self, answering: Coroutine[Any, Any, Any]) -> Any:
+        """Return an answer; until then `wait_none` waits."""
+        if self._open == 0:
+            self._none = trio.Event()
+        self._open += 1
+        try:
+            return await answering
+        finally:
+            self._open -= 1
+            if self._open == 0:
+                self._none.set()
+
+    async def wait_none(self) -> None:
+        """Wait until all questions are answered, for a while at most."""
+        with trio.move_on_after(LONGEST_WAIT):
+            while self._open:
+                await self._none.wait()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import trio
@@ -10,12 +12,15 @@ from fxtrio.compile.check.module_code import module_problems
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.project_checks import surrounding_problems
 from fxtrio.compile.check.unreachable_boundaries import unreached_not_found
+from fxtrio.compile.plurals import counted
 from fxtrio.compile.problems import Problem, config_problems, placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config, locate
+from fxtrio.config.brokers import broker_kind
+from fxtrio.config.errors import ConfigProblem
+from fxtrio.db.open import without_password
+from fxtrio.routes import ApiFile
 from fxtrio.tools.project_checks.migrations import migration_problems
-from fxtrio.tools.project_checks.missing_extras import missing_extras
-from fxtrio.tools.project_checks.unguarded_routes import unguarded_problems
 
 
 async def beside_problems(
@@ -36,3 +41,44 @@ async def beside_problems(
         *config_problems(open_ones, FindingKind.UNGUARDED),
         *config_problems(missing, FindingKind.EXTRAS),
     ]
+
+
+def unguarded_problems(config: Config, endpoints: Sequence[ApiFile]) -> Iterator[ConfigProblem]:
+    """Yield what is open although pages are guarded, unless the settings say that it shall be.
+
+    The hooks of pages guard their actions and WebSockets as well (`fxtrio.routes.GUARDS`), so
+    only the files of `api` folders can be forgotten.
+    """
+    hooks = config.route_middleware
+    if not endpoints or not hooks.pages or hooks.apis or hooks.open_apis:
+        return
+    first = endpoints[0].source
+    shown = first if len(endpoints) == 1 else f"{counted(len(endpoints), 'endpoint')} ({first}, …)"
+    cause = (
+        f"guards pages, and {shown} can be called by anybody. Name hooks in "
+        "'routeMiddleware.apis' as well, or set 'routeMiddleware.openApis' to true"
+    )
+    yield ConfigProblem(place="", key="routeMiddleware.pages", cause=cause)
+
+
+def missing_extras(config: Config) -> Iterator[ConfigProblem]:
+    """Yield the settings that need what `pip install 'fxtrio[…]'` brings."""
+    broker, counts = config.realtime.broker, config.rate_limit_storage
+    for key, url in (("realtime.broker", broker), ("rateLimitStorage", counts)):
+        kind = broker_kind(url)
+        if kind is not None:
+            yield from _missing(key, without_password(url), kind.package, kind.name)
+    url = config.database.url
+    if url.startswith("postgres"):
+        yield from _missing("database.url", without_password(url), "psycopg", "postgres")
+    for index, plugin in enumerate(config.plugins):
+        if plugin.name == "auth":
+            yield from _missing(f"plugins.{index}.name", "auth", "argon2", "auth")
+
+
+def _missing(key: str, shown: str, package: str, extra: str) -> Iterator[ConfigProblem]:
+    if find_spec(package) is None:
+        named = {"argon2": "argon2-cffi"}.get(package, package)
+        remedy = f"Run \"pip install 'fxtrio[{extra}]'\""
+        cause = f"is {shown!r}, and {named} is not installed. {remedy}"
+        yield ConfigProblem(place="", key=key, cause=cause)

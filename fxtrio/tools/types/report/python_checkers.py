@@ -26,7 +26,6 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.errors import FxtrioError
-from fxtrio.tools.types.report.pyright_settings import OWN, pyright_settings
 from fxtrio.tools.types.ui.virtual_project import FOLDER, write_text
 
 _TAIL = 4000  # characters
@@ -37,6 +36,14 @@ _PYREFLY = re.compile(
 _PYRIGHT = re.compile(
     r"\s*+(?P<path>[^:\s][^:\n]*+):(?P<line>\d+):(?P<column>\d+) - error: (?P<message>.*)"
 )
+
+
+OWN = "pyrightconfig.json"
+
+_PATHS = ("extraPaths", "stubPath", "typeshedPath", "venvPath")
+
+_FILES = frozenset({"include", "exclude", "ignore", "strict", "executionEnvironments"})
+"""What speaks of the project's files, and would pass over virtual ones."""
 
 
 class CheckerFailed(FxtrioError):
@@ -216,3 +223,34 @@ def _read(
 async def _kill(process: trio.Process) -> None:
     """End the checker at once: it holds nothing that it must put in order."""
     process.kill()
+
+
+# Pyright passes over what is in hidden folders, such as `.fx`, even when it is named, unless its
+# settings say what to exclude.
+def pyright_settings(
+    root: Path, table: Mapping[str, Any], modules: Iterable[Path]
+) -> dict[str, Any]:
+    """Return the settings for ``modules``, all paths absolute.
+
+    ``table`` is ``[tool.pyright]``, which counts when there is no `pyrightconfig.json`.
+    """
+    if (root / OWN).is_file():
+        found: dict[str, Any] = {"extends": (root / OWN).as_posix()}
+    else:
+        found = {key: value for key, value in table.items() if key not in _FILES}
+        for key in _PATHS:
+            if key in found:
+                found[key] = _absolute(root, found[key])
+    return {
+        **found,
+        "include": [path.as_posix() for path in modules],
+        "exclude": [],
+        "ignore": [],
+        "executionEnvironments": [{"root": root.as_posix()}],
+    }
+
+
+def _absolute(root: Path, paths: Any) -> Any:
+    if isinstance(paths, list):
+        return [_absolute(root, path) for path in paths]
+    return (root / str(paths)).as_posix()

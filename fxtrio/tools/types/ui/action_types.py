@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from fxtrio.tools.types.gather.page_types import ActionTypes
+from fxtrio.routes.pattern import Kind, parse_pattern
+from fxtrio.tools.types.gather.page_types import ActionTypes, PageTypes
+from fxtrio.tools.types.python.shapes import Definition
+from fxtrio.tools.types.ui.path_lookup import lookup_types
+from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.typescript import Printer
 
 
@@ -31,3 +35,54 @@ def action_declarations(actions: Iterable[ActionTypes], printer: Printer) -> lis
     """Return ``$Actions`` and ``$Optional`` of a page or a module of actions."""
     known, optional = known_actions(actions, printer)
     return [f"export type $Actions = {known};", f"export type $Optional = {optional};"]
+
+
+def elsewhere_module(pages: Sequence[PageTypes], *, loose: bool) -> str:
+    """Return the declarations of what the actions of all pages take and give."""
+    acting = {number: one for number, one in enumerate(pages) if one.pattern and one.actions}
+    definitions: dict[str, Definition] = {}
+    for page in acting.values():
+        definitions.update((one.name, one) for one in page.definitions)
+    printer = Printer.of(definitions.values(), loose=loose)
+    names = {number: f"$Of{number}" for number in acting}
+    fixed = {number for number, page in acting.items() if _is_fixed(page.pattern)}
+    table = (
+        f"{json.dumps(acting[number].pattern, ensure_ascii=False)}: {names[number]};"
+        for number in sorted(fixed)
+    )
+    declared = [
+        printer.definitions(definitions.values(), prefix="export "),
+        *(_declared(number, page, printer) for number, page in acting.items()),
+        f"interface $Fixed {{ {' '.join(table)} }}",
+        *lookup_types(pages, names, none="$Without", otherwise="$Beside<Path>"),
+    ]
+    own = "\n".join(declared)
+    paths = sorted({one for page in pages if page.pattern for one in path_types(page.pattern)})
+    return f"""import type {{ Known, NoSegment, PathOf }} from "fx/shared";
+type $Paths = {_union(paths)};
+type $Some = {{ actions: Record<string, Known>; optional: string }};
+type $Without = {{ actions: {{}}; optional: never }};
+type $Beside<Path> = Path extends $Paths ? $Without : $Some;
+{own}
+type $On<Path> = Path extends keyof $Fixed ? $Fixed[Path] : $Page0<Path>;
+export type At<Path extends string> = string extends Path ? $Some : $On<PathOf<Path>>;
+type $IsPage<Path extends string> =
+  PathOf<Path> extends $Paths ? true : Extract<$Paths, PathOf<Path>> extends never ? false : true;
+/** The path of a page, or the paths that there are. */
+export type PagePath<Path> = Path extends string
+  ? string extends Path ? Path : $IsPage<Path> extends true ? Path : $Paths
+  : Path;
+"""
+
+
+def _declared(number: int, page: PageTypes, printer: Printer) -> str:
+    known, optional = known_actions(page.actions, printer)
+    return f"type $Of{number} = {{ actions: {known}; optional: {optional} }};"
+
+
+def _is_fixed(pattern: str) -> bool:
+    return all(segment.kind is Kind.LITERAL for segment in parse_pattern(pattern))
+
+
+def _union(types: Iterable[str]) -> str:
+    return " | ".join(types) or "never"

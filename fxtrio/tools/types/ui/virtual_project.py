@@ -19,6 +19,7 @@ from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, dump_types
+from fxtrio.tools.types.ui.action_types import elsewhere_module
 from fxtrio.tools.types.ui.client_types import (
     Tier,
     app_module,
@@ -28,7 +29,6 @@ from fxtrio.tools.types.ui.client_types import (
     shared_name,
 )
 from fxtrio.tools.types.ui.jsx_positions import UiPlaces, read_places
-from fxtrio.tools.types.ui.other_page_actions import elsewhere_module
 from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
