@@ -1,4 +1,5 @@
 """What a save costs under `fx dev`, and under the development servers of others.
 
-Begin with `__main__`; `model` is what is known of each, `edits` what is saved, `server` runs one.
+Begin with `__main__`; `table` measures all servers in turn, `model` is what is known of each,
+`edits` what is saved, `server` runs one.
 """

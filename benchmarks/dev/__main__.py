@@ -1,11 +1,13 @@
 """`python -m benchmarks.dev`: from a save to the screen, measured in Chromium.
 
-    python -m benchmarks.dev [--edits 30] [--starts 5] [--projects starter,notes]
-                             [--peers vite,next] [--only "UI text,CSS"]
+    python -m benchmarks.dev [--peers vite,next,sveltekit] [--pages 3,30,300]
+                             [--edits 15] [--starts 3] [--only "UI text,CSS"]
+    python -m benchmarks.dev --pages "" --projects starter,notes
 
-What is measured is the time from before the write to the frame in which the browser shows it,
-the time from the command to the first page, and the CPU time of one save. Needs Chromium, and
-npm for the others, which it installs into benchmarks/.cache.
+The first is a table beside others, with as many pages as are named: the first page, every kind of
+save, the CPU time of a save, and memory. The second measures examples, and what saves must not
+take away. A time is that from before the write to the frame in which the browser shows it. Needs
+Chromium, and npm for the others, which it installs into benchmarks/.cache.
 """
 
 from __future__ import annotations
@@ -14,21 +16,25 @@ import argparse
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser
 
 from benchmarks import machine
 from benchmarks.dev.figures import per_save, shown
-from benchmarks.dev.fxtrio import fxtrio
+from benchmarks.dev.fxtrio import bare, fxtrio
 from benchmarks.dev.kept import check_burst, check_state, memory
 from benchmarks.dev.model import DevServer
 from benchmarks.dev.peers import PEERS
 from benchmarks.dev.saving import Saving
 from benchmarks.dev.server import first_page, running, show, window
+from benchmarks.dev.table import Row, Size, measure_size
+from benchmarks.dev.table_report import heading, line, write
 from tests.e2e.support import open_browser
 
 _SAVES = 5  # whose CPU time is counted: each needs some seconds
@@ -38,15 +44,39 @@ _ALTERNATING = 50
 def main() -> None:
     """Measure what the command line names."""
     options = _parse()
-    print(f"{machine.facts()}\nTimes in ms: median (95th percentile) and minimum.")
+    facts = machine.facts()
+    print(f"{facts}\nTimes: median (95th percentile).")
+    sizes = [int(one) for one in options.pages.split(",") if one]
+    if sizes:
+        _table(sizes, options, facts)
     for project in filter(None, options.projects.split(",")):
         with _folder() as folder:
-            _run(partial(fxtrio, project, folder), options, ours=True)
-    for name in filter(None, options.peers.split(",")):
-        _run(PEERS[name], options, ours=False)
+            _run(partial(fxtrio, project, folder), options)
 
 
-def _run(make: Callable[[], DevServer], options: argparse.Namespace, *, ours: bool) -> None:
+def _table(sizes: list[int], options: argparse.Namespace, facts: Mapping[str, Any]) -> None:
+    began = datetime.now().astimezone()
+    found: dict[int, list[Row]] = {pages: [] for pages in sizes}
+    for pages in sizes:
+        with _folder() as folder, open_browser() as browser:
+            peers = [PEERS[name]() for name in options.peers.split(",") if name]
+            servers = [bare(folder), *peers]
+            names = [server.name for server in servers]
+            print(heading(pages, names), flush=True)
+            size = Size(
+                pages=pages,
+                edits=options.edits,
+                starts=options.starts,
+                cpu_saves=0 if options.only else _SAVES,
+                only=frozenset(filter(None, options.only.split(","))),
+            )
+            for row in measure_size(browser, servers, size):
+                found[pages].append(row)
+                print(line(row, names), f" [load {os.getloadavg()[0]:.1f}]", flush=True)
+    print(f"Written to {write(facts, found, began)}")
+
+
+def _run(make: Callable[[], DevServer], options: argparse.Namespace) -> None:
     server = make()
     with open_browser() as browser:
         if options.starts:
@@ -63,7 +93,7 @@ def _run(make: Callable[[], DevServer], options: argparse.Namespace, *, ours: bo
                 if kind in kinds:
                     used, idle = saving.cpu(kind, _SAVES)
                     _say(server, f"CPU time, {kind}", per_save(used, idle))
-            if ours and not options.only:
+            if not options.only:
                 _say(server, f"kept over {_ALTERNATING} edits", check_state(saving, _ALTERNATING))
                 _say(server, "20 saves in a second", check_burst(saving))
                 _say(server, "memory (MB) before, after", f"{before}, {memory(run)}")
@@ -93,9 +123,10 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.dev", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("--edits", type=int, default=30, help="Of each kind.")
-    parser.add_argument("--starts", type=int, default=5, help="Besides one that is not counted.")
-    parser.add_argument("--projects", default="starter,notes", help="Of fxtrio.")
+    parser.add_argument("--edits", type=int, default=15, help="Of each kind.")
+    parser.add_argument("--starts", type=int, default=3, help="Besides one with empty caches.")
+    parser.add_argument("--pages", default="3,30", help="Of the projects of the table.")
+    parser.add_argument("--projects", default="", help="Of fxtrio: starter, or an example.")
     parser.add_argument("--peers", default="", help=f"Any of {','.join(PEERS)}.")
     parser.add_argument("--only", default="", help="Kinds of saves, by the names that are printed.")
     return parser.parse_args()

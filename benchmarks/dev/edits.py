@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from benchmarks.dev.model import Edit
+from benchmarks.dev.model import Edit, Project
 
 OVERLAY = "document.querySelector('fx-overlay')"
 
 
 def text(file: str) -> Edit:
     """Text of a component."""
-    return Edit(
-        save=lambda project, n: project.edit(file, f"text {n - 1}<", f"text {n}<"),
-        check=lambda n: f"document.getElementById('text')?.textContent === 'text {n}'",
-    )
+    return _numbered(file, "text", "text {n}<")
+
+
+def code(file: str) -> Edit:
+    """Code of a component: a constant that it shows."""
+    return _numbered(file, "code", "CODE = {n};")
+
+
+def component(file: str) -> Edit:
+    """Text of a component that the page imports from another file."""
+    return _numbered(file, "badge", "badge {n}<")
 
 
 def data(file: str, quote: str = '"') -> Edit:
     """A constant that the loader returns."""
+    return _numbered(file, "data", f"{quote}data {{n}}{quote}")
+
+
+def _numbered(file: str, name: str, pattern: str) -> Edit:
+    """Count up the number in ``pattern``, which the element ``name`` shows behind its name."""
+
+    def save(project: Project, n: int) -> None:
+        old, new = (pattern.replace("{n}", str(number)) for number in (n - 1, n))
+        project.edit(file, old, new)
+
     return Edit(
-        save=lambda project, n: project.edit(
-            file, f"{quote}data {n - 1}{quote}", f"{quote}data {n}{quote}"
-        ),
-        check=lambda n: f"document.getElementById('data')?.textContent === 'data {n}'",
+        save=save,
+        check=lambda n: f"document.getElementById('{name}')?.textContent === '{name} {n}'",
     )
 
 

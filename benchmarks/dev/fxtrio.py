@@ -23,7 +23,10 @@ async def load(request):
 
 
 import { useEffect, useState } from "react";
+import { Badge } from "./bench/_badge";
 import "./bench.css";
+
+const CODE = 0;
 
 export default function Bench({ data }) {
   const [count, setCount] = useState(0);
@@ -32,6 +35,8 @@ export default function Bench({ data }) {
     <>
       <h1 id="text">text 0</h1>
       <p id="data">{data.value}</p>
+      <p id="code">code {CODE}</p>
+      <Badge />
       <p id="seen">{data.seen}</p>
       <button id="count" onClick={() => setCount(count + 1)}>{count}</button>
       <input id="typed" />
@@ -40,11 +45,18 @@ export default function Bench({ data }) {
   );
 }
 """
+BADGE_FILE = "pages/bench/_badge.jsx"
+BADGE = """export function Badge() {
+  return <b id="badge">badge 0</b>;
+}
+"""
 STATE = "SEEN = [1, 2, 3]\n"
 
 _SHOWN = f"{OVERLAY} !== null"
 _EDITS = {
     "UI text": (edits.text(PAGE_FILE),),
+    "UI code": (edits.code(PAGE_FILE),),
+    "component": (edits.component(BADGE_FILE),),
     "CSS": (edits.style("pages/bench.css"),),
     "loader data": (edits.data(PAGE_FILE),),
     "UI error shown / gone": edits.broken(PAGE_FILE, "<input id", "<<input id", _SHOWN),
@@ -55,6 +67,26 @@ _EDITS = {
         ),
     ),
 }
+_OTHER = """@server
+async def load(request):
+    return {"number": {n}}
+
+
+import { useState } from "react";
+
+import { Badge } from "./bench/_badge";
+
+export default function Page{n}({ data }) {
+  const [count, setCount] = useState(0);
+  return (
+    <>
+      <h1>Page {data.number}</h1>
+      <Badge />
+      <button onClick={() => setCount(count + 1)}>{count}</button>
+    </>
+  );
+}
+"""
 
 
 def fxtrio(name: str, folder: Path) -> DevServer:
@@ -64,14 +96,24 @@ def fxtrio(name: str, folder: Path) -> DevServer:
         root = folder / "shop"
     else:
         root = copy_example(name, folder)
+    return _server(f"fx dev, {name}", root)
+
+
+def bare(folder: Path) -> DevServer:
+    """Return `fx dev` with a project in ``folder`` of nothing but pages, as peers have them."""
+    return _server("fx dev", folder)
+
+
+def _server(name: str, root: Path) -> DevServer:
     project = Project(root)
     project.write(PAGE_FILE, PAGE)
+    project.write(BADGE_FILE, BADGE)
     project.write("pages/bench.css", "#text { color: rgb(0, 0, 0) }\n")
     project.write("bench_state.py", STATE)
     if not (root / "pages/not-found.fxl").exists():  # what stands where a page comes later
         project.write("pages/not-found.fxl", "export default () => <h1>Not found</h1>;\n")
     return DevServer(
-        name=f"fx dev, {name}",
+        name=name,
         project=project,
         command=lambda port: Command(
             argv=(sys.executable, "-m", "fxtrio", "dev", "--port", str(port)), folder=root
@@ -79,4 +121,6 @@ def fxtrio(name: str, folder: Path) -> DevServer:
         announces=re.compile(r"fx dev: http"),
         path="/bench",
         edits=_EDITS,
+        other_page=("pages/p{n}.fxl", _OTHER),
+        caches=(".fx",),
     )

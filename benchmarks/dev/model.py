@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,7 +21,7 @@ class Project:
     def write(self, file: str, text: str) -> None:
         """Write a file as most editors do: in place."""
         path = self.root / file
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
     def edit(self, file: str, old: str, new: str) -> None:
@@ -61,3 +62,22 @@ class DevServer:
 
     edits: Mapping[str, tuple[Edit, ...]]
     """By the name of what is saved. Those of one name are saved in turn."""
+
+    other_page: tuple[str, str]
+    """File and text of each other page, which is at `/p{n}`; both have ``{n}`` for its number."""
+
+    caches: tuple[str, ...]
+    """Folders in which it keeps what it makes; without them it starts cold."""
+
+    def fill(self, pages: int) -> None:
+        """Give the project so many pages, the one that is edited included."""
+        file, text = self.other_page
+        for old in self.project.root.glob(file.replace("{n}", "[0-9]*")):
+            old.unlink()
+        for number in map(str, range(1, pages)):
+            self.project.write(file.replace("{n}", number), text.replace("{n}", number))
+
+    def clear_caches(self) -> None:
+        """Let the next start be a cold one."""
+        for name in self.caches:
+            shutil.rmtree(self.project.root / name, ignore_errors=True)

@@ -12,7 +12,10 @@ import attrs
 from playwright.sync_api import Error, Page
 
 from benchmarks.dev.model import DevServer, Edit
-from benchmarks.dev.server import LONGEST, Running
+from benchmarks.dev.server import Running
+
+LONGEST = 10.0
+"""Seconds for what takes some milliseconds: then the save is not shown."""
 
 PAUSE = 0.15
 """Between two saves (seconds): people make one, and the one before is on the screen by then."""

@@ -28,7 +28,7 @@ def test_every_save_changes_the_project_and_errors_are_taken_back(tmp_path: Path
 
     def state(project: Project) -> dict[Path, str]:
         pages = sorted((project.root / "pages").rglob("*.*"))
-        return {path: path.read_text() for path in pages if path.suffix in (".fxl", ".css")}
+        return {path: path.read_text() for path in pages if path.suffix in (".fxl", ".jsx", ".css")}
 
     for edits in server.edits.values():
         before = state(server.project)

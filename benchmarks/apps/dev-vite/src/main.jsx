@@ -1,5 +1,7 @@
 import { createRoot } from 'react-dom/client';
 
-import { Bench } from './bench.jsx';
+const PAGES = import.meta.glob('./pages/*.jsx');
+const load = PAGES[`./pages${location.pathname}.jsx`];
+const { default: Page } = load ? await load() : { default: () => <h1>Not found</h1> };
 
-createRoot(document.getElementById('root')).render(<Bench />);
+createRoot(document.getElementById('root')).render(<Page />);

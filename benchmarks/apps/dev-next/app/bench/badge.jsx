@@ -1,0 +1,3 @@
+export function Badge() {
+  return <b id="badge">badge 0</b>;
+}

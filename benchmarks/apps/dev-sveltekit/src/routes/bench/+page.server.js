@@ -1,0 +1,5 @@
+const VALUE = 'data 0';
+
+export function load() {
+  return { value: VALUE };
+}
