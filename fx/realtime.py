@@ -18,6 +18,8 @@ from fxtrio.realtime import (
     channel,
     origin_allowed,
     publish,
+    same_origin,
+    wait_closed,
 )
 
 __all__ = [
@@ -38,4 +40,6 @@ __all__ = [
     "channel",
     "origin_allowed",
     "publish",
+    "same_origin",
+    "wait_closed",
 ]

@@ -7,7 +7,13 @@ subscribers, `send_buffer` is the outbox of one subscriber, and `handler` runs a
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
 from fxtrio.realtime.channels import Channel, channel
 from fxtrio.realtime.frames import Frame, Message
-from fxtrio.realtime.handshake import Authenticator, authenticate_websocket, origin_allowed
+from fxtrio.realtime.handshake import (
+    Authenticator,
+    authenticate_websocket,
+    origin_allowed,
+    same_origin,
+    wait_closed,
+)
 from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
 from fxtrio.realtime.open import open_broker
 from fxtrio.realtime.presence import (
@@ -49,4 +55,6 @@ __all__ = [
     "open_broker",
     "origin_allowed",
     "publish",
+    "same_origin",
+    "wait_closed",
 ]

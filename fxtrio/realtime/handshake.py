@@ -1,4 +1,4 @@
-"""Checks before a handler accepts a WebSocket: its origin and its user."""
+"""What a WebSocket handler asks of its client: its origin, its user, and whether it has left."""
 
 from __future__ import annotations
 
@@ -70,6 +70,32 @@ def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
     if not allowed or not sent:
         return True
     return len(sent) == 1 and read_origin(sent[0]) in allowed
+
+
+def same_origin(ws: HTTPConnection) -> bool:
+    """Return whether the handshake comes from a page of this site.
+
+    The host and port of ``Origin`` must be those of ``Host``; the schemes may differ, since
+    a proxy that ends TLS need not say so. A missing ``Origin`` is allowed: browsers always
+    send one. An opaque origin (``null``), a malformed one and more than one are not.
+    """
+    sent = ws.headers.getlist("origin")
+    if not sent:
+        return True
+    origin = read_origin(sent[0])
+    if len(sent) > 1 or origin is None or origin.scheme not in ("http", "https"):
+        return False
+    return read_origin(f"{origin.scheme}://{ws.headers.get('host', '')}") == origin
+
+
+async def wait_closed(ws: WebSocket) -> None:
+    """Wait until the client has disconnected; what it sends meanwhile is discarded.
+
+    For a handler that only sends: everything else of it runs in other tasks, or is done by
+    a `channel` block around this call.
+    """
+    while (await ws.receive())["type"] != "websocket.disconnect":
+        pass
 
 
 def _read_allowed(origin: str) -> Origin:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, ROOT, documents, name
+from tests.docs.pages import DOCS, ROOT, anchors, documents, name
 
 CHANGELOG = ROOT / "CHANGELOG.md"
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+_LINK_TO_HEADING = re.compile(r"\]\(([^)#\s]*)(#[^)]+)\)")
 _TWO_SENTENCES = re.compile(r"[a-z)`][.?!] +[A-Z]")
 _ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc)\.")
 
@@ -24,6 +25,18 @@ def test_links_to_other_pages_lead_there(document: Path) -> None:
     ]
 
     assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("document", [*documents(), CHANGELOG], ids=name)
+def test_links_to_headings_lead_there(document: Path) -> None:
+    broken = [
+        target + anchor
+        for target, anchor in _LINK_TO_HEADING.findall(document.read_text(encoding="utf-8"))
+        if "://" not in target
+        and anchor[1:] not in anchors(document.parent / target if target else document)
+    ]
+
+    assert broken == []
 
 
 @pytest.mark.parametrize("document", documents(), ids=name)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 
-from fxtrio.realtime import Authenticator, authenticate_websocket, origin_allowed
+from fxtrio.realtime import Authenticator, authenticate_websocket, origin_allowed, same_origin
 from fxtrio.realtime.handshake import OriginUnreadable
 from tests.realtime.client import make_app
 
@@ -164,3 +164,42 @@ async def test_in_an_app_that_is_not_ours_there_is_no_user():
 def test_what_authenticates_connections_is_an_authenticator():
     assert isinstance(Auth(), Authenticator)
     assert not isinstance(Unrelated(), Authenticator)
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://shop.example", "shop.example"),
+        ("https://shop.example", "shop.example"),
+        ("https://SHOP.example:443", "shop.example"),
+        ("http://127.0.0.1:8000", "127.0.0.1:8000"),
+        ("http://[::1]:8000", "[::1]:8000"),
+    ],
+)
+def test_pages_of_this_site_have_the_same_origin(origin, host):
+    assert same_origin(connection(("origin", origin), ("host", host)))
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("https://evil.example", "shop.example"),
+        ("https://shop.example:8443", "shop.example"),
+        ("https://shop.example.evil.example", "shop.example"),
+        ("app://shop.example", "shop.example"),
+        ("null", "null"),
+        ("", ""),
+        ("https://shop.example", ""),
+        ("https://shop.example", "evil@shop.example"),
+    ],
+)
+def test_other_pages_have_not(origin, host):
+    assert not same_origin(connection(("origin", origin), ("host", host)))
+
+
+def test_two_origins_are_not_the_same_and_none_is_allowed():
+    twice = connection(
+        ("origin", "http://a.example"), ("origin", "http://a.example"), ("host", "a.example")
+    )
+    assert not same_origin(twice)
+    assert same_origin(connection(("host", "a.example")))

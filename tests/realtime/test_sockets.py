@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket
 from trio_websocket import open_websocket_url
 
 from fxtrio.asgi_extensions import RAW_FRAMES
-from fxtrio.realtime import channel
+from fxtrio.realtime import channel, wait_closed
 from fxtrio.realtime.handler import serve_websocket
 from fxtrio.realtime.send_buffer import TOO_SLOW, TRY_AGAIN_LATER
 from fxtrio.server.supervise.hypercorn_config import make_config
@@ -73,8 +73,7 @@ async def serving(
 async def stay(ws: WebSocket) -> None:
     await ws.accept()
     async with channel(ws, "room"):
-        async for _ in ws.iter_text():
-            pass
+        await wait_closed(ws)
 
 
 async def wait_for_subscriptions(app: Starlette, count: int) -> None:

@@ -14,6 +14,7 @@ from fx.realtime import (
     channel,
     origin_allowed,
     publish,
+    same_origin,
 )
 
 
@@ -33,6 +34,7 @@ async def websocket(ws: WebSocket[Said]) -> None:
 
 async def plain(ws: PlainWebSocket) -> None:
     assert_type(origin_allowed(ws, ["https://example.com"]), bool)
+    assert_type(same_origin(ws), bool)
     await authenticate_websocket(ws)
     async with channel(ws, "room") as room:
         assert_type(room, Channel[Any])

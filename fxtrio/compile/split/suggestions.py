@@ -27,6 +27,8 @@ _HOMES = {
     "enqueue": "fx.tasks",
     "channel": "fx.realtime",
     "origin_allowed": "fx.realtime",
+    "same_origin": "fx.realtime",
+    "wait_closed": "fx.realtime",
     "authenticate_websocket": "fx.realtime",
     "revalidate": "fx.cache",
     "BaseModel": "pydantic",
