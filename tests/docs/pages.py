@@ -2,7 +2,7 @@
 
 A fenced block whose info string has a second word is a file of that name:
 ```` ```jsx pages/index.fxl ````. The files of one page make one project; a block may
-replace the file of an earlier one.
+replace the file of an earlier one. A block ```` ```diff pages/index.fxl ```` changes it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,29 @@ def documents() -> list[Path]:
 
 
 def blocks(document: Path) -> list[Block]:
+    """Return the blocks of a page in order; that of a change is the whole file after it."""
     text = document.read_text(encoding="utf-8")
-    return [
-        Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 2)
-        for found in _FENCE.finditer(text)
-    ]
+    files: dict[str, tuple[str, str]] = {}
+    result = []
+    for found in _FENCE.finditer(text):
+        language, file, code = found[1], found[2] or "", found[3]
+        if language == "diff" and file:
+            language, before = files[file]
+            code = changed(before, code)
+        files[file] = language, code
+        result.append(Block(language, file, code, text.count("\n", 0, found.start()) + 2))
+    return result
+
+
+def changed(text: str, change: str) -> str:
+    """Apply a change: hunks between lines ``@@``, each of which fits in one place only."""
+    for hunk in re.split(r"^@@\n", change, flags=re.MULTILINE):
+        lines = [line or " " for line in hunk.splitlines()]
+        old = "".join(f"{line[1:]}\n" for line in lines if line[0] != "+")
+        new = "".join(f"{line[1:]}\n" for line in lines if line[0] != "-")
+        assert f"\n{text}".count(f"\n{old}") == 1, hunk
+        text = f"\n{text}".replace(f"\n{old}", f"\n{new}")[1:]
+    return text
 
 
 def name(document: Path) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.docs.pages import DOCS, ROOT, anchors, documents, name
 
+LINKING = [*documents(), ROOT / "CHANGELOG.md", *sorted(ROOT.glob("examples/*/README.md"))]
 CHANGELOG = ROOT / "CHANGELOG.md"
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 _LINK_TO_HEADING = re.compile(r"\]\(([^)#\s]*)(#[^)]+)\)")
@@ -16,7 +17,7 @@ _TWO_SENTENCES = re.compile(r"[a-z)`][.?!] +[A-Z]")
 _ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|etc)\.")
 
 
-@pytest.mark.parametrize("document", [*documents(), CHANGELOG], ids=name)
+@pytest.mark.parametrize("document", LINKING, ids=name)
 def test_links_to_other_pages_lead_there(document: Path) -> None:
     targets = [
         target
@@ -27,7 +28,7 @@ def test_links_to_other_pages_lead_there(document: Path) -> None:
     assert [target for target in targets if not (document.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("document", [*documents(), CHANGELOG], ids=name)
+@pytest.mark.parametrize("document", LINKING, ids=name)
 def test_links_to_headings_lead_there(document: Path) -> None:
     broken = [
         target + anchor
