@@ -6,7 +6,8 @@ as `fx.runtime`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, TypeVar, overload
 from urllib.parse import quote
 
@@ -32,10 +33,18 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
+ActionFunction = TypeVar(
+    "ActionFunction", bound=Callable[..., Awaitable[Any] | AsyncGenerator[Any, None]]
+)
 
 INVALIDATE_HEADER = "x-fx-invalidate"
 INVALIDATE_KEY = "__fx_invalidate__"
 """The key under which a returned dict carries its URLs; never sent to the client."""
+
+STREAMED_TRANSACTION = (
+    "%s yields, and has transaction=True. A transaction would stay open for as long as the "
+    "client reads: open `transaction()` of fx.db around the statements between two values"
+)
 
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
@@ -66,34 +75,42 @@ def server(
 
 
 @overload
-def action(function: Function) -> Function: ...
+def action(function: ActionFunction) -> ActionFunction: ...
 @overload
 def action(
     *,
     timeout: float | None = None,
     limit: int | str | None = None,
-    cancel_on_disconnect: bool = False,
+    cancel_on_disconnect: bool | None = None,
     transaction: bool = False,
     isolation: Isolation | None = None,
-) -> Callable[[Function], Function]: ...
+) -> Callable[[ActionFunction], ActionFunction]: ...
 def action(
-    function: Function | None = None,
+    function: ActionFunction | None = None,
     *,
     timeout: float | None = None,
     limit: int | str | None = None,
-    cancel_on_disconnect: bool = False,
+    cancel_on_disconnect: bool | None = None,
     transaction: bool = False,
     isolation: Isolation | None = None,
-) -> Function | Callable[[Function], Function]:
+) -> ActionFunction | Callable[[ActionFunction], ActionFunction]:
     """Mark an async function as a server action, without wrapping it.
 
     ``timeout`` (seconds) replaces `timeouts.action`, and ``limit`` (bytes, or text such as
-    ``"50MB"``) replaces `limits.body`. An action runs to its end when its client leaves,
-    unless ``cancel_on_disconnect`` is set. With ``transaction`` what it does to the database
+    ``"50MB"``) replaces `limits.body`. An action runs to its end when its client disconnects,
+    unless ``cancel_on_disconnect`` is set.
+
+    An async generator sends each value as soon as it is yielded; ``timeout`` is then the time
+    for one value. It is cancelled when its client disconnects, unless ``cancel_on_disconnect``
+    is False.
+
+    With ``transaction`` what it does to the database
     of `fx.db` is kept as a whole when it returns or redirects, and undone when it raises or
     runs out of time. It is serializable, or as ``isolation`` says, and runs again from its
-    beginning when others were in its way. Raises ValueError for a limit that is no size, and for
-    an isolation that there is not.
+    beginning when others were in its way.
+
+    Raises ValueError for a limit that is no size, for an isolation that there is not, and for a
+    generator with ``transaction``.
     """
     if isolation is not None and (not transaction or isolation not in LEVELS):
         names = ", ".join(map(repr, LEVELS))
@@ -102,16 +119,28 @@ def action(
         )
     largest = None if limit is None else _limit(limit)
 
-    def mark(function: Function) -> Function:
+    def mark(function: ActionFunction) -> ActionFunction:
+        streamed = is_streamed(function)
+        if transaction and streamed:
+            raise ValueError(STREAMED_TRANSACTION % f"@action {function.__name__!r}")
         function.__fx_action__ = True  # type: ignore[attr-defined]  # the mark itself
         function.__fx_timeout__ = timeout  # type: ignore[attr-defined]
         function.__fx_limit__ = largest  # type: ignore[attr-defined]
-        function.__fx_cancel_on_disconnect__ = cancel_on_disconnect  # type: ignore[attr-defined]
+        function.__fx_cancel_on_disconnect__ = (  # type: ignore[attr-defined]
+            streamed if cancel_on_disconnect is None else cancel_on_disconnect
+        )
         function.__fx_transaction__ = transaction  # type: ignore[attr-defined]
         function.__fx_isolation__ = isolation  # type: ignore[attr-defined]
         return function
 
     return mark if function is None else mark(function)
+
+
+def is_streamed(function: Callable[..., Any]) -> bool:
+    """Whether an action is an async generator, also below decorators that only pass its call on."""
+    if inspect.iscoroutinefunction(function):
+        return False
+    return inspect.isasyncgenfunction(inspect.unwrap(function))
 
 
 def _limit(size: int | str) -> int:

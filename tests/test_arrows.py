@@ -116,6 +116,7 @@ ROOMS = (
     frozenset({"respond"}),
     frozenset({"cache"}),
     frozenset({"pages"}),
+    frozenset({"event_streams"}),
     frozenset({"request", "readiness"}),
 )
 """Rooms of `fxtrio.serve`, from the entry down. A room imports from those below its own."""

@@ -218,6 +218,10 @@ def test_what_a_head_must_not_hold_is_reported_at_its_place(text: str, place: st
         ("async def HEAD(data): ...", "1:11: 'HEAD' is async. Write 'def HEAD(data)'"),
         ("def HEAD(data): yield ''", "1:5: 'HEAD' has a yield. Return the whole value."),
         ("@server\nasync def load(r): yield 1", "2:11: @server 'load' has a yield."),
+        (
+            "@action(transaction=True)\nasync def save(r): yield 1",
+            "2:11: @action 'save' has a yield and transaction=True,",
+        ),
         ("@server\nasync def load(r, x): ...", "2:11: @server 'load' has a parameter 'x' that"),
         ("@server\nasync def load(*, r): ...", "2:11: @server 'load' has "),
         ("@action\nasync def save(r, b): ...", "2:11: @action 'save' has a parameter 'b' without"),

@@ -36,7 +36,7 @@ APART: dict[str, tuple[str, ...]] = {
         "routes.plan:_Planner._claim",
         "routes.plan:_Planner.place",
         "routes.plan:plan",
-        "serve.actions.call:_invalidated",
+        "serve.actions.representations:Target.evict",
         "serve.openapi.answer:_parameters",
         "serve.pages.document:document_frame",
         "serve.pages.endpoint_code:EndpointCode.function",

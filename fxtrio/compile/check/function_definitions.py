@@ -66,6 +66,23 @@ def is_generator(function: Definition) -> bool:
     return False
 
 
+def streaming_problems(action: Definition) -> Iterator[tuple[str, str]]:
+    """Yield what stands against an action that yields, each with its remedy."""
+    if is_generator(action):
+        for mark in action.decorator_list:
+            for keyword in mark.keywords if isinstance(mark, ast.Call) else ():
+                if keyword.arg == "transaction" and _is_true(keyword.value):
+                    yield (
+                        "has a yield and transaction=True, which would stay open while a client "
+                        "reads",
+                        "Open 'transaction()' of fx.db around the statements between two yields",
+                    )
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
+
+
 def marked_inside(
     outer: Definition | ast.ClassDef, marks: Marks
 ) -> Iterator[tuple[Definition, Mark]]:

@@ -19,6 +19,7 @@ from fxtrio.compile.check.function_definitions import (
     call_problems,
     is_generator,
     marked_inside,
+    streaming_problems,
 )
 from fxtrio.compile.check.literal_statuses import STATUS_REMEDY, wrong_returned
 from fxtrio.compile.problems import Problem
@@ -152,7 +153,12 @@ class _Reader:
             self._refuse_nested(function, what)
             return
         self._refuse_elsewhere(function, f"@{mark}")
-        self._check_call(function, what, ("request",) if mark == "server" else ("request", "body"))
+        if mark == "action":
+            self._check_call(function, what, ("request", "body"), may_yield=True)
+            for message, remedy in streaming_problems(function):
+                self._report(function, f"{what} {message}", remedy)
+        else:
+            self._check_call(function, what, ("request",))
         self._note_marked(function, mark)
         for value, status in wrong_returned(function) if mark == "server" else ():
             self._report(value, f"{what}: the status is {status!r:.40}", STATUS_REMEDY)
@@ -194,11 +200,12 @@ class _Reader:
         parameters: tuple[str, ...],
         *,
         must_wait: bool = True,
+        may_yield: bool = False,
     ) -> None:
         """Check that the runtime can call a function with ``parameters``."""
         if must_wait and isinstance(function, ast.FunctionDef):
             self._report(function, f"{what} is not async", f"Write 'async def {function.name}'")
-        elif is_generator(function):
+        elif not may_yield and is_generator(function):
             self._report(function, f"{what} has a yield", "Return the whole value")
         for message, remedy in call_problems(function, parameters):
             self._report(function, f"{what} {message}", remedy)

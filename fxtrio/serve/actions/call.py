@@ -2,13 +2,12 @@
 
 A call takes three steps: hooks, body, function. Each step has its own deadline, and its own
 answer to a deadline that passes; the first step that has an outcome ends the call. What the
-outcome looks like is the representation's: a streamed action would be one more outcome in
-`fxtrio.serve.actions.result`, and one more method there.
+outcome looks like is the representation's, but for an action that is a generator: its values are
+sent while it runs (`fxtrio.serve.actions.streaming`).
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from math import inf
 
@@ -21,19 +20,24 @@ from fxtrio.application_errors import application_error
 from fxtrio.errors import ActionError, Redirect
 from fxtrio.runtime import INVALIDATE_HEADER
 from fxtrio.serve.actions.errors import refusal_in_json
-from fxtrio.serve.actions.execution import execute, failure
+from fxtrio.serve.actions.execution import execute, failure, timed_out
 from fxtrio.serve.actions.no_js_forms import asks_for_page
 from fxtrio.serve.actions.representations import Representation, Target
-from fxtrio.serve.actions.result import DISCONNECTED, Disconnected, Outcome, Rejected, Succeeded
+from fxtrio.serve.actions.result import (
+    DISCONNECTED,
+    Disconnected,
+    Outcome,
+    Rejected,
+    Sent,
+    Succeeded,
+)
+from fxtrio.serve.actions.streaming import stream_action
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.bodies.spool import Body
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
 from fxtrio.serve.request.response.error_response import Refused, forgery, refused
 from fxtrio.serve.request.response.response import NOTHING, Answer
 from fxtrio.serve.request.response.unwrap import unwrap
-from fxtrio.serve.request.watchdog import DeadlinePassed
-
-log = logging.getLogger("fx.serve")
 
 
 class ActionCall(msgspec.Struct, frozen=True, eq=False):
@@ -80,13 +84,11 @@ async def answer_call(call: ActionCall, representation: Representation) -> Answe
         outcome = await _take(_GUARDED if _has_hooks(call) else _UNGUARDED, call)
     finally:  # before anything can fail: it is a promise, whatever the action answers
         target.event.background_tasks[:0] = call.background.tasks
-    if isinstance(outcome, Disconnected):
+    if isinstance(outcome, (Disconnected, Sent)):
         return NOTHING
     if isinstance(outcome, Rejected):
         return await representation.reject(target, outcome)
-    cache = target.running.app.cache
-    if cache is not None:
-        cache.drop(*_invalidated(outcome, target.site.root))
+    target.evict(_invalidated(outcome))
     return await representation.show(target, call.request, outcome)
 
 
@@ -159,6 +161,8 @@ async def _run(call: ActionCall) -> Outcome | None:
     """Run the action; where it says so, only for as long as its client is there."""
     target = call.target
     action = target.found.action
+    if action.streams:
+        return await stream_action(target, call.request, call.background)
     if not action.cancel_on_disconnect:
         return await execute(target, call.request, call.background)
     # Watched from here on only: until the body is whole, somebody else reads `receive`.
@@ -177,13 +181,16 @@ def _body_late(call: ActionCall) -> Outcome:
 
 
 def _run_late(call: ActionCall) -> Refused:
-    action = call.target.found.action
-    log.error("%s", DeadlinePassed(action.place, action.timeout))
-    return Refused("The action took too long.", 504)
+    return timed_out(call.target.found.action)
 
 
 def _action_timeout(call: ActionCall) -> float:
     return call.target.found.action.timeout
+
+
+def _run_timeout(call: ActionCall) -> float:
+    action = call.target.found.action
+    return inf if action.streams else action.timeout  # each value has its own
 
 
 def _request_timeout(call: ActionCall) -> float:
@@ -192,16 +199,15 @@ def _request_timeout(call: ActionCall) -> float:
 
 _UNGUARDED = (
     Step(_read_body, timeout=_request_timeout, late=_body_late),
-    Step(_run, timeout=_action_timeout, late=_run_late),
+    Step(_run, timeout=_run_timeout, late=_run_late),
 )
 _GUARDED = (Step(_ask_hooks, timeout=_action_timeout, late=_hooks_late), *_UNGUARDED)
 
 
-def _invalidated(result: Outcome, root: str) -> list[str]:
-    """Return the URLs that the action named in `invalidate_routes`, without the ``root``."""
-    named: Sequence[str] = ()
+def _invalidated(result: Outcome) -> Sequence[str]:
+    """Return the URLs that the action named in `invalidate_routes`."""
     if isinstance(result, Response):
-        named = result.headers.get(INVALIDATE_HEADER, "").split(", ")
-    elif isinstance(result, (Succeeded, Redirect)):
-        named = result.invalidated
-    return [url.removeprefix(root) if url.startswith(root + "/") else url for url in named]
+        return result.headers.get(INVALIDATE_HEADER, "").split(", ")
+    if isinstance(result, (Succeeded, Redirect)):
+        return result.invalidated
+    return ()

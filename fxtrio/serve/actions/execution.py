@@ -21,6 +21,7 @@ from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.response.background import background_task, require_runnable
 from fxtrio.serve.request.response.error_response import UNEXPECTED, Refused, busy, refused
 from fxtrio.serve.request.response.unwrap import require_status, unwrap
+from fxtrio.serve.request.watchdog import DeadlinePassed
 
 log = logging.getLogger("fx.serve")
 
@@ -29,7 +30,7 @@ async def execute(target: Target, request: ActionRequest, background: Background
     """Run the action of ``target`` and return what it came to; it raises no application's error."""
     action, development = target.found.action, target.site.development
     try:
-        arguments = await _arguments(action, request)
+        arguments = await arguments_of(action, request)
         if action.transaction:
             return await _transact(target, request, arguments, background)
         value = await action.function(request, *arguments)
@@ -51,7 +52,7 @@ async def _transact(
 
     async def run() -> Any:
         # A second attempt gets arguments that the first cannot have changed.
-        own = unused.pop() if unused else await _arguments(action, request)
+        own = unused.pop() if unused else await arguments_of(action, request)
         return await action.function(request, *own)
 
     return await transact(
@@ -64,7 +65,7 @@ async def _transact(
     )
 
 
-async def _arguments(action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
+async def arguments_of(action: ActionCode, request: ActionRequest) -> tuple[Any, ...]:
     """Return the typed body, if the action takes one. Raises ValidationActionError."""
     model = action.body
     if model is None:
@@ -102,6 +103,12 @@ def failure(error: BaseException, action: ActionCode, *, development: bool) -> R
         return busy(error)
     message = f"{type(error).__name__}: {error}" if development else UNEXPECTED
     return Refused(message, 500)
+
+
+def timed_out(action: ActionCode) -> Refused:
+    """Return what the client learns of an action that took too long; it is logged."""
+    log.error("%s", DeadlinePassed(action.place, action.timeout))
+    return Refused("The action took too long.", 504)
 
 
 def _checked(

@@ -6,7 +6,7 @@ Called by `fxtrio.serve.actions.action` and `fxtrio.serve.actions.call`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -46,6 +46,13 @@ class Target(msgspec.Struct, frozen=True, eq=False):
     def page(self) -> FormPage | NoPage:
         """Return the page that the action was called from."""
         return page_of(self.site, self.running, self.event, self.found)
+
+    def evict(self, urls: Iterable[str]) -> None:
+        """Drop responses of ``urls`` that are cached; each with the path of the app or without."""
+        cache, root = self.running.app.cache, self.site.root
+        if cache is not None:
+            inside = (url.removeprefix(root) if url.startswith(root + "/") else url for url in urls)
+            cache.drop(*inside)
 
     def with_login(self, refusal: Refused) -> Refused:
         """Return a refusal; one with 401 says where its visitor can sign in."""

@@ -32,7 +32,14 @@ class Disconnected(msgspec.Struct, frozen=True):
 
 DISCONNECTED: Final = Disconnected()
 
+
+class Sent(msgspec.Struct, frozen=True):
+    """The response is complete: its values were sent while the action ran."""
+
+
+SENT: Final = Sent()
+
 Result = Succeeded | Refused | Redirect | Response
 """What an action came to that was run, or in whose place a hook answered."""
 
-Outcome = Result | Rejected | Disconnected
+Outcome = Result | Rejected | Disconnected | Sent

@@ -16,6 +16,7 @@ import attrs
 from fxtrio.errors import FxtrioError
 from fxtrio.isolation import Isolation
 from fxtrio.manifest import PageModule
+from fxtrio.runtime import is_streamed
 from fxtrio.sizes import shown_size
 
 if TYPE_CHECKING:
@@ -53,9 +54,11 @@ class ActionCode:
 
     name: str
     place: str
-    function: Callable[..., Awaitable[Any]]
+    function: Callable[..., Any]
+    """Returns an awaitable; an async generator where the action streams."""
+
     timeout: float
-    """Seconds."""
+    """Seconds; of an action that streams, for each value."""
 
     limit: int | None
     """Largest body (bytes); None for that of the settings."""
@@ -66,6 +69,9 @@ class ActionCode:
 
     isolation: Isolation
     """What that may see of others."""
+
+    streams: bool
+    """Whether it is an async generator, whose values are sent one by one."""
 
     body: BodyModel | None
     """The model of a typed body; None if the action reads the body itself."""
@@ -148,19 +154,20 @@ def action_code(
         bool(getattr(function, "__fx_cancel_on_disconnect__", False)),
         bool(getattr(function, "__fx_transaction__", False)),
         getattr(function, "__fx_isolation__", None) or "serializable",
+        is_streamed(function),
         _typed_body(function, line),
     )
 
 
-def _called_by_position(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def _called_by_position(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes the body after the request, also where it has a keyword."""
     parameters = list(inspect.signature(function).parameters.values())[1:2]
     if not parameters or parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY:
         return function
     name = parameters[0].name
 
-    async def call(request: Any, *body: Any) -> Any:
-        return await function(request, **dict(zip((name,), body, strict=False)))
+    def call(request: Any, *body: Any) -> Any:
+        return function(request, **dict(zip((name,), body, strict=False)))
 
     return call
 

@@ -54,6 +54,22 @@ def busy(error: Busy) -> Refused:
 
 def refusal_reply(refusal: Refused) -> Reply:
     """Return ``{ok: false, error}`` with ``data``, where there is any, and ``fields``."""
+    headers: list[Header] = [NO_STORE]
+    if refusal.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % refusal.retry_after))
+    try:
+        return Reply(refusal.status, _encoded(refusal), JSON, headers)
+    except NotSerializable as error:
+        log.error("%s", error)
+        return refusal_reply(Refused(UNEXPECTED, 500))
+
+
+def refusal_body(refusal: Refused) -> bytes:
+    """Return the body of that reply alone, for a response whose status is sent already."""
+    return refusal_reply(refusal).body
+
+
+def _encoded(refusal: Refused) -> bytes:
     body: dict[str, Any] = {"ok": False, "error": refusal.message}
     if refusal.data:
         body["data"] = refusal.data
@@ -61,14 +77,7 @@ def refusal_reply(refusal: Refused) -> Reply:
         body["fields"] = refusal.fields
     if refusal.redirect is not None:
         body["redirect"] = refusal.redirect
-    headers: list[Header] = [NO_STORE]
-    if refusal.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % refusal.retry_after))
-    try:
-        return Reply(refusal.status, encode(body, place="the error"), JSON, headers)
-    except NotSerializable as error:
-        log.error("%s", error)
-        return refusal_reply(Refused(UNEXPECTED, 500))
+    return encode(body, place="the error")
 
 
 def forgery(verdict: str) -> Refused:

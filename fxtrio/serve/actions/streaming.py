@@ -1,0 +1,165 @@
+"""Running an action that is an async generator: each value is sent as soon as it is yielded.
+
+The first value settles the status. What the action raises before it is answered as if the
+action had returned; what it raises later is in the last event, ``event: end``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from math import inf
+from typing import Any, Protocol
+
+import msgspec
+import trio
+from starlette.background import BackgroundTasks
+
+from fxtrio.encode import encode
+from fxtrio.errors import Redirect
+from fxtrio.runtime import INVALIDATE_KEY, merge_urls, take_invalidated
+from fxtrio.serve.actions.execution import arguments_of, failure, timed_out
+from fxtrio.serve.actions.no_js_forms import asks_for_page
+from fxtrio.serve.actions.representations import Target
+from fxtrio.serve.actions.result import DISCONNECTED, SENT, Outcome, Succeeded
+from fxtrio.serve.event_streams.generated import Generated
+from fxtrio.serve.event_streams.writer import COMMENT, SILENCE, EventWriter, event_of
+from fxtrio.serve.request.bodies.body import ActionRequest
+from fxtrio.serve.request.response.background import background_task
+from fxtrio.serve.request.response.error_response import Refused, refusal_body
+from fxtrio.serve.request.response.unwrap import unwrap
+
+
+class Writer(Protocol):
+    """Where the values go."""
+
+    begun: bool
+
+    async def write(self, data: bytes) -> None:
+        """Send events."""
+        ...
+
+
+async def stream_action(
+    target: Target, request: ActionRequest, background: BackgroundTasks
+) -> Outcome:
+    """Run the action of ``target``, and send its values.
+
+    Returns `SENT` when the response is complete, and otherwise what the action came to before
+    its first value.
+    """
+    action, watchdog = target.found.action, target.running.watchdog
+    stream = _ActionStream(target, request, background)
+    if not action.cancel_on_disconnect:
+        return await stream.run()
+    with watchdog.watch(target.event.receive, limit=inf):
+        return await stream.run()
+    stream.log_error()
+    return DISCONNECTED
+
+
+class _Discarded:
+    """For a form without JavaScript, which is shown a page afterwards: values go nowhere."""
+
+    begun = False
+
+    async def write(self, data: bytes) -> None:
+        """Discard events."""
+
+
+class _ActionStream:
+    """One call. Its generator is a task of the nursery in `run`, and ends with it."""
+
+    def __init__(self, target: Target, request: ActionRequest, background: BackgroundTasks) -> None:
+        self._target = target
+        self._request = request
+        self._background = background
+        self._invalidated: list[str] = []
+        self._place = target.found.action.place
+        self._values = Generated(self._open, self._encoded)
+
+    async def run(self) -> Outcome:
+        event = self._target.event
+        if asks_for_page(event):
+            return await self._generate(_Discarded())
+        writer = EventWriter(event, self._place)
+        outcome = await self._generate(writer)
+        if not writer.begun and not isinstance(outcome, Succeeded):
+            return outcome
+        await writer.end(self._end_of(outcome))
+        return SENT
+
+    async def _generate(self, writer: Writer) -> Succeeded | Refused | Redirect:
+        """Run the generator and forward its values; return what it came to."""
+        action, values = self._target.found.action, self._values
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(values.run, name=self._place)
+            in_time = await _forward(values, writer, action.timeout)
+            nursery.cancel_scope.cancel("the stream has ended")
+        if values.error is not None:
+            return self._failed(values.error)
+        return Succeeded({}, self._invalidated) if in_time else timed_out(action)
+
+    def log_error(self) -> None:
+        """Log what the action raised when its client had disconnected."""
+        if self._values.error is not None:
+            self._failed(self._values.error)
+
+    async def _open(self) -> AsyncGenerator[Any, None]:
+        action = self._target.found.action
+        arguments = await arguments_of(action, self._request)
+        generator: AsyncGenerator[Any, None] = action.function(self._request, *arguments)
+        return generator
+
+    def _encoded(self, value: Any) -> bytes:
+        """Return the event of a value, without what only the runtime reads of it."""
+        if isinstance(value, dict):
+            if INVALIDATE_KEY in value:
+                value, urls = take_invalidated(value)
+                self._target.evict(urls)
+                self._invalidated = merge_urls(self._invalidated, urls)
+            if "background" in value:
+                value = dict(value)
+                shorthand = value.pop("background")
+                self._background.tasks.append(background_task(shorthand, self._place))
+        return event_of(encode(value, place=self._place))
+
+    def _failed(self, error: BaseException) -> Refused | Redirect:
+        target = self._target
+        known = unwrap(error, target.event.draft, self._place)
+        failed = failure(known, target.found.action, development=target.site.development)
+        if isinstance(failed, Redirect):
+            target.evict(failed.invalidated)
+            failed.invalidated = tuple(merge_urls(self._invalidated, failed.invalidated))
+        return failed
+
+    def _end_of(self, outcome: Succeeded | Refused | Redirect) -> bytes:
+        """Return the data of the last event."""
+        if isinstance(outcome, Refused):
+            return refusal_body(self._target.with_login(outcome))
+        end: dict[str, Any] = {"ok": True}
+        if isinstance(outcome, Redirect):
+            end["redirect"] = outcome.url
+        if outcome.invalidated:
+            end["invalidate"] = list(outcome.invalidated)
+        return msgspec.json.encode(end)
+
+
+async def _forward(values: Generated, writer: Writer, timeout: float) -> bool:
+    """Write all values. Return False when one has taken longer than ``timeout`` (seconds).
+
+    The time in which the client does not read counts for no value.
+    """
+    while True:
+        deadline = trio.current_time() + timeout
+        while True:
+            now = trio.current_time()
+            silence = now + SILENCE if writer.begun else inf
+            batch = await values.take(until=min(deadline, silence))
+            if batch is None:
+                return True
+            if batch:
+                break
+            if trio.current_time() >= deadline:
+                return False
+            await writer.write(COMMENT)
+        await writer.write(batch)

@@ -1,0 +1,118 @@
+"""The values of an async generator, taken by another task in batches.
+
+The generator runs in a task of its own, so nurseries and cancel scopes around its yields are
+sound (PEP 789). `trio.as_safe_channel` does the same at three times the cost: a memory channel
+and a semaphore for each value. Here a value is put into a batch, which the reader takes whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from math import inf
+from typing import Any, Final
+
+import trio
+
+from fxtrio.application_errors import application_error
+
+BATCH: Final = 16 * 1024
+"""A generator that does not wait is stopped at this size of a batch (bytes)."""
+
+
+class Generated:
+    """One run of an async generator.
+
+    The buffer is one batch: what the generator yields without waiting, up to `BATCH`, and while
+    the reader is busy with a batch, one more value. Then the generator waits at its ``yield``.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], Awaitable[AsyncGenerator[Any, None]]],
+        encoded: Callable[[Any], bytes],
+    ) -> None:
+        """``opened`` returns the generator; ``encoded`` may raise, which the ``yield`` raises."""
+        self._opened = opened
+        self._encoded = encoded
+        self._batch: list[bytes] = []
+        self._size = 0
+        self._is_over = False
+        self._is_writing = False
+        """Whether the reader is busy with the batch before."""
+
+        self._generator: trio.lowlevel.Task | None = None
+        """The task of the generator, while it waits for the reader."""
+
+        self._reader: trio.lowlevel.Task | None = None
+        """The task that waits for a value."""
+
+        self.error: BaseException | None = None
+        """What the generator has raised."""
+
+    async def run(self) -> None:
+        """Run the generator to its end. Raises only what ends the task itself: a cancellation."""
+        try:
+            generator = await self._opened()
+            step = generator.__anext__()
+            while True:
+                value = await step
+                try:
+                    await self._put(self._encoded(value))
+                except BaseException as raised:  # a yield is a checkpoint like any other
+                    step = generator.athrow(raised)
+                else:
+                    step = generator.__anext__()
+        except StopAsyncIteration:
+            pass
+        except BaseException as raised:  # application code
+            self.error = application_error(raised)
+        finally:
+            self._is_over = True
+            self._wake_reader()
+
+    async def take(self, *, until: float = inf) -> bytes | None:
+        """Wait for values, and return all that are there; b"" at the time ``until``.
+
+        None at the end. The generator goes on only once this is called again, but for the one
+        value that it has begun with.
+        """
+        self._is_writing = False
+        if not self._batch and not self._is_over:
+            with trio.CancelScope(deadline=until):
+                self._wake_generator()
+                self._reader = trio.lowlevel.current_task()
+                await trio.lowlevel.wait_task_rescheduled(self._forget_reader)
+        if not self._batch:
+            return None if self._is_over else b""
+        batch = b"".join(self._batch)
+        self._batch.clear()
+        self._size = 0
+        self._is_writing = True
+        self._wake_generator()
+        return batch
+
+    async def _put(self, value: bytes) -> None:
+        self._batch.append(value)
+        self._size += len(value)
+        self._wake_reader()
+        if self._is_writing or self._size >= BATCH:
+            self._generator = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._forget_generator)
+
+    def _wake_reader(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            trio.lowlevel.reschedule(reader)
+
+    def _wake_generator(self) -> None:
+        generator, self._generator = self._generator, None
+        if generator is not None:
+            trio.lowlevel.reschedule(generator)
+
+    def _forget_reader(self, raise_cancel: object) -> trio.lowlevel.Abort:
+        self._reader = None
+        return trio.lowlevel.Abort.SUCCEEDED
+
+    def _forget_generator(self, raise_cancel: object) -> trio.lowlevel.Abort:
+        self._generator = None
+        return trio.lowlevel.Abort.SUCCEEDED

@@ -1,0 +1,81 @@
+"""Writes one response of `text/event-stream`: values, comments while there are none, an end."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.response.response import NO_STORE, Header
+from fxtrio.serve.request.response.send_response import complete_headers
+
+log = logging.getLogger("fx.serve")
+
+SILENCE: Final = 15.0
+"""A comment follows such a silence: proxies end a response after 30 s and more (seconds)."""
+
+COMMENT: Final = b":\n\n"
+
+_HEADERS: tuple[Header, ...] = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    NO_STORE,
+    (b"x-accel-buffering", b"no"),  # read by nginx, which sends nothing on before 4 KiB otherwise
+)
+
+
+def event_of(data: bytes) -> bytes:
+    """Return the event of a value in JSON, which has no line ends."""
+    return b"data: %b\n\n" % data
+
+
+class EventWriter:
+    """The response to one request. It begins with its first part, whose status is 200.
+
+    A client that disconnects ends nothing here: what is written afterwards is discarded, and
+    whoever runs the stream watches for the disconnect itself.
+    """
+
+    def __init__(self, event: RequestEvent, place: str) -> None:
+        self._event = event
+        self._place = place
+        self._sent_headers = 0
+        self._is_read = True
+        self.begun = False
+        """Whether the status is settled."""
+
+    async def write(self, data: bytes) -> None:
+        """Send events. Waits while the client reads nothing."""
+        if not self._is_read:
+            return
+        try:
+            if not self.begun:
+                await self._begin()
+            await self._event.send({"type": "http.response.body", "body": data, "more_body": True})
+        except (ClientDisconnected, OSError):
+            self._is_read = False
+
+    async def end(self, data: bytes) -> None:
+        """Send the last event, ``event: end``, and end the response."""
+        await self.write(b"event: end\ndata: %b\n\n" % data)
+        if self._is_read:
+            await self._event.send({"type": "http.response.body", "body": b""})
+        self._log_ignored_headers()
+
+    async def _begin(self) -> None:
+        self.begun = True
+        headers = complete_headers(self._event, list(_HEADERS))
+        self._sent_headers = len(self._event.draft.raw_headers)
+        await self._event.send({"type": "http.response.start", "status": 200, "headers": headers})
+
+    def _log_ignored_headers(self) -> None:
+        """Log the headers that were set after they were sent."""
+        ignored = self._event.draft.raw_headers[self._sent_headers :]
+        if ignored:
+            names = ", ".join(name.decode("latin-1") for name, _ in ignored)
+            log.warning(
+                "%s: set %s after its first value, when the headers were sent. "
+                "Set headers and cookies before the first yield.",
+                self._place,
+                names,
+            )
