@@ -15,7 +15,6 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from textwrap import indent
 from typing import Any
 
 import attrs
@@ -31,6 +30,9 @@ _RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore"}
 """Files that would have an effect on this repository under their own name."""
 
 _STYLES = "pages/styles.css"
+_CLASSES = "classes.json"
+"""The classes of the starter's own stylesheet, and what takes their place with Tailwind."""
+
 _SHADCN = "components.json"
 _HALF = "half.fxl"
 """The Python half of the start page with a database."""
@@ -48,16 +50,20 @@ _TYPED = {
     "pages/index.fxl": (
         ("import count\n", "import count\nfrom typing import TypedDict\n"),
         (
-            "NOTES = []\n\n\ndef note(text):",
-            "\n\nclass Note(TypedDict):\n    id: int\n    text: str\n    written: datetime\n\n\n"
-            "NOTES: list[Note] = []\n\n\ndef note(text: str) -> Note:",
+            "def note(text):",
+            "class Note(TypedDict):\n    id: int\n    text: str\n    written: datetime\n\n\n"
+            "def note(text: str) -> Note:",
         ),
+        ("NOTES = []", "NOTES: list[Note] = []"),
         ("import { Form } from", "import { Form, type FormState } from"),
         ("fields, values })", "fields, values }: FormState)"),
     ),
     "pages/layout.fxl": (
         ("import { Link } from", "import { type LayoutProps, Link } from"),
         ("Layout({ children })", "Layout({ children }: LayoutProps)"),
+    ),
+    "components/local-time.jsx": (
+        ("LocalTime({ value })", "LocalTime({ value }: { value: string })"),
     ),
 }
 """What pages say where types are wanted, by file."""
@@ -191,8 +197,7 @@ def starter(
             found, accounts=accounts, database=database, packages=tailwind or typescript
         )
     if tailwind:
-        found[_STYLES] = _layered(found[_STYLES])
-        found = _joined(found, _files_of("tailwind"))
+        found = _with_tailwind(found)
     if typescript:
         found = _typed(_joined(found, _files_of("typescript")))
         found[CLIENT_TYPES] = client_types()
@@ -217,10 +222,8 @@ def _collect(folder: Traversable, prefix: str, found: dict[str, bytes]) -> None:
 
 
 def _joined(found: dict[str, bytes], added: dict[str, bytes]) -> dict[str, bytes]:
-    """Return both: texts follow each other, packages are listed together, modules take the place
-    of those of the same name in JavaScript."""
-    typed = {str(PurePosixPath(path).with_suffix(".jsx")) for path in added}
-    joined = {path: data for path, data in found.items() if path not in typed}
+    """Return both: texts follow each other, packages are listed together."""
+    joined = dict(found)
     for path, data in added.items():
         if path == "package.json":
             joined[path] = _with_packages(joined.get(path, b"{}"), data)
@@ -242,7 +245,10 @@ def _with_accounts(found: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files with the way to sign in beside the other links."""
     layout = _replaced(
         found["pages/layout.fxl"],
-        ("import { Tab }", 'import { Account } from "@/components/account";\nimport { Tab }'),
+        (
+            'from "fx/client";\n',
+            'from "fx/client";\nimport { Account } from "@/components/account";\n',
+        ),
         ("        </nav>", "          <Account />\n        </nav>"),
     )
     return {**found, "pages/layout.fxl": layout}
@@ -283,10 +289,19 @@ def _with_packages(one: bytes, other: bytes) -> bytes:
     return json.dumps(listed, indent=2).encode() + b"\n"
 
 
-def _layered(styles: bytes) -> bytes:
-    """Return the starter's rules with Tailwind, whose classes win over them."""
-    rules = indent(styles.decode(), "  ")
-    return f'@import "tailwindcss";\n\n@layer components {{\n{rules}}}\n'.encode()
+def _with_tailwind(found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files with Tailwind's classes in place of those of the starter's stylesheet."""
+    added = _files_of("tailwind")
+    classes = json.loads(added.pop(_CLASSES))
+
+    def utilities(name: re.Match[str]) -> str:
+        return f'className="{classes[name[1]]}"'
+
+    for path, data in found.items():
+        if PurePosixPath(path).suffix in (".fxl", ".jsx"):
+            found[path] = re.sub(r'className="([^"]+)"', utilities, data.decode()).encode()
+    found.pop(_STYLES)
+    return _joined(found, added)
 
 
 def _steps(*, packages: bool, accounts: bool) -> Iterable[tuple[str, str]]:

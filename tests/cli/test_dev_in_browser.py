@@ -39,7 +39,7 @@ def test_the_page_keeps_its_state_while_both_halves_change(
 
     edit(project, "<h1>Notes</h1>", "<h1>My notes</h1>")
     expect(page.locator("h1")).to_have_text("My notes")
-    edit(project, "A page is one file", "A page is swapped")
+    edit(project, "NOTES = []", 'NOTES = [note("A page is swapped")]')
     expect(page.get_by_text("A page is swapped")).to_be_visible()
     styles = project / "pages/styles.css"
     styles.write_text(f"{styles.read_text()}\nh1 {{ color: rgb(1, 2, 3) }}\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.cli.in_browser import edit, hydrated, open_home, wait_for
+from tests.cli.in_browser import edit, hydrated, open_home, place_of, wait_for
 from tests.e2e.support import Server, visit
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ def test_a_mistake_is_shown_until_it_is_put_right(
     overlay = page.locator("fx-overlay")
 
     edit(project, "@server\nasync def", "@server\ndef")
-    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:18:5")
+    expect(overlay.get_by_role("link")).to_have_text(place_of(project, "load(request)"))
     expect(page.locator("h1")).to_have_text("Notes")  # what was right before is served
     edit(project, "@server\ndef", "@server\nasync def")
     expect(overlay).to_have_count(0)
@@ -54,9 +54,9 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
 ) -> None:
     page = open_home(browser, server)
     hydrated(page)
-    place = f"{project}/pages/index.fxl:19:22"
 
     edit(project, '{"notes": NOTES}', '{"notes": NOTES[99]}')
+    place = place_of(project, "NOTES[99]")
     fresh = visit(browser).page
     fresh.goto(server.url)
     for shown in (page, fresh):
@@ -64,7 +64,7 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
         expect(overlay.get_by_role("link")).to_have_text(place)
         expect(overlay.get_by_role("link")).to_have_attribute("href", f"vscode://file{place}")
         expect(overlay.locator("p")).to_have_text("IndexError: list index out of range")
-        expect(overlay.locator("pre")).to_contain_text('19 |     return {"notes": NOTES[99]}')
+        expect(overlay.locator("pre")).to_contain_text('18 |     return {"notes": NOTES[99]}')
         expect(overlay.locator("em")).to_contain_text("Put it right and save")
         request = overlay.locator("small").inner_text().removeprefix("Request ")
         assert f"[request {request}]" in server.output()
@@ -84,7 +84,7 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
 
     edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
     for _ in range(2):  # in the open page, and in a fresh document of it
-        expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:61:25")
+        expect(overlay.get_by_role("link")).to_have_text(place_of(project, "here}</h1>"))
         expect(overlay.locator("pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
         page.reload()
     edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
@@ -95,7 +95,7 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
     wait_for(server, "1 modules run")
     page.get_by_role("button", name="Add").click()
     expect(overlay.locator("p")).to_have_text("KeyError: 'boom'")
-    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:25:5")
+    expect(overlay.get_by_role("link")).to_have_text(place_of(project, "raise KeyError"))
     expect(overlay.locator("h2")).to_have_text("pages/index.fxl: add_note() failed")
     edit(project, '    raise KeyError("boom")\n', "")
     expect(overlay).to_have_count(0)
@@ -159,7 +159,7 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
     edit(project, "<h1>Notes</h1>", throwing)
     page.get_by_text("Notes!").click()
     expect(overlay.locator("p")).to_have_text("clicked")
-    expect(overlay.get_by_role("link")).to_have_text(f"{project}/pages/index.fxl:61:34")
+    expect(overlay.get_by_role("link")).to_have_text(place_of(project, "new Error('clicked')"))
     expect(overlay.locator("pre")).to_contain_text("throw new Error('clicked')")
     page.keyboard.press("Escape")  # what is below it may be looked at
     expect(overlay).to_have_count(0)
@@ -189,8 +189,8 @@ def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
         part.write_text("null.x;\nexport const Note = () => <b>wrong</b>;\n", "utf-8")
         expect(overlay.locator("p")).to_contain_text("Cannot read properties of null")
         expect(overlay.get_by_role("link")).to_have_text(f"{part}:1:6")
-        layout.write_text(layout.read_text("utf-8").replace("<code>", "!<code>"), "utf-8")
-        expect(page.locator("footer")).to_contain_text("!" * (number + 1) + "pages")
+        layout.write_text(layout.read_text("utf-8").replace("Made with", "!Made with"), "utf-8")
+        expect(page.locator("footer")).to_contain_text("!" * (number + 1) + "Made with")
         expect(overlay.get_by_role("link")).to_have_text(f"{part}:1:6")  # that put nothing right
         part.write_text(f"export const Note = () => <b>part {number}</b>;\n", "utf-8")
         expect(page.locator("h1")).to_have_text(f"Notes part {number}")

@@ -155,7 +155,7 @@ def put_links(project: Path) -> None:
     """Let the layout link to what there will be, and delete the second page."""
     [nav] = [block.text.strip() for block in TUTORIAL if block.text.startswith("<nav>")]
     layout = project / "pages/layout.fxl"
-    text, count = re.subn(r"<nav>.*?</nav>", nav, layout.read_text("utf-8"), flags=re.DOTALL)
+    text, count = re.subn(r"<nav\b.*?</nav>", nav, layout.read_text("utf-8"), flags=re.DOTALL)
     assert count == 1
     layout.write_text(text, "utf-8")
     (project / "pages/about.fxl").unlink()

@@ -61,9 +61,11 @@ def test_options_add_packages_and_files_to_what_all_projects_have(working_folder
     assert not (plain / "package.json").exists()
     names = {path.relative_to(both).as_posix() for path in both.rglob("*") if path.is_file()}
     known = {path.relative_to(plain).as_posix() for path in plain.rglob("*") if path.is_file()}
-    assert known - names == {"components/tab.jsx"}
+    components = {"components/local-time", "components/welcome"}
+    assert known - names == {f"{path}.jsx" for path in components}
     assert names - known == {
-        *(".fx/types/client.d.ts", "components/tab.tsx", "files.d.ts", "package.json"),
+        *(f"{path}.tsx" for path in components),
+        *(".fx/types/client.d.ts", "files.d.ts", "package.json"),
         *("postcss.config.mjs", "tsconfig.json", "components.json", "vite.config.mjs"),
     }
     for name in ("README.md", "AGENTS.md"):
@@ -91,17 +93,18 @@ def test_other_tools_find_the_alias_and_the_stylesheet(working_folder: Path) -> 
     assert not (working_folder / "typed/jsconfig.json").exists()
 
 
-def test_rules_of_the_starter_leave_the_last_word_to_tailwind(working_folder: Path) -> None:
-    init("shop", "--tailwind")
+def test_pages_with_tailwind_have_its_classes_and_no_others(working_folder: Path) -> None:
+    init("plain", "--accounts")
+    init("shop", "--accounts", "--tailwind")
 
-    styles = (working_folder / "shop/pages/styles.css").read_text()
-    assert styles.startswith('@import "tailwindcss";\n\n@layer components {\n  :root {\n')
-    assert styles.endswith("\n  }\n}\n")
+    assert '@import "tailwindcss";' in (working_folder / "shop/pages/styles.css").read_text()
+    ours = re.compile(r"className=\"((?!block\")\w+)\"")
+    for page in ("pages/layout.fxl", "pages/login.fxl", "components/account.jsx"):
+        assert ours.search((working_folder / "plain" / page).read_text())
+        assert not ours.search((working_folder / "shop" / page).read_text())
 
 
-def test_the_starter_tells_agents_the_commands_and_marks_the_current_link(
-    working_folder: Path,
-) -> None:
+def test_the_starter_tells_agents_the_commands(working_folder: Path) -> None:
     init("shop")
 
     root = working_folder / "shop"
@@ -109,7 +112,6 @@ def test_the_starter_tells_agents_the_commands_and_marks_the_current_link(
     agents = (root / "AGENTS.md").read_text()
     named = set(re.findall(r"`fx (\w+)`", agents))
     assert {"check", "build", "dev", "routes"} <= named <= set(commands)
-    assert "aria-current={current}" in (root / "components/tab.jsx").read_text()
     docs = "https://github.com/fxtrio/fxtrio/tree/main/docs"
     for name in ("AGENTS.md", "README.md", "pages/layout.fxl"):
         assert docs in (root / name).read_text()

@@ -97,9 +97,9 @@ def test_each_option_works_alone(browser: Browser, tmp_path: Path, option: str) 
     fx("check", cwd=project)
     if option == "--typescript":
         npm(project, "npx", "tsc")
-        tab = project / "components/tab.tsx"
-        tab.write_text(tab.read_text().replace("href: string", "href: number"))
-        with pytest.raises(AssertionError, match="Type 'number' is not assignable to type"):
+        time = project / "components/local-time.tsx"
+        time.write_text(time.read_text().replace("value: string", "value: boolean"))
+        with pytest.raises(AssertionError, match="Type 'boolean' is not assignable to type"):
             npm(project, "npx", "tsc")
     port = free_port()
     command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]

@@ -4,10 +4,18 @@ import { Link, useAuth } from "fx/client";
 export function Account() {
   const { user } = useAuth();
 
-  if (!user) return <Link href="/login">Sign in</Link>;
+  if (!user) {
+    return (
+      <Link href="/login" className="tab">
+        Sign in
+      </Link>
+    );
+  }
   return (
     <form method="post" action="/api/__auth/logout">
-      <button title={user.email}>Sign out</button>
+      <button className="tab" title={user.email}>
+        Sign out
+      </button>
     </form>
   );
 }
