@@ -24,12 +24,12 @@ from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
-from fxtrio.db.migration_runner import open_app_database
+from fxtrio.db.migrations.runner import open_app_database
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs import open_jobs
 from fxtrio.jobs.discovery import make_job_runner
-from fxtrio.jobs.job_clock import JobClock
+from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
@@ -61,8 +61,8 @@ from fxtrio.serve.request.response.background import open_background
 from fxtrio.serve.request.response.payload_media_type import OnlyPayloads
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.serve.static_files import Folder
-from fxtrio.ssr.launch import choose_launch
 from fxtrio.ssr.pool import open_ssr_pool
+from fxtrio.ssr.process.launch import choose_launch
 from fxtrio.tasks import open_task_queue
 
 log = logging.getLogger("fx.app")

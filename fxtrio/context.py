@@ -42,7 +42,7 @@ current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 """What the running code belongs to; None outside a running app."""
 
 prestarted: ContextVar[object] = ContextVar("fx-prestarted", default=None)
-"""The `fxtrio.ssr.prestart.Prestarted` of `fx serve`: Node processes for the app to come."""
+"""The `Prestarted` of `fx serve` (`fxtrio.ssr.process.prestart`): Node processes for the app."""
 
 processes: ContextVar[int] = ContextVar("fx-processes", default=1)
 """How many processes serve the app, as far as the server of this one knows."""

@@ -14,7 +14,7 @@ from tests.source_tree import MODULES, ROOT, all_imports, own_files, python_file
 IMPORTS_BY_NAME = {
     "fxtrio/tools/project_process/child.py",  # imports the task that its parent names
     "fxtrio/imports.py",  # the only place that runs what a project contains
-    "fxtrio/server/supervise/importer.py",  # finds the ASGI application that a command line names
+    "fxtrio/server/supervise/application/importer.py",  # the ASGI application of a command line
     "fxtrio/plugins/load.py",  # imports a built-in plugin when the settings name it
     "fxtrio/cli/group.py",  # imports a command's module when it is asked for
 }
@@ -117,6 +117,30 @@ def test_no_module_is_a_drawer_for_everything() -> None:
     drawers = {"utils", "util", "helpers", "helper", "misc", "common"}
 
     assert [file for file in own_files("fxtrio") if drawers & {file.stem, file.parent.name}] == []
+
+
+MOST_ENTRIES = 16
+"""Modules and folders of one folder of Python, `__init__.py` included (count)."""
+
+MORE_ENTRIES = {
+    "fxtrio": "each entry is a part, with its line on the map",
+    "fxtrio/cli": "one module for each command, named as the command is",
+    "fxtrio/develop": "the processes of `fx dev`, and what each of them is made of",
+    "fxtrio/serve": "each entry is a room, with its line on the map",
+    "fxtrio/serve/pages": "the steps of a page, from loaders to documents and streams",
+}
+
+
+def test_no_folder_has_more_entries_than_one_can_keep_in_mind() -> None:
+    entries: dict[str, set[str]] = defaultdict(set)
+    for file in MODULES.values():
+        parts = file.relative_to(ROOT).parts
+        for depth in range(1, len(parts)):
+            entries["/".join(parts[:depth])].add(parts[depth])
+
+    crowded = {folder for folder, found in entries.items() if len(found) > MOST_ENTRIES}
+
+    assert crowded == set(MORE_ENTRIES)
 
 
 def definitions(file: Path) -> list[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -19,7 +19,7 @@ from fxtrio.errors import shown_path
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
-    from fxtrio.db.migrations import Migration
+    from fxtrio.db.migrations.files import Migration
 
 Answer = TypeVar("Answer")
 
@@ -56,7 +56,7 @@ def command() -> None:
 @click.argument("name")
 def new(root: Path, each: bool, name: str) -> None:
     """Write the next migration, an empty file to be filled."""
-    from fxtrio.db.migrations import ENGINES, new_migration
+    from fxtrio.db.migrations.files import ENGINES, new_migration
 
     try:
         made = new_migration(root, name, ENGINES if each else ())
@@ -79,7 +79,7 @@ def up(root: Path, compatible: bool) -> None:
 
 
 async def _up(database: Database, root: Path, *, compatible: bool) -> list[Migration]:
-    from fxtrio.db.migration_runner import compare_database, describe_newer, migrate
+    from fxtrio.db.migrations.runner import compare_database, describe_newer, migrate
 
     found = await compare_database(database, root)
     if found.ahead:
@@ -122,7 +122,7 @@ def status(root: Path, as_json: bool) -> None:
 @root_option
 def check(root: Path) -> None:
     """Fail when a migration has not been run, or has changed since."""
-    from fxtrio.db.migration_runner import require_migrated
+    from fxtrio.db.migrations.runner import require_migrated
 
     _with_database(root, require_migrated)
     print_done("The database has all migrations.")
@@ -133,7 +133,7 @@ def check(root: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def backup(root: Path, file: Path) -> None:
     """Copy the database to FILE, while servers run (SQLite)."""
-    from fxtrio.db.backup import back_up
+    from fxtrio.db.sqlite.backup import back_up
 
     back_up(_sqlite_path(root, "pg_dump"), file)
     print_done(f"{file} is a backup.")
@@ -144,7 +144,7 @@ def backup(root: Path, file: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def restore(root: Path, file: Path) -> None:
     """Put the backup FILE in the place of the database, while no server runs (SQLite)."""
-    from fxtrio.db.backup import restore as put_back
+    from fxtrio.db.sqlite.backup import restore as put_back
 
     before = put_back(file, _sqlite_path(root, "pg_restore"))
     print_done(f"{file} is the database now.")
@@ -197,8 +197,8 @@ Rows = list[dict[str, str | None]]
 
 
 async def _status(database: Database, root: Path) -> tuple[Rows, Rows, list[str]]:
-    from fxtrio.db.migration_runner import runs
-    from fxtrio.db.migrations import compare, read_migrations
+    from fxtrio.db.migrations.files import compare, read_migrations
+    from fxtrio.db.migrations.runner import runs
 
     migrations, done = read_migrations(root, database.dialect), await runs(database)
     rows: Rows = [

@@ -18,10 +18,10 @@ from fxtrio.cli.standard_streams import open_closed_descriptors
 from fxtrio.config import Config, is_named, load_config, load_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
-from fxtrio.server.supervise.tcp import wrong_address
-from fxtrio.ssr.launch import choose_launch
-from fxtrio.ssr.prestart import prestart
-from fxtrio.ssr.sandbox import close_memory
+from fxtrio.server.supervise.listening.tcp import wrong_address
+from fxtrio.ssr.process.launch import choose_launch
+from fxtrio.ssr.process.prestart import prestart
+from fxtrio.ssr.process.sandbox import close_memory
 
 if TYPE_CHECKING:
     from fxtrio.server.supervise.options import ServeOptions
@@ -322,7 +322,7 @@ def name_of_folder(root: Path, config: Config) -> str:
     shared = {key: url for key, url in stores.items() if url != "memory"}
     if not shared or is_named(root, config):
         return ""
-    from fxtrio.realtime.store_url import has_prefix  # heavy
+    from fxtrio.realtime.stores.store_url import has_prefix  # heavy
 
     by_name = [key for key, url in shared.items() if not has_prefix(url)]
     if not by_name:

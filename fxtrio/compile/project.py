@@ -10,12 +10,16 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.check.auto_imports import injected_names
 from fxtrio.compile.check.declarations import Facts
 from fxtrio.compile.check.function_definitions import unmarked_loader
 from fxtrio.compile.check.literal_statuses import wrong_raised
+from fxtrio.compile.check.names.auto_imports import injected_names
+from fxtrio.compile.check.names.undefined_names import (
+    foreign_calls,
+    foreign_imports,
+    undefined_names,
+)
 from fxtrio.compile.check.python_declarations import kind_of, read_actions, read_facts
-from fxtrio.compile.check.undefined_names import foreign_calls, foreign_imports, undefined_names
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes, read_text
 from fxtrio.compile.split.halves import split_source

@@ -25,7 +25,7 @@ from fxtrio.db.transaction import Transaction, check_inside
 from fxtrio.isolation import Isolation
 
 if TYPE_CHECKING:
-    from fxtrio.db.copy import Copy  # needs psycopg, which is an extra
+    from fxtrio.db.postgresql.copy import Copy  # needs psycopg, which is an extra
 
 Row = TypeVar("Row")
 
@@ -378,3 +378,26 @@ def _call_all(transaction: Transaction) -> None:
             func(*args)
         except BaseException:  # application code
             log.exception("db.after_commit: %r failed; the transaction is committed", func)
+
+
+def limited(database: Database, seconds: float) -> Database:
+    """Return the same database, where no statement takes longer than ``seconds``.
+
+    The wait for a connection counts, and `notify` is a statement. One that takes longer is
+    cancelled, on the server as well, and raises trio.TooSlowError.
+    """
+    return _LimitedDatabase(database._engine, seconds)
+
+
+class _LimitedDatabase(Database):
+    def __init__(self, engine: Engine, seconds: float) -> None:
+        super().__init__(engine)
+        self._seconds = seconds
+
+    async def notify(self, channel: str) -> None:
+        with trio.fail_after(self._seconds):
+            await super().notify(channel)
+
+    async def _run(self, sql: str, args: Sequence[Any]) -> Result:
+        with trio.fail_after(self._seconds):
+            return await super()._run(sql, args)

@@ -67,7 +67,7 @@ class DatabaseConnection(Protocol):
         ...
 
     def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
-        """Run a COPY while the block lasts, whose value is a `fxtrio.db.copy.Copy`.
+        """Run a COPY while the block lasts, whose value is a `fxtrio.db.postgresql.copy.Copy`.
 
         See there for ``whole``. Raises CopyUnsupported.
         """

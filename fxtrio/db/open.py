@@ -30,7 +30,7 @@ async def open_database(
     ``fxtrio[postgres]``. Raises DatabaseUnusable.
     """
     from fxtrio.db.database import Database  # importing this module loads no driver
-    from fxtrio.db.sqlite import open_sqlite
+    from fxtrio.db.sqlite.engine import open_sqlite
 
     log_after = LONG if development else inf
     url, size, waiters = settings.url, settings.pool, settings.waiters
@@ -40,7 +40,7 @@ async def open_database(
         return
     safe_url = without_password(url)
     try:
-        from fxtrio.db.postgres import open_postgres  # an extra, and heavy
+        from fxtrio.db.postgresql.engine import open_postgres  # an extra, and heavy
     except ImportError as error:
         cause = f"{error}. Install 'fxtrio[postgres]'"
         raise DatabaseUnusable(safe_url, cause) from error

@@ -37,8 +37,8 @@ from fxtrio.develop.report.blocking_calls import watch_stalls
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
-from fxtrio.server.supervise.binding import adopt_sockets
-from fxtrio.server.supervise.importer import load_application
+from fxtrio.server.supervise.application.importer import load_application
+from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.tracebacks import trimmed

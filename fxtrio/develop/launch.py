@@ -25,7 +25,7 @@ from fxtrio.develop.messages import VARIABLE, ChildSettings
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS
 from fxtrio.node import find_node
-from fxtrio.ssr.sandbox import worker_environment
+from fxtrio.ssr.process.sandbox import worker_environment
 
 _MAIN = JS / "develop" / "main.js"
 _PUBLIC = ("FX_PUBLIC_",)  # what code in browsers may know

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fxtrio.server.supervise.tcp import BindFailed, bind_tcp
+from fxtrio.server.supervise.listening.tcp import BindFailed, bind_tcp
 
 _MOST_TRIED = 20  # ports in a row; then something else is wrong
 _LAST_PORT = 65535

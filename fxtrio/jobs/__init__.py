@@ -4,7 +4,6 @@
 Re-exported as `fx.jobs`. Begin with `runner`.
 """
 
-from fxtrio.jobs.counts import JobStatistics
 from fxtrio.jobs.decorators import Job, every, job
 from fxtrio.jobs.errors import (
     CronInvalid,
@@ -15,7 +14,8 @@ from fxtrio.jobs.errors import (
     JobsNotRunning,
     JobTimeout,
 )
-from fxtrio.jobs.runner import JobRunner, open_jobs
+from fxtrio.jobs.running.counts import JobStatistics
+from fxtrio.jobs.running.runner import JobRunner, open_jobs
 
 __all__ = [
     "CronInvalid",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fxtrio.config import JobsConfig
 from fxtrio.jobs.decorators import Job
-from fxtrio.jobs.job_clock import JobClock
-from fxtrio.jobs.runner import JobRunner
+from fxtrio.jobs.running.job_clock import JobClock
+from fxtrio.jobs.running.runner import JobRunner
 from fxtrio.jobs.store import JobStore
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from fxtrio.db.limited import limited
+from fxtrio.db.database import limited
 from fxtrio.jobs import lanes
 from fxtrio.jobs.lanes import within
 from fxtrio.jobs.schema import make_tables

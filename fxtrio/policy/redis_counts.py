@@ -18,14 +18,14 @@ from limits import RateLimitItem
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.policy.rate_limit import CountsInMemory, Standing, Window, standing
-from fxtrio.realtime.redis_client import (
+from fxtrio.realtime.stores.redis_client import (
     UNREACHABLE,
     Client,
     RedisCommands,
     RedisServer,
     open_commands,
 )
-from fxtrio.realtime.store_url import split_prefix
+from fxtrio.realtime.stores.store_url import split_prefix
 
 log = logging.getLogger("fx.serve")
 

@@ -5,7 +5,7 @@ subscribers, `send_buffer` is the outbox of one subscriber, and `handler` runs a
 """
 
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
-from fxtrio.realtime.channels import Channel, channel
+from fxtrio.realtime.channels import Channel, channel, publish
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.handshake import (
     Authenticator,
@@ -27,7 +27,6 @@ from fxtrio.realtime.presence import (
     Resumed,
     Roster,
 )
-from fxtrio.realtime.publish import publish
 from fxtrio.realtime.typed_socket import WebSocket
 
 __all__ = [

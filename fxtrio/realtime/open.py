@@ -26,9 +26,9 @@ async def open_broker(settings: RealtimeConfig, *, name: str = "") -> AsyncItera
         return
     try:
         if kind.name == "postgres":
-            from fxtrio.realtime.postgres import open_postgres_broker as open_shared
+            from fxtrio.realtime.stores.postgres import open_postgres_broker as open_shared
         else:
-            from fxtrio.realtime.redis import open_redis_broker as open_shared
+            from fxtrio.realtime.stores.redis import open_redis_broker as open_shared
     except ImportError as error:
         raise ExtraMissing("realtime.broker", kind.name, kind.package) from error
     async with open_shared(settings, name=name) as broker:
@@ -40,7 +40,7 @@ def broker_connections(config: Config) -> int:
     kind = broker_kind(config.realtime.broker)
     if kind is None or kind.name != "postgres":
         return 0
-    from fxtrio.realtime.postgres import POOL  # an extra
+    from fxtrio.realtime.stores.postgres import POOL  # an extra
 
     own, other = urlsplit(config.realtime.broker), urlsplit(config.database.url)
     return POOL + 1 if (own.hostname, own.port) == (other.hostname, other.port) else 0

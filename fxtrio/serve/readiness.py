@@ -16,11 +16,11 @@ import trio
 
 from fxtrio.app_handle import App
 from fxtrio.context import processes
-from fxtrio.db.budget import warn_of_budget
+from fxtrio.db.postgresql.budget import warn_of_budget
 from fxtrio.jobs import JobRunner
-from fxtrio.jobs.workers import LEASE
+from fxtrio.jobs.running.workers import LEASE
 from fxtrio.realtime.open import broker_connections
-from fxtrio.realtime.store_broker import SharedBroker
+from fxtrio.realtime.stores.store_broker import SharedBroker
 from fxtrio.ssr.pool import SsrPool
 
 if TYPE_CHECKING:

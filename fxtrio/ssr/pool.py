@@ -18,7 +18,7 @@ import trio
 from fxtrio.ssr.attached_renderer import Attachment
 from fxtrio.ssr.errors import SsrStartFailed
 from fxtrio.ssr.frames import REJECTED, Rendered
-from fxtrio.ssr.launch import Launch
+from fxtrio.ssr.process.launch import Launch
 from fxtrio.ssr.render_jobs import RenderJob, StreamJob
 from fxtrio.ssr.scheduler import Scheduler
 from fxtrio.ssr.statistics import SsrStatistics

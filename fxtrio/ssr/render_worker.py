@@ -35,7 +35,7 @@ from fxtrio.ssr.frames import (
     encode_frame,
     split_rendered,
 )
-from fxtrio.ssr.node_process import NodeProcess
+from fxtrio.ssr.process.node_process import NodeProcess
 from fxtrio.ssr.render_jobs import AnyRenderJob, RenderJob, StreamJob
 from fxtrio.ssr.statistics import Costs, Counters
 

@@ -13,8 +13,8 @@ import trio
 
 from fxtrio.ssr.attached_renderer import Attachment
 from fxtrio.ssr.errors import SsrStartFailed
-from fxtrio.ssr.launch import Launch
-from fxtrio.ssr.logs import log
+from fxtrio.ssr.process.launch import Launch
+from fxtrio.ssr.process.logs import log
 from fxtrio.ssr.render_worker import RenderWorker
 from fxtrio.ssr.scheduler import Scheduler
 from fxtrio.ssr.worker_lifecycle import WorkerExit, run_worker, start_error

@@ -19,9 +19,9 @@ import trio
 
 from fxtrio.ssr.attached_renderer import AttachedNode, Attachment, open_attached
 from fxtrio.ssr.errors import SsrStartFailed
-from fxtrio.ssr.launch import Launch
-from fxtrio.ssr.logs import FLOOD_BURST, TAIL_LINES, read_log
-from fxtrio.ssr.node_process import NodeProcess, open_node
+from fxtrio.ssr.process.launch import Launch
+from fxtrio.ssr.process.logs import FLOOD_BURST, TAIL_LINES, read_log
+from fxtrio.ssr.process.node_process import NodeProcess, open_node
 from fxtrio.ssr.render_worker import RenderWorker
 from fxtrio.ssr.scheduler import Death, Scheduler
 

@@ -16,7 +16,7 @@ from fxtrio.app_handle import App
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import PluginConfig, env_files, join, load_config
 from fxtrio.context import counting, entered
-from fxtrio.jobs.job_clock import JobClock
+from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered

@@ -24,7 +24,7 @@ from fxtrio.context import entered
 from fxtrio.db import open_database
 from fxtrio.plugins import open_plugins
 from fxtrio.plugins.auth import Argon2Settings, AuthPlugin, AuthService, AuthSettings
-from fxtrio.plugins.auth.sql_storage import DatabaseStorage
+from fxtrio.plugins.auth.storage.sql_storage import DatabaseStorage
 
 EMAIL = "ada@example.org"
 PASSWORD = "correct horse battery"

@@ -16,9 +16,9 @@ from argon2 import Type
 from starlette.requests import Request
 
 from fxtrio.errors import ExtraMissing
-from fxtrio.plugins.auth.hashes import cost_of, hash_of_nobody, is_cost, matches
 from fxtrio.plugins.auth.models import User
-from fxtrio.plugins.auth.passwords import MOST_COSTS
+from fxtrio.plugins.auth.passwords.hashes import cost_of, hash_of_nobody, is_cost, matches
+from fxtrio.plugins.auth.passwords.passwords import MOST_COSTS
 from fxtrio.plugins.protocol import PluginFailed
 from tests.auth.harness import (
     EMAIL,

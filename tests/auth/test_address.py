@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.plugins.auth.credentials import canonical_email
+from fxtrio.plugins.auth.passwords.credentials import canonical_email
 
 
 @pytest.mark.parametrize(

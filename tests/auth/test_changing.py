@@ -11,7 +11,7 @@ from httpx import Response
 
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Account
-from fxtrio.plugins.auth.passwords import Verification
+from fxtrio.plugins.auth.passwords.passwords import Verification
 from tests.auth.harness import (
     EMAIL,
     PASSWORD,

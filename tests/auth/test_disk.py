@@ -13,9 +13,10 @@ import pytest
 import trio
 
 from fxtrio.config import DatabaseConfig
-from fxtrio.db import open_database, sqlite
-from fxtrio.plugins.auth import queries
+from fxtrio.db import open_database
+from fxtrio.db.sqlite import engine as sqlite
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
+from fxtrio.plugins.auth.storage import queries
 from tests.auth.harness import (
     EMAIL,
     PASSWORD,

@@ -13,8 +13,8 @@ from trio.testing import MockClock
 
 from fxtrio.plugins.auth import Argon2Settings
 from fxtrio.plugins.auth.attempts import TURN_TIMEOUT
-from fxtrio.plugins.auth.hashes import cost_of
 from fxtrio.plugins.auth.models import Refusal, SignedIn
+from fxtrio.plugins.auth.passwords.hashes import cost_of
 from tests.auth.harness import (
     EMAIL,
     PASSWORD,

@@ -12,7 +12,7 @@ import trio
 
 from fxtrio.plugins.auth.errors import AuthDatabaseUnusable
 from fxtrio.plugins.auth.models import User
-from fxtrio.plugins.auth.open_storage import open_own_file
+from fxtrio.plugins.auth.storage.open_storage import open_own_file
 
 ADA = User(id="a" * 32, email="ada@example.org", created_at=1.5)
 

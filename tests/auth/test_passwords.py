@@ -13,7 +13,7 @@ from argon2 import Type, extract_parameters
 
 from fxtrio.plugins.auth import Argon2Settings
 from fxtrio.plugins.auth.errors import HashingBusy
-from fxtrio.plugins.auth.passwords import (
+from fxtrio.plugins.auth.passwords.passwords import (
     PasswordHasher,
     normalize_password,
     open_hasher,

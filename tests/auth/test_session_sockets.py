@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Session
-from fxtrio.plugins.auth.sockets import TICK, SessionSockets
+from fxtrio.plugins.auth.sessions.sockets import TICK, SessionSockets
 from fxtrio.realtime.close import known_ending
 from tests.auth.harness import Clock
 

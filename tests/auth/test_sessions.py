@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from fxtrio.plugins.auth import session_cache as remembered
-from fxtrio.plugins.auth.tokens import CookieSigner, key_of
+from fxtrio.plugins.auth.sessions import session_cache
+from fxtrio.plugins.auth.sessions.tokens import CookieSigner, key_of
 from fxtrio.realtime import authenticate_websocket
 from tests.auth.harness import (
     EMAIL,
@@ -48,9 +48,9 @@ async def test_the_cookie_over_https_is_bound_to_the_host_and_closed_to_scripts(
 
 async def test_the_cookie_ends_with_the_browser_unless_it_shall_be_remembered(auth: Auth) -> None:
     plain = cookie_of(await log_in(auth.client()))
-    remembered = cookie_of(await log_in(auth.client(), remember=True))
+    session_cache = cookie_of(await log_in(auth.client(), remember=True))
     assert (plain["max-age"], plain["expires"]) == ("", "")
-    assert remembered["max-age"] == str(7 * DAY)
+    assert session_cache["max-age"] == str(7 * DAY)
 
 
 async def test_over_plain_http_the_cookie_has_its_plain_name_and_is_not_taken_for_https(
@@ -176,7 +176,7 @@ async def test_a_signed_in_request_asks_the_storage_once(auth: Auth) -> None:
 async def test_requests_at_about_the_same_time_ask_the_storage_once(
     auth: Auth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "LIFE", 60)  # the test may be held up
+    monkeypatch.setattr(session_cache, "LIFE", 60)  # the test may be held up
     client = auth.client()
     await log_in(client)
     before = auth.queries

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from fxtrio.config import load_config
 from fxtrio.plugins.auth import AuthPlugin, AuthSettings
 from fxtrio.plugins.auth.errors import AuthDatabaseUnusable
-from fxtrio.plugins.auth.open_storage import FILE, open_own_file
+from fxtrio.plugins.auth.storage.open_storage import FILE, open_own_file
 from tests.auth.harness import (
     CHEAP,
     EMAIL,

@@ -12,8 +12,8 @@ import trio
 from fxtrio.config import load_config
 from fxtrio.plugins.auth.errors import AuthInTransaction
 from fxtrio.plugins.auth.models import PendingRegistration, Session, User
-from fxtrio.plugins.auth.open_storage import open_own_file, open_shared
-from fxtrio.plugins.auth.sql_storage import DatabaseStorage
+from fxtrio.plugins.auth.storage.open_storage import open_own_file, open_shared
+from fxtrio.plugins.auth.storage.sql_storage import DatabaseStorage
 from fxtrio.plugins.auth.throttle import Marks
 
 ADA = User(id="a" * 32, email="ada@example.org", created_at=1.5)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.plugins.auth.tokens import (
+from fxtrio.plugins.auth.sessions.tokens import (
     CookieRules,
     CookieSigner,
     CookieValue,

@@ -16,7 +16,7 @@ from fx.testing import Client, open_app
 from fxtrio.plugins.auth import AuthService, Email
 from fxtrio.plugins.auth.errors import AuthMailMissing
 from fxtrio.plugins.auth.plugin import AuthPlugin
-from fxtrio.plugins.auth.registration import MAILS
+from fxtrio.plugins.auth.registration.confirmation import MAILS
 from tests.auth.harness import EMAIL, KEY, PASSWORD, Clock
 from tests.trees import page, write_tree
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from fxtrio.cli import main
 from fxtrio.develop.listener import open_listener
-from fxtrio.server.supervise.tcp import BindFailed
+from fxtrio.server.supervise.listening.tcp import BindFailed
 from tests.ports import PORTS
 from tests.trees import write_tree
 

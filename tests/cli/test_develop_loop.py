@@ -26,7 +26,7 @@ from fxtrio.develop.messages import BEGIN, Swap
 from fxtrio.develop.reload.watcher import Changes, PendingChanges
 from fxtrio.develop.server_child import Failure
 from fxtrio.errors import FxtrioError
-from fxtrio.server.supervise.binding import open_sockets
+from fxtrio.server.supervise.listening.binding import open_sockets
 from fxtrio.server.supervise.options import ServeOptions
 
 APP = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fxtrio.compile import project
-from fxtrio.compile.check.auto_imports import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.check.names.auto_imports import WITH_ACTION, WITH_LOADER
 from fxtrio.compile.problems import Problem, format_json, format_text, placed
 from fxtrio.compile.project import (
     CheckedPage,

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from fx.testing import open_app
 from fxtrio.cli import main
 from fxtrio.db import DatabaseBusy
-from fxtrio.db.backup import BackupFailed, back_up, restore
+from fxtrio.db.sqlite.backup import BackupFailed, back_up, restore
 from tests.db.engines import opened
 from tests.trees import page, write_tree
 

@@ -19,8 +19,8 @@ from trio.testing import wait_all_tasks_blocked
 from fxtrio.db import Database, DatabaseBusy, RowMismatch, TransactionAborted
 from fxtrio.db.errors import DatabaseClosed
 from fxtrio.db.pool import Pool
-from fxtrio.db.postgres import Postgres
-from fxtrio.db.sqlite import Sqlite
+from fxtrio.db.postgresql.engine import Postgres
+from fxtrio.db.sqlite.engine import Sqlite
 from tests.db.engines import opened
 
 

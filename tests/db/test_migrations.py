@@ -17,15 +17,15 @@ from fxtrio.asgi_extensions import OWN_SERVER
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.db import Database
-from fxtrio.db.migration_runner import migrate, require_migrated, runs
-from fxtrio.db.migrations import (
+from fxtrio.db.migrations.files import (
     MigrationFailed,
     MigrationsInvalid,
     MigrationsPending,
     new_migration,
     read_migrations,
 )
-from fxtrio.db.scripts import Head, head_of, statements_of, transaction_control
+from fxtrio.db.migrations.runner import migrate, require_migrated, runs
+from fxtrio.db.migrations.scripts import Head, head_of, statements_of, transaction_control
 from fxtrio.testing.open import NoRender
 from fxtrio.tools.project_checks.migrations import migration_problems
 from tests.db.engines import opened

@@ -12,10 +12,10 @@ import trio
 
 from fxtrio.config import DatabaseConfig, RealtimeConfig
 from fxtrio.db import Database, DatabaseUnusable, open_database
-from fxtrio.db.budget import warn_of_budget
 from fxtrio.db.errors import PoolerUnsuitable
-from fxtrio.db.postgres import Postgres
-from fxtrio.realtime.postgres import open_postgres_broker
+from fxtrio.db.postgresql.budget import warn_of_budget
+from fxtrio.db.postgresql.engine import Postgres
+from fxtrio.realtime.stores.postgres import open_postgres_broker
 from tests.db.bouncer import running_bouncer, through
 from tests.db.cluster import Cluster
 from tests.db.engines import opened

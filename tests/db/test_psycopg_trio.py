@@ -9,7 +9,7 @@ import pytest
 import trio
 from psycopg import errors
 
-from fxtrio.db.psycopg_trio import StatementCursor, TrioConnection
+from fxtrio.db.postgresql.psycopg_trio import StatementCursor, TrioConnection
 
 
 async def test_each_of_several_hosts_is_tried_and_named(tmp_path: object) -> None:

@@ -14,9 +14,11 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.config import DatabaseConfig
-from fxtrio.db import Database, open_database, postgres, silence
-from fxtrio.db.connecting import Connector
-from fxtrio.db.orphans import LIFE, Orphans, ServerSession
+from fxtrio.db import Database, open_database
+from fxtrio.db.postgresql import engine as postgres
+from fxtrio.db.postgresql import silence
+from fxtrio.db.postgresql.connecting import Connector
+from fxtrio.db.postgresql.orphans import LIFE, Orphans, ServerSession
 from tests.db.cluster import Cluster
 from tests.tcp_proxy import Proxy, open_tcp_proxy
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from fxtrio.db import Database, DatabaseBusy, DatabaseUnusable, TransactionAborted
-from fxtrio.db.sqlite import reads_only
-from fxtrio.db.sqlite_connection import BUSY_TIMEOUT, statements
+from fxtrio.db.sqlite.connection import BUSY_TIMEOUT, statements
+from fxtrio.db.sqlite.engine import reads_only
 from tests.db.engines import opened
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"

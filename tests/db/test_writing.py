@@ -10,7 +10,8 @@ import psycopg
 import pytest
 import trio
 
-from fxtrio.db import Database, sqlite
+from fxtrio.db import Database
+from fxtrio.db.sqlite import engine as sqlite
 from tests.db.engines import opened
 
 

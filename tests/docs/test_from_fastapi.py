@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.check.fastapi_names import NAMES
+from fxtrio.compile.check.names.fastapi_names import NAMES
 from fxtrio.testing import open_app
 from tests.docs.pages import ROOT, blocks
 from tests.trees import write_tree

@@ -16,7 +16,7 @@ from fxtrio.config import Config
 from fxtrio.config.read import camel
 from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.supervise.access_log import AccessLog
-from fxtrio.server.supervise.per_ip_limit import PUBLIC_MOST
+from fxtrio.server.supervise.listening.per_ip_limit import PUBLIC_MOST
 from tests.docs.pages import DOCS, blocks
 
 PAGE = DOCS / "reference/server.md"

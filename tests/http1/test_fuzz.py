@@ -21,7 +21,7 @@ from websockets.server import ServerProtocol
 from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.http1.request import RequestReader
 from fxtrio.server.http1.target import BadTarget, split_target
-from fxtrio.server.http1.ws_protocol import WsProtocol
+from fxtrio.server.http1.websocket.protocol import WsProtocol
 from fxtrio.server.supervise.access_log import escape
 from tests.short import amount
 

@@ -11,8 +11,12 @@ from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from trio.testing import MockClock
 
+from fxtrio.server.supervise.application.lifespan import (
+    LifespanEnded,
+    ReportedLifespan,
+    start_lifespan,
+)
 from fxtrio.server.supervise.hypercorn_config import make_config
-from fxtrio.server.supervise.lifespan import LifespanEnded, ReportedLifespan, start_lifespan
 from fxtrio.server.supervise.options import ServeOptions
 
 from .rules import get

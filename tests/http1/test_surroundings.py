@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.server.supervise.proxy_headers import Proxies, ProxyHeaders
+from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyHeaders
 
 from .support import PATIENCE, echo, open_server, response
 

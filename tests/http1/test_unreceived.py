@@ -12,7 +12,7 @@ import trio
 
 from fxtrio import receive_budget
 from fxtrio.receive_budget import process_unreceived
-from fxtrio.server.http1.ws_stream import WsStream
+from fxtrio.server.http1.websocket.stream import WsStream
 
 from .frames import BINARY, CONT, WebSocket, close_frame, frame, open_websocket
 from .support import PATIENCE, Server, open_server

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from fxtrio.context import entered
 from fxtrio.db import Database
 from fxtrio.jobs import Job, JobRunner, open_jobs
-from fxtrio.jobs.job_clock import JobClock
+from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.jobs.store import JobStore
 
 

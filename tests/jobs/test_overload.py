@@ -15,11 +15,11 @@ from trio.testing import MockClock
 from fx.db import db
 from fx.jobs import JobArgumentsMismatch, job
 from fxtrio.db import Database, DatabaseBusy
-from fxtrio.jobs.execution import MISFITS
-from fxtrio.jobs.job_clock import JobClock
-from fxtrio.jobs.purging import _purge
+from fxtrio.jobs.running.execution import MISFITS
+from fxtrio.jobs.running.job_clock import JobClock
+from fxtrio.jobs.running.purging import _purge
+from fxtrio.jobs.running.threads import OVERDUE
 from fxtrio.jobs.store import PURGED, JobStore
-from fxtrio.jobs.threads import OVERDUE
 from fxtrio.process_identity import new_identity
 from tests.db.engines import opened
 from tests.jobs.running import rows, running
@@ -77,7 +77,7 @@ async def test_housekeeping_waits_behind_no_request(postgres_url: str, tmp_path:
 async def test_a_statement_of_housekeeping_that_gets_no_answer_is_given_up(
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxtrio.jobs.runner._STATEMENT", 0.3)
+    monkeypatch.setattr("fxtrio.jobs.running.runner._STATEMENT", 0.3)
 
     @job()
     async def work() -> None: ...

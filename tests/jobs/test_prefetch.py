@@ -15,7 +15,7 @@ from fx.jobs import job
 from fxtrio.db import Database
 from fxtrio.jobs import Job, JobRunner
 from fxtrio.jobs.lanes import SUSPECT
-from fxtrio.jobs.prefetch import AHEAD, HOLD, MOST, Intake
+from fxtrio.jobs.running.prefetch import AHEAD, HOLD, MOST, Intake
 from fxtrio.jobs.store import CRASHES, Claimed, JobStore
 from tests.db.engines import opened
 from tests.jobs.running import rows, running

@@ -235,7 +235,7 @@ async def test_news_reach_other_processes(
     async def send() -> None:
         seen.add(1)
 
-    monkeypatch.setattr("fxtrio.jobs.runner._POLL", 3600.0)  # it does not look by itself
+    monkeypatch.setattr("fxtrio.jobs.running.runner._POLL", 3600.0)  # it does not look by itself
     async with opened(engine, tmp_path) as elsewhere, running(database, send):
         async with running(elsewhere, send, workers=0):
             while not seen:  # the first may come before it listens

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from fx.jobs import every
 from fxtrio.db import Database
-from fxtrio.db.sqlite_connection import SqliteConnection
+from fxtrio.db.sqlite.connection import SqliteConnection
 from tests.db.engines import opened
 from tests.jobs.running import running
 

@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from fx.jobs import CronInvalid, every, job
 from fxtrio.db import Database
-from fxtrio.db.sqlite_connection import SqliteConnection
+from fxtrio.db.sqlite.connection import SqliteConnection
 from fxtrio.jobs import JobRunner
 from fxtrio.jobs.schedule import Schedule
 from tests.db.engines import opened

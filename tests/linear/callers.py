@@ -20,7 +20,7 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
         "compile/split/jsx_elements.py:_TAG",
         "compile/split/python_statements.py:_SKIPPED",
         "accept.py:_PARAMETER",
-        "tools/types/ui/jsx_positions.py:_ATTRIBUTE",
+        "tools/types/ui/source/jsx_positions.py:_ATTRIBUTE",
     ),
     ("match", "a string, template or comment without an end is tried once"): (
         "compile/split/format_strings.py:_STRING",
@@ -42,10 +42,10 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
         "markdown/escapes.py:_TAG",
     ),
     ("match", "tried at the default export and at five places within it"): (
-        "tools/types/ui/default_export.py:_ARROW",
-        "tools/types/ui/default_export.py:_BARE_ARROW",
-        "tools/types/ui/default_export.py:_FUNCTION",
-        "tools/types/ui/default_export.py:_WRAPPED",
+        "tools/types/ui/source/default_export.py:_ARROW",
+        "tools/types/ui/source/default_export.py:_BARE_ARROW",
+        "tools/types/ui/source/default_export.py:_FUNCTION",
+        "tools/types/ui/source/default_export.py:_WRAPPED",
     ),
     ("match", "tried where TypeScript complains of a name, which begins there"): (
         "tools/types/report/javascript_leniency.py:_ASSIGNED",
@@ -61,5 +61,5 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
     (
         "match",
         "tried at the elements of code that has been read: their types end before the next",
-    ): ("tools/types/ui/jsx_positions.py:_NAME",),
+    ): ("tools/types/ui/source/jsx_positions.py:_NAME",),
 }

@@ -23,13 +23,13 @@ from fxtrio.markdown.llms import literal, title_of
 from fxtrio.markdown.negotiation import prefers_markdown
 from fxtrio.markdown.paths import page_path
 from fxtrio.origin import read_origin
-from fxtrio.plugins.auth.passwords import normalize_password
+from fxtrio.plugins.auth.passwords.passwords import normalize_password
+from fxtrio.plugins.auth.sessions.tokens import binding_of, key_of
 from fxtrio.plugins.auth.throttle import account_key
-from fxtrio.plugins.auth.tokens import binding_of, key_of
 from fxtrio.realtime.handshake import origin_allowed
-from fxtrio.realtime.postgres import notify_payload
-from fxtrio.realtime.redis_link import split
-from fxtrio.realtime.wire import unpack
+from fxtrio.realtime.stores.postgres import notify_payload
+from fxtrio.realtime.stores.redis_link import split
+from fxtrio.realtime.stores.wire import unpack
 from fxtrio.routes.router import Router
 from fxtrio.serve.actions.no_js_forms import _query_of
 from fxtrio.serve.cache.cached_response import _cut, _matches
@@ -56,18 +56,18 @@ from fxtrio.serve.request.csrf import CsrfTokens, _is_this_site, exempt, read_co
 from fxtrio.serve.request.response.response import _private
 from fxtrio.serve.static_files import _drop_long_range
 from fxtrio.server.http1.app_runner import _is_named
-from fxtrio.server.http1.handshake import read_offer, wants_websocket
 from fxtrio.server.http1.header_fields import is_host
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import RequestReader
 from fxtrio.server.http1.response import checked_name
 from fxtrio.server.http1.target import split_target
-from fxtrio.server.http1.ws_protocol import WsProtocol
+from fxtrio.server.http1.websocket.handshake import read_offer, wants_websocket
+from fxtrio.server.http1.websocket.protocol import WsProtocol
 from fxtrio.server.http2.frame_rate_limit import FrameRateLimit
 from fxtrio.server.http2.preface import PrefaceReader
 from fxtrio.server.supervise.access_log import escape as escape_for_log
+from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyHeaders
 from fxtrio.server.supervise.hidden import hiding
-from fxtrio.server.supervise.proxy_headers import Proxies, ProxyHeaders
 
 from ..http2.client import PREFACE
 from .tools import TOOLS, Parser, text

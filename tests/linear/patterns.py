@@ -32,17 +32,17 @@ _NOT_USES = {"pattern", "flags", "groups", "groupindex"}
 
 STAND_INS: dict[str, dict[str, Any]] = {
     "develop/report/overlay_errors.py": {"root": "/a/b", "function": "name"},
-    "tools/lsp/exporters.py": {"name": "name", "word": "name"},
-    "tools/lsp/quick_fixes.py": {
+    "tools/lsp/answers/exporters.py": {"name": "name", "word": "name"},
+    "tools/lsp/answers/quick_fixes.py": {
         "bounded": r"(?<![\w$])name(?![\w$])",
         "wrong": "name",
         "name": "name",
         "module": "module",
     },
-    "tools/lsp/name_ranges.py": {"name": "name"},
+    "tools/lsp/documents/name_ranges.py": {"name": "name"},
     "markdown/convert.py": {"name": "script"},
     "server/supervise/hidden.py": {"chosen": b"token|key"},
-    "tools/types/ui/default_export.py": {
+    "tools/types/ui/source/default_export.py": {
         "escaped": "name",
         "declared": r"^(?:export\s++)?(?:const|let|var)\s++name\s*+(?=(?P<type>:)|=)",
     },

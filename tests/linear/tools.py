@@ -10,7 +10,7 @@ from typing import Any, cast
 from fxtrio.compile.split.halves import split as split_page
 from fxtrio.compile.split.language_detection import has_ui_token
 from fxtrio.config.env_files import _problems, _values
-from fxtrio.db.scripts import statements_of, transaction_control
+from fxtrio.db.migrations.scripts import statements_of, transaction_control
 from fxtrio.develop.allowed_hosts import _is_foreign, is_known
 from fxtrio.develop.dev_app import _nonce_of, _with_request
 from fxtrio.develop.line_stream import read_lines
@@ -18,18 +18,18 @@ from fxtrio.develop.report.overlay_errors import _place_in_stack, _place_named, 
 from fxtrio.develop.vite.vite_proxy import _own_request
 from fxtrio.log import printable_in_colours
 from fxtrio.realtime.broker import ChannelNameInvalid, require_public_name
-from fxtrio.realtime.postgres import PostgresBackend
+from fxtrio.realtime.stores.postgres import PostgresBackend
 from fxtrio.serve.openapi.visible import visible
-from fxtrio.tools.lsp.diagnostics import _position
-from fxtrio.tools.lsp.formatting import edits_between
-from fxtrio.tools.lsp.name_ranges import _moved_line
-from fxtrio.tools.lsp.page import _line
-from fxtrio.tools.lsp.page_links import page_of
-from fxtrio.tools.lsp.positions import edited, places_of
+from fxtrio.tools.lsp.answers.formatting import edits_between
+from fxtrio.tools.lsp.answers.page_links import page_of
+from fxtrio.tools.lsp.checks.diagnostics import _position
+from fxtrio.tools.lsp.documents.name_ranges import _moved_line
+from fxtrio.tools.lsp.documents.page import _line
+from fxtrio.tools.lsp.documents.positions import edited, places_of
 from fxtrio.tools.openapi.operations import _about, _identifier, paths_of
 from fxtrio.tools.types.report.rpc_frames import MessageSource
-from fxtrio.tools.types.ui.default_export import find_default
-from fxtrio.tools.types.ui.jsx_positions import read_places
+from fxtrio.tools.types.ui.source.default_export import find_default
+from fxtrio.tools.types.ui.source.jsx_positions import read_places
 
 Parser = Callable[[bytes], object]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.tools.lsp.hover import STARTING
+from fxtrio.tools.lsp.answers.hover import STARTING
 from fxtrio.tools.lsp.rpc import Answerer, TrioProtocol
 
 DEADLINE = 120.0

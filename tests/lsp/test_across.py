@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.tools.lsp.positions import edited
+from fxtrio.tools.lsp.documents.positions import edited
 from tests.lsp.editor import Editor, known, open_editor
 
 pytestmark = pytest.mark.node

@@ -10,10 +10,10 @@ from pygls.exceptions import JsonRpcException
 
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.tools.format.ruff import RuffMissing
-from fxtrio.tools.lsp import formatting
-from fxtrio.tools.lsp.documents import Document
-from fxtrio.tools.lsp.formatting import edits_between
-from fxtrio.tools.lsp.positions import Range, edited, position_in
+from fxtrio.tools.lsp.answers import formatting
+from fxtrio.tools.lsp.answers.formatting import edits_between
+from fxtrio.tools.lsp.documents.documents import Document
+from fxtrio.tools.lsp.documents.positions import Range, edited, position_in
 from tests.lsp.editor import Editor, open_editor
 
 UNTIDY = """\

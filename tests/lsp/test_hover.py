@@ -7,13 +7,13 @@ import trio
 from pygls.workspace import TextDocument
 
 from fxtrio.compile.problems import Problem
-from fxtrio.tools.lsp.delegated_servers import OtherServers
-from fxtrio.tools.lsp.documents import Documents
-from fxtrio.tools.lsp.features import LONGEST_HOVER, Answers
-from fxtrio.tools.lsp.hover import STARTING
-from fxtrio.tools.lsp.page_cache import Views
+from fxtrio.tools.lsp.answers.features import LONGEST_HOVER, Answers
+from fxtrio.tools.lsp.answers.hover import STARTING
+from fxtrio.tools.lsp.documents.documents import Documents
+from fxtrio.tools.lsp.documents.page_cache import Views
+from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 from fxtrio.tools.lsp.project_index import Knowledge
-from fxtrio.tools.lsp.ui_analysis import Analyst
 
 PAGE = "@server\nasync def load(request):\n    return {}\n\n\nexport default () => <p>text</p>;\n"
 

@@ -12,12 +12,12 @@ import pytest
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.tools.lsp import delegated_servers
-from fxtrio.tools.lsp.delegated_servers import ADVICE, OtherServers, find_python_server
-from fxtrio.tools.lsp.map_results import as_it_is
-from fxtrio.tools.lsp.page import view_of
+from fxtrio.tools.lsp.answers.map_results import as_it_is
+from fxtrio.tools.lsp.documents.page import view_of
+from fxtrio.tools.lsp.documents.virtual_document import Projection, language_at, project
+from fxtrio.tools.lsp.processes import delegated_servers
+from fxtrio.tools.lsp.processes.delegated_servers import ADVICE, OtherServers, find_python_server
 from fxtrio.tools.lsp.project_index import Knowledge
-from fxtrio.tools.lsp.virtual_document import Projection, language_at, project
 from fxtrio.tools.types.ui.virtual_ui import Shift
 from tests.lsp.editor import known, open_editor
 from tests.lsp.test_across import FILES, Asking, applied, place

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from fxtrio.tools.lsp.positions import Position, places_of, units
+from fxtrio.tools.lsp.documents.positions import Position, places_of, units
 from fxtrio.tools.lsp.server import EditedText
 
 CHARACTERS = st.sampled_from("ab \r\n\x0b\x0c\x1c\x85\u2028é😀\ud83d")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from fxtrio.tools.lsp.page import view_of
-from fxtrio.tools.lsp.positions import edited
-from fxtrio.tools.lsp.quick_fixes import quick_fixes
+from fxtrio.tools.lsp.answers.quick_fixes import quick_fixes
+from fxtrio.tools.lsp.documents.page import view_of
+from fxtrio.tools.lsp.documents.positions import edited
 from tests.lsp.editor import Editor, open_editor
 from tests.trees import write_tree
 

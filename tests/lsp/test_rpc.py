@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
+from fxtrio.tools.lsp.processes.supervised_process import MOST_STARTS, KeptProcess
 from fxtrio.tools.lsp.rpc import MOST_REQUESTS, Answerer, ConnectionLost, TrioProtocol
 from fxtrio.tools.lsp.server import EditorServer
-from fxtrio.tools.lsp.supervised_process import MOST_STARTS, KeptProcess
 from fxtrio.tools.types.report.rpc_frames import FrameInvalid
 
 INVALID_PARAMS, METHOD_NOT_FOUND, INTERNAL_ERROR = -32602, -32601, -32603

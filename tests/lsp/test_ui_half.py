@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.tools.lsp.page import view_of
-from fxtrio.tools.lsp.ui_half import moved_places
-from fxtrio.tools.types.ui.jsx_positions import read_places
+from fxtrio.tools.lsp.documents.page import view_of
+from fxtrio.tools.lsp.documents.ui_half import moved_places
+from fxtrio.tools.types.ui.source.jsx_positions import read_places
 from tests.lsp.test_across import FILES
 
 ROOT = Path("/project")

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import trio
 
-from fxtrio.tools.lsp.positions import Places, places_of
+from fxtrio.tools.lsp.documents.positions import Places, places_of
 from tests.lsp.editor import Editor
 
 Told = list[tuple[str, int, int, str]]

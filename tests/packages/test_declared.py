@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
-    "bcrypt": ("fxtrio/plugins/auth/hashes.py",),
+    "bcrypt": ("fxtrio/plugins/auth/passwords/hashes.py",),
     "lsp": ("fxtrio/tools/lsp/",),
     "postgres": ("fxtrio/db/", "fxtrio/realtime/postgres"),
     "pydantic": (

@@ -24,7 +24,7 @@ import trio
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Channel, channel
 from fxtrio.realtime.open import open_broker
-from fxtrio.realtime.store_broker import SharedBroker
+from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.db.cluster import Cluster, running_cluster
 from tests.realtime.client import Client, make_app
 from tests.realtime.redis_server import running_redis

@@ -8,8 +8,8 @@ import pytest
 
 from fx.testing import open_app
 from fxtrio.realtime.broker import ChannelNameInvalid
-from fxtrio.realtime.publish import publish
-from fxtrio.realtime.store_presence import PROCESSES
+from fxtrio.realtime.channels import publish
+from fxtrio.realtime.stores.store_presence import PROCESSES
 from fxtrio.testing.socket import SocketClosed
 from tests.realtime.stores import Store, open_brokers, store, store_cluster, wait_until
 from tests.trees import page, write_tree

@@ -13,10 +13,11 @@ import pytest
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Joined, Left, store_presence
-from fxtrio.realtime.backend import EPOCH_LIFE
-from fxtrio.realtime.store_presence import HEARTBEAT, PROCESSES
-from fxtrio.realtime.wire import EpochNews, pack
+from fxtrio.realtime import Joined, Left
+from fxtrio.realtime.stores import store_presence
+from fxtrio.realtime.stores.backend import EPOCH_LIFE
+from fxtrio.realtime.stores.store_presence import HEARTBEAT, PROCESSES
+from fxtrio.realtime.stores.wire import EpochNews, pack
 from tests.docs.pages import ROOT
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Message
 from fxtrio.realtime.open import open_broker
-from fxtrio.realtime.postgres import WAITERS, notify_payload
-from fxtrio.realtime.postgres_link import BASE64, LARGE, PLAIN
+from fxtrio.realtime.stores.postgres import WAITERS, notify_payload
+from fxtrio.realtime.stores.postgres_link import BASE64, LARGE, PLAIN
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
 on_postgres = pytest.mark.parametrize("store", ["postgres"], indirect=True)

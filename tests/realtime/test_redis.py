@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.realtime.redis import open_redis_broker
-from fxtrio.realtime.store_broker import SharedBroker
+from fxtrio.realtime.stores.redis import open_redis_broker
+from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
 # coredis does not close the buffers of connections that could not be made.

@@ -16,10 +16,10 @@ from limits import parse
 from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.db.psycopg_trio import TrioConnection
+from fxtrio.db.postgresql.psycopg_trio import TrioConnection
 from fxtrio.policy import redis_counts
 from fxtrio.policy.redis_counts import open_redis_counts
-from fxtrio.realtime.redis_client import (
+from fxtrio.realtime.stores.redis_client import (
     UNREACHABLE,
     Client,
     RedisCommands,

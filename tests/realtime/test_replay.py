@@ -10,8 +10,9 @@ import pytest
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Frame, Member, Message, Missed, Notice, Resumed, subscription
-from fxtrio.realtime.store_broker import SharedBroker
+from fxtrio.realtime import Frame, Member, Message, Missed, Notice, Resumed
+from fxtrio.realtime.stores import subscription
+from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
 # coredis does not close the buffers of connections that could not be made.

@@ -15,7 +15,7 @@ from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime.broker import Broker
 from fxtrio.realtime.open import open_broker
-from fxtrio.realtime.store_broker import SharedBroker
+from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.realtime.client import Client
 from tests.realtime.stores import HasUrl, Store, joined, wait_until
 from tests.tcp_proxy import Proxy, open_tcp_proxy
@@ -27,7 +27,7 @@ LIMIT = 20.0
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a cancelled statement of PostgreSQL waits for takes long by default."""
-    monkeypatch.setattr("fxtrio.db.psycopg_trio.LIMIT", 0.3)
+    monkeypatch.setattr("fxtrio.db.postgresql.psycopg_trio.LIMIT", 0.3)
 
 
 Fault = Literal["freeze", "drop", "half_close", "reset"]

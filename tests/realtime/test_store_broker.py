@@ -12,9 +12,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime import Channel, Joined, Left, Message, PresenceBroker, channel, store_presence
+from fxtrio.realtime import Channel, Joined, Left, Message, PresenceBroker, channel
 from fxtrio.realtime.open import open_broker
-from fxtrio.realtime.store_broker import SharedBroker
+from fxtrio.realtime.stores import store_presence
+from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.realtime.client import Client, make_app
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
@@ -130,7 +131,7 @@ async def test_the_members_of_a_process_that_died_have_left(store, monkeypatch):
     monkeypatch.setattr(store_presence, "HEARTBEAT", 0.1)
     for kind in ("redis", "postgres"):
         monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 1)
-    monkeypatch.setattr("fxtrio.realtime.store_presence.is_here", lambda epoch: False)
+    monkeypatch.setattr("fxtrio.realtime.stores.store_presence.is_here", lambda epoch: False)
     async with open_brokers(store, 1) as [one], joined(one) as (_, first):
         news = first.presence()
         async with trio.open_nursery() as process:
@@ -236,7 +237,9 @@ async def test_after_an_outage_everything_is_as_before(store):
 
 
 async def test_a_server_that_hangs_holds_a_publisher_for_a_while_only(store, monkeypatch):
-    monkeypatch.setattr("fxtrio.db.psycopg_trio.LIMIT", 0.3)  # for what is cancelled there
+    monkeypatch.setattr(
+        "fxtrio.db.postgresql.psycopg_trio.LIMIT", 0.3
+    )  # for what is cancelled there
     async with (
         open_brokers(store, 1, answer_timeout=0.3) as [broker],
         joined(broker) as (client, room),
@@ -279,7 +282,7 @@ async def test_who_joins_during_an_outage_waits_for_its_end(store):
 
 
 async def test_a_failed_join_leaves_nothing_behind(store, monkeypatch):
-    monkeypatch.setattr("fxtrio.realtime.subscription.ANSWER_LIMIT", 0.2)
+    monkeypatch.setattr("fxtrio.realtime.stores.subscription.ANSWER_LIMIT", 0.2)
     async with open_brokers(store, 1) as [broker]:
         store.kill()
         with pytest.raises(WebSocketDisconnect) as caught:

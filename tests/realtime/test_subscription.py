@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from fxtrio.realtime import subscription
-from fxtrio.realtime.backend import Arrival, Ident, Logged, Part
-from fxtrio.realtime.subscription import Link
+from fxtrio.realtime.stores import subscription
+from fxtrio.realtime.stores.backend import Arrival, Ident, Logged, Part
+from fxtrio.realtime.stores.subscription import Link
 from tests.outages.judge import Heard, judge
 
 CLOCK_STEP = 10

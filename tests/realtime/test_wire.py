@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.realtime import Frame, Member
-from fxtrio.realtime.wire import BrokerMessageUnreadable, News, RemoteMember, pack, unpack
+from fxtrio.realtime.stores.wire import BrokerMessageUnreadable, News, RemoteMember, pack, unpack
 
 infos = st.none() | st.text() | st.dictionaries(st.text(), st.integers(-(2**53), 2**53))
 

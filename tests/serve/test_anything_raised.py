@@ -399,7 +399,7 @@ FRAMEWORK_CODE: dict[str, int] = {
     "serve/request/model/bounded_structuring.py": 2,
     "serve/readiness.py": 2,  # what an engine of ours says of its database
     "serve/actions/transact.py": 1,  # a redirect in a transaction; the rest passes to `_run`
-    "realtime/redis_client.py": 1,  # what a command of ours raises, kept for who waits for it
+    "realtime/stores/redis_client.py": 1,  # what a command raises, for the task that waits for it
     "realtime/channels.py": 1,  # kept for after the nursery; the rest passes
 }
 """Handlers in these rooms that need not take everything (count), and why."""

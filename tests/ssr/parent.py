@@ -11,9 +11,9 @@ from functools import partial
 import trio
 import trio.testing
 
-from fxtrio.ssr import launch
-from fxtrio.ssr.launch import ParentDeathPipe
 from fxtrio.ssr.pool import open_ssr_pool
+from fxtrio.ssr.process import launch
+from fxtrio.ssr.process.launch import ParentDeathPipe
 from tests.ssr.pools import PAGES, state
 
 

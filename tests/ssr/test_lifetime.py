@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.ssr.launch import ParentDeathPipe
+from fxtrio.ssr.process.launch import ParentDeathPipe
 from tests.ssr.pools import is_running, open_descriptors, wait_until
 
 ROOT = Path(__file__).parent.parent.parent

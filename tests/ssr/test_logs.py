@@ -12,7 +12,7 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.ssr.logs import FloodMeter, LineCutter, parse_line, read_log
+from fxtrio.ssr.process.logs import FloodMeter, LineCutter, parse_line, read_log
 
 text_of_lines = st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\n\n", b"d" * 20]))
 

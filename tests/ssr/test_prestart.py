@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from fxtrio.ssr.errors import RenderCrashed, SsrStartFailed
-from fxtrio.ssr.launch import Launch
 from fxtrio.ssr.pool import open_ssr_pool
-from fxtrio.ssr.prestart import prestart, take_prestarted
+from fxtrio.ssr.process.launch import Launch
+from fxtrio.ssr.process.prestart import prestart, take_prestarted
 from tests.ssr.pools import (
     BUNDLES,
     LIMIT,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.ssr.sandbox import choose_permissions, worker_environment
+from fxtrio.ssr.process.sandbox import choose_permissions, worker_environment
 from tests.ssr.pools import BUNDLES, open_pool, state
 
 SNOOPING = BUNDLES / "snooping.mjs"
@@ -123,7 +123,7 @@ def test_the_network_stays_open_where_node_would_close_it() -> None:
 READS_ITS_PARENT = """
 import subprocess, sys
 from functools import partial
-from fxtrio.ssr.sandbox import close_memory, start_unprivileged
+from fxtrio.ssr.process.sandbox import close_memory, start_unprivileged
 read = "import os; print(open(f'/proc/{os.getppid()}/environ', 'rb').read())"
 start = partial(subprocess.run, [sys.executable, "-c", read], capture_output=True, text=True)
 if "closed" in sys.argv:

@@ -13,8 +13,8 @@ import trio
 
 from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.server.supervise.access_log import AccessLog
+from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyHeaders
 from fxtrio.server.supervise.hidden import hiding
-from fxtrio.server.supervise.proxy_headers import Proxies, ProxyHeaders
 
 from ..http1.frames import upgrade
 from ..http1.support import App, open_server, read_body, response
@@ -165,7 +165,7 @@ async def test_refusals_are_told_as_those_of_the_code_that_refuses() -> None:
         told = [record for record in server.log.take(20) if "refused" in record.getMessage()]
     assert len(told) == 3
     assert {record.pathname.rpartition("fxtrio/")[2] for record in told} == {
-        "server/http1/client_connection.py"
+        "server/http1/connection_context.py"
     }
 
 

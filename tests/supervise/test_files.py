@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.server.http1 import ServerLimits
-from fxtrio.server.supervise.fd_limit import OpenFiles, count_open_files
+from fxtrio.server.supervise.listening.fd_limit import OpenFiles, count_open_files
 
 from .support import serve
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.server.supervise.importer import AppNotFound, load_application
+from fxtrio.server.supervise.application.importer import AppNotFound, load_application
 from fxtrio.server.supervise.options import ServeOptions
 
 SOURCE = """

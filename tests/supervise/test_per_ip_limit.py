@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.server.supervise.per_ip_limit import PUBLIC_MOST, Addresses
-from fxtrio.server.supervise.proxy_headers import Proxies, ProxyUnknown
+from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyUnknown
+from fxtrio.server.supervise.listening.per_ip_limit import PUBLIC_MOST, Addresses
 
 PUBLIC = ["1.2.3.4", "2a00:1450:4001::1", "::ffff:1.2.3.4"]
 INNER = ["127.0.0.1", "10.1.2.3", "192.168.0.9", "169.254.1.1", "::1", "fd00::1", "fe80::1%eth0"]

@@ -12,9 +12,9 @@ import pytest
 import trio
 
 from fxtrio.config import RealtimeConfig
-from fxtrio.realtime.backend import EPOCH_LIFE
-from fxtrio.realtime.redis import open_redis_broker
-from fxtrio.realtime.store_presence import HEARTBEAT
+from fxtrio.realtime.stores.backend import EPOCH_LIFE
+from fxtrio.realtime.stores.redis import open_redis_broker
+from fxtrio.realtime.stores.store_presence import HEARTBEAT
 
 from ..http1.frames import CLOSE, TEXT, WebSocket, frame, upgrade
 from ..realtime.redis_server import RedisServer, running_redis

@@ -19,7 +19,7 @@ from fxtrio.cli.import_check.page_imports import try_files
 from fxtrio.cli.import_check.plugin_settings import try_settings
 from fxtrio.compile.problems import Problem
 from fxtrio.config import read_config
-from fxtrio.server.supervise.importer import AppNotFound, load_application
+from fxtrio.server.supervise.application.importer import AppNotFound, load_application
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.tools.project_process.child import Write
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fxtrio.compile.check import pyxle_migration
+from fxtrio.compile.check.names.undefined_names import foreign_calls
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.project_modules import modules_used, read_module
-from fxtrio.compile.check.undefined_names import foreign_calls
 from fxtrio.compile.problems import Problem, of_kind
 from fxtrio.compile.project import CheckedProject, syntax_problems
 from fxtrio.compile.source import SourceText, read_text

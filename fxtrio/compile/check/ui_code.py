@@ -16,7 +16,7 @@ import trio
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_toolchain
-from fxtrio.compile.check.bindings import names_of
+from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.python_declarations import kind_of
 from fxtrio.compile.problems import Problem

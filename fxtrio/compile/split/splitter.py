@@ -11,8 +11,8 @@ import ast
 import re
 from enum import Enum
 
-from fxtrio.compile.check import bindings
-from fxtrio.compile.check.bindings import Names
+from fxtrio.compile.check.names import bindings
+from fxtrio.compile.check.names.bindings import Names
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.compile.split import language_detection

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Collection, Iterator
 
 from fxtrio.compile.check import pyxle_migration
-from fxtrio.compile.check.auto_imports import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.check.names.auto_imports import WITH_ACTION, WITH_LOADER
 
 RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect", "NotFound")
 

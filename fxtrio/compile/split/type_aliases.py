@@ -23,7 +23,7 @@ from enum import Flag, auto
 
 import attrs
 
-from fxtrio.compile.check.auto_imports import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.check.names.auto_imports import WITH_ACTION, WITH_LOADER
 from fxtrio.compile.split.python_statements import Broken, logical_line, parse
 
 _ALIAS = re.compile(r"(?m)^type[ \t]++(?P<name>\w++)[ \t]*+(?:=(?!=)|(?P<generic>\[))")

@@ -10,7 +10,7 @@ import attrs
 
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import CONFIG_FILE, Config
-from fxtrio.db.migrations import FOLDER as MIGRATIONS
+from fxtrio.db.migrations.files import FOLDER as MIGRATIONS
 from fxtrio.develop.reload.ignored import BUILT, INSTALLED
 from fxtrio.routes.action_files import is_action_file
 

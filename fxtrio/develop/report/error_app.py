@@ -24,8 +24,8 @@ from fxtrio.develop.allowed_hosts import development_app
 from fxtrio.develop.messages import GRACE
 from fxtrio.develop.report.overlay_errors import shown_stop
 from fxtrio.develop.server_child import Failure, Served
-from fxtrio.server.supervise.binding import grouped
 from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.listening.binding import grouped
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 

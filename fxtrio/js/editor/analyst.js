@@ -1,6 +1,6 @@
 /**
  * Answers what `fx lsp` asks about UI halves, with the parser of the bundler: JSON-RPC on stdin
- * and stdout, until stdin ends. `node analyst.js TOOLCHAIN`, started by `fxtrio/tools/lsp/ui_analysis.py`.
+ * and stdout, until stdin ends. `node analyst.js TOOLCHAIN`, started by `fxtrio/tools/lsp/processes/ui_analysis.py`.
  *
  * Requests take `{ root, path, text }` and
  * - `check`, with `python` and `actions`: returns the problems of one file, as `fx check` has them;

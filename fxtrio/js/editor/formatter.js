@@ -2,7 +2,7 @@
  * Formats UI code for an editor: JSON-RPC on stdin and stdout, until stdin ends. The request
  * `format` takes an order, and returns its reply (`../format/reply.js`).
  *
- * Started by `fxtrio/tools/lsp/warm_prettier.py`.
+ * Started by `fxtrio/tools/lsp/processes/warm_prettier.py`.
  */
 
 import { Pieces } from '../format/pieces.js';

@@ -5,13 +5,13 @@ Name it ``"auth"`` in ``plugins``. ``request.state.user`` is then a `User` or No
 Begin with `plugin`, which puts the others together; the rules are in `service`.
 """
 
-from fxtrio.plugins.auth.guards import require_user
-from fxtrio.plugins.auth.mail import Email
 from fxtrio.plugins.auth.models import Refusal, SignedIn, User
 from fxtrio.plugins.auth.plugin import AuthPlugin
+from fxtrio.plugins.auth.registration.mail import Email
 from fxtrio.plugins.auth.service import AuthService, get_auth
+from fxtrio.plugins.auth.sessions.guards import require_user
 from fxtrio.plugins.auth.settings import Argon2Settings, AuthSettings
-from fxtrio.plugins.auth.storage import AuthStorage, StorageStatistics
+from fxtrio.plugins.auth.storage.interface import AuthStorage, StorageStatistics
 
 __all__ = [
     "Argon2Settings",

@@ -15,16 +15,16 @@ import attrs
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from fxtrio.plugins.auth.beginning import Beginning
-from fxtrio.plugins.auth.credentials import canonical_email, credential_problems
-from fxtrio.plugins.auth.hashes import KINDS, cost_of
 from fxtrio.plugins.auth.models import User
-from fxtrio.plugins.auth.passwords import PasswordHasher, normalize_password
-from fxtrio.plugins.auth.session_cache import RememberedSessions
+from fxtrio.plugins.auth.passwords.credentials import canonical_email, credential_problems
+from fxtrio.plugins.auth.passwords.hashes import KINDS, cost_of
+from fxtrio.plugins.auth.passwords.passwords import PasswordHasher, normalize_password
+from fxtrio.plugins.auth.registration.on_register import Beginning
+from fxtrio.plugins.auth.sessions.session_cache import RememberedSessions
+from fxtrio.plugins.auth.sessions.sockets import SessionSockets
+from fxtrio.plugins.auth.sessions.tokens import CookieRules, CookieSigner, key_of
 from fxtrio.plugins.auth.settings import AuthSettings
-from fxtrio.plugins.auth.sockets import SessionSockets
-from fxtrio.plugins.auth.storage import AuthStorage
-from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, key_of
+from fxtrio.plugins.auth.storage.interface import AuthStorage
 
 log = logging.getLogger("fx.auth")
 

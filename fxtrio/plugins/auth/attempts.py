@@ -16,7 +16,7 @@ import trio
 
 from fxtrio.plugins.auth.models import BUSY, Refusal
 from fxtrio.plugins.auth.settings import HOUR, AuthSettings
-from fxtrio.plugins.auth.storage import AuthStorage
+from fxtrio.plugins.auth.storage.interface import AuthStorage
 from fxtrio.plugins.auth.throttle import Bucket, Marks, account_key, charge, client_key, forgive
 
 REGISTRATIONS = 20

@@ -11,9 +11,9 @@ import trio
 
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.service import AuthService
-from fxtrio.plugins.auth.sql_storage import DatabaseStorage
-from fxtrio.plugins.auth.sqlite_migration import Taken, find_former, mark_moved, take_over
-from fxtrio.plugins.auth.storage import AuthStorage
+from fxtrio.plugins.auth.storage.interface import AuthStorage
+from fxtrio.plugins.auth.storage.sql_storage import DatabaseStorage
+from fxtrio.plugins.auth.storage.sqlite_migration import Taken, find_former, mark_moved, take_over
 
 OpenService = Callable[[], AbstractAsyncContextManager[AuthService]]
 Work = Callable[[AuthService], Awaitable[str]]

@@ -20,9 +20,9 @@ from starlette.routing import BaseRoute, Route
 
 from fxtrio.errors import ActionError, BadBody
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
-from fxtrio.plugins.auth.middleware import signed_in_of
 from fxtrio.plugins.auth.models import Refusal, User, refusal_of
 from fxtrio.plugins.auth.service import AuthService
+from fxtrio.plugins.auth.sessions.middleware import signed_in_of
 from fxtrio.plugins.auth.throttle import client_of
 from fxtrio.serve.request.bodies.body import ActionRequest, shown_again
 from fxtrio.serve.request.bodies.spool import Body

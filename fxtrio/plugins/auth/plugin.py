@@ -18,21 +18,21 @@ from fxtrio.db import Database
 from fxtrio.errors import AppNotRunning
 from fxtrio.plugins.auth.accounts import Clock
 from fxtrio.plugins.auth.attempts import LimitedAttempts
-from fxtrio.plugins.auth.beginning import beginning_of
 from fxtrio.plugins.auth.endpoints import Endpoints
 from fxtrio.plugins.auth.errors import AuthMailMissing, SecretKeyMissing
-from fxtrio.plugins.auth.mail import Email
-from fxtrio.plugins.auth.middleware import SessionMiddleware
-from fxtrio.plugins.auth.open_storage import FILE, open_own_file, open_shared
-from fxtrio.plugins.auth.passwords import open_hasher
-from fxtrio.plugins.auth.pending_revocations import PendingRevocations
-from fxtrio.plugins.auth.registration import Registration
+from fxtrio.plugins.auth.passwords.passwords import open_hasher
+from fxtrio.plugins.auth.registration.confirmation import Registration
+from fxtrio.plugins.auth.registration.mail import Email
+from fxtrio.plugins.auth.registration.on_register import beginning_of
 from fxtrio.plugins.auth.service import AuthService
-from fxtrio.plugins.auth.session_cache import RememberedSessions
+from fxtrio.plugins.auth.sessions.middleware import SessionMiddleware
+from fxtrio.plugins.auth.sessions.pending_revocations import PendingRevocations
+from fxtrio.plugins.auth.sessions.session_cache import RememberedSessions
+from fxtrio.plugins.auth.sessions.sockets import SessionSockets
+from fxtrio.plugins.auth.sessions.tokens import CookieRules, CookieSigner, binding_of
 from fxtrio.plugins.auth.settings import AuthSettings
-from fxtrio.plugins.auth.sockets import SessionSockets
-from fxtrio.plugins.auth.sql_storage import DatabaseStorage
-from fxtrio.plugins.auth.tokens import CookieRules, CookieSigner, binding_of
+from fxtrio.plugins.auth.storage.open_storage import FILE, open_own_file, open_shared
+from fxtrio.plugins.auth.storage.sql_storage import DatabaseStorage
 from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
 
 if TYPE_CHECKING:

@@ -20,15 +20,19 @@ from fxtrio.asgi_extensions import url_of_root
 from fxtrio.errors import ActionError, TaskQueueFull
 from fxtrio.plugins.auth.accounts import Accounts
 from fxtrio.plugins.auth.attempts import LimitedAttempts
-from fxtrio.plugins.auth.beginning import Beginning
-from fxtrio.plugins.auth.credentials import canonical_email, credential_problems, readable_password
 from fxtrio.plugins.auth.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
 from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
-from fxtrio.plugins.auth.passwords import normalize_password
-from fxtrio.plugins.auth.pending_revocations import PendingRevocations
-from fxtrio.plugins.auth.registration import Registration
+from fxtrio.plugins.auth.passwords.credentials import (
+    canonical_email,
+    credential_problems,
+    readable_password,
+)
+from fxtrio.plugins.auth.passwords.passwords import normalize_password
+from fxtrio.plugins.auth.registration.confirmation import Registration
+from fxtrio.plugins.auth.registration.on_register import Beginning
+from fxtrio.plugins.auth.sessions.pending_revocations import PendingRevocations
+from fxtrio.plugins.auth.sessions.tokens import key_of, new_token
 from fxtrio.plugins.auth.throttle import Bucket, client_of
-from fxtrio.plugins.auth.tokens import key_of, new_token
 
 log = logging.getLogger("fx.auth")
 

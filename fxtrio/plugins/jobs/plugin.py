@@ -21,7 +21,7 @@ from fxtrio.asgi_extensions import SAFE_IN_PATHS, url_of_root
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_jobs
 from fxtrio.jobs.store import JobStore
-from fxtrio.plugins.auth.credentials import canonical_email
+from fxtrio.plugins.auth.passwords.credentials import canonical_email
 from fxtrio.plugins.jobs.html import render, style_digest
 from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved

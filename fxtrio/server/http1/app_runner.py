@@ -11,8 +11,7 @@ import trio
 from fxtrio.asgi_extensions import RAW_FRAMES
 from fxtrio.errors import ClientDisconnected
 from fxtrio.send_budget import process_unsent
-from fxtrio.server.http1.client_connection import ClientConnection
-from fxtrio.server.http1.connection_context import Scope
+from fxtrio.server.http1.connection_context import ClientConnection, Scope
 from fxtrio.server.http1.http_stream import HttpStream
 from fxtrio.server.http1.request import Request, RequestRefusal
 from fxtrio.server.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
@@ -81,8 +80,8 @@ async def _answer_in_turn(connection: ClientConnection, request: Request) -> boo
 async def converse(connection: ClientConnection, request: Request) -> None:
     """Run the application for a request that offers a WebSocket, to the end of it."""
     # Heavy, and many apps have no WebSockets.
-    from fxtrio.server.http1.handshake import read_offer
-    from fxtrio.server.http1.ws_stream import WsStream
+    from fxtrio.server.http1.websocket.handshake import read_offer
+    from fxtrio.server.http1.websocket.stream import WsStream
 
     services = connection.services
     offer = read_offer(request, connection.limits)

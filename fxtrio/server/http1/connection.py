@@ -14,8 +14,7 @@ import trio
 
 from fxtrio.log_limit import more_like_it
 from fxtrio.server.http1.app_runner import answer, converse
-from fxtrio.server.http1.client_connection import ClientConnection
-from fxtrio.server.http1.connection_context import Services
+from fxtrio.server.http1.connection_context import ClientConnection, Services
 from fxtrio.server.http1.request import RequestReader, RequestRefusal
 from fxtrio.server.http1.tls import HandshakeFailed, Stream, open_peer
 from fxtrio.server.http1.transport import ByteTransport
@@ -138,7 +137,7 @@ class Connection(ClientConnection):
                     return None
                 if request.upgrading and reader.rest is not None and len(requests) == 1:
                     # Heavy, and many apps have no WebSockets.
-                    from fxtrio.server.http1.handshake import wants_websocket
+                    from fxtrio.server.http1.websocket.handshake import wants_websocket
 
                     if wants_websocket(request):
                         data = b""  # there may be messages in it

@@ -12,7 +12,7 @@ import trio
 
 from fxtrio.errors import ClientDisconnected
 from fxtrio.send_budget import LIGHT, process_unsent
-from fxtrio.server.http1.client_connection import ClientConnection
+from fxtrio.server.http1.connection_context import ClientConnection
 from fxtrio.server.http1.request import READ_SIZE, Request, RequestRefusal
 from fxtrio.server.http1.response import (
     DONE,

@@ -13,8 +13,8 @@ from fxtrio.errors import FxtrioError
 from fxtrio.log_limit import SERVER
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.supervise.access_log import AccessLog, ServerLogger, ServerStatsdLogger
+from fxtrio.server.supervise.application.proxy_headers import Proxies
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.proxy_headers import Proxies
 
 _STANDARD_OUTPUT = 1
 

@@ -27,11 +27,15 @@ from fxtrio.server.http1.tls import Stream
 from fxtrio.server.http1.worker_state import Hub
 from fxtrio.server.hypercorn_patches import install_guard
 from fxtrio.server.supervise.access_log import ServerLogger
-from fxtrio.server.supervise.fd_limit import OpenFiles, raise_file_limit
+from fxtrio.server.supervise.application.lifespan import (
+    ReportedLifespan,
+    start_lifespan,
+    watch_lifespan,
+)
 from fxtrio.server.supervise.hypercorn_config import ServerConfig
-from fxtrio.server.supervise.lifespan import ReportedLifespan, start_lifespan, watch_lifespan
-from fxtrio.server.supervise.listener import Acceptor
-from fxtrio.server.supervise.per_ip_limit import Addresses
+from fxtrio.server.supervise.listening.fd_limit import OpenFiles, raise_file_limit
+from fxtrio.server.supervise.listening.listener import Acceptor
+from fxtrio.server.supervise.listening.per_ip_limit import Addresses
 
 Application = Callable[..., Awaitable[None]]
 

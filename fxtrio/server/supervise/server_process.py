@@ -22,12 +22,12 @@ from fxtrio.context import processes
 from fxtrio.errors import FxtrioError
 from fxtrio.log import open_log
 from fxtrio.log_limit import SERVER
-from fxtrio.server.supervise.binding import grouped
+from fxtrio.server.supervise.application.importer import load_application, own_lines
+from fxtrio.server.supervise.application.prefix import StrippedPrefix
+from fxtrio.server.supervise.application.proxy_headers import ProxyHeaders
 from fxtrio.server.supervise.hypercorn_config import ServerConfig, make_config
-from fxtrio.server.supervise.importer import load_application, own_lines
+from fxtrio.server.supervise.listening.binding import grouped
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.prefix import StrippedPrefix
-from fxtrio.server.supervise.proxy_headers import ProxyHeaders
 from fxtrio.server.supervise.server import run_server
 from fxtrio.server.supervise.shutdown_report import describe_remains
 from fxtrio.server.supervise.signals import hold_signals, receive_signals

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import trio
 
-from fxtrio.server.supervise.binding import open_sockets
+from fxtrio.server.supervise.application.proxy_headers import ProxyUnknown
 from fxtrio.server.supervise.hypercorn_config import CertificateUnusable, make_config
+from fxtrio.server.supervise.listening.binding import open_sockets
+from fxtrio.server.supervise.listening.tcp import BindFailed
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.proxy_headers import ProxyUnknown
 from fxtrio.server.supervise.server_process import ParentInterface, report_failure, serve_here
 from fxtrio.server.supervise.systemd import notify
-from fxtrio.server.supervise.tcp import BindFailed
 
 
 def serve(options: ServeOptions, *, ready: Callable[[], object] | None = None) -> int:

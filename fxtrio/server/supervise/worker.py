@@ -14,7 +14,7 @@ from socket import MSG_DONTWAIT, socket
 
 import trio
 
-from fxtrio.server.supervise.binding import adopt_sockets
+from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT

@@ -13,7 +13,7 @@ from fxtrio.compile.problems import Problem, of_kind
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.split.halves import split_source
 from fxtrio.compile.split.python_statements import Broken, parse_module
-from fxtrio.db.migrations import FOLDER as MIGRATIONS
+from fxtrio.db.migrations.files import FOLDER as MIGRATIONS
 from fxtrio.tools.convert.conversion import (
     Conversion,
     Converted,

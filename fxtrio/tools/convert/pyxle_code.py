@@ -10,7 +10,7 @@ import ast
 import attrs
 
 from fxtrio.compile.check import pyxle_migration
-from fxtrio.compile.check.bindings import names_of
+from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.compile.split.suggestions import asyncio_uses

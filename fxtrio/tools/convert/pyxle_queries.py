@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fxtrio.compile.check.bindings import names_of
+from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.tools.convert.edits import Edit, extent

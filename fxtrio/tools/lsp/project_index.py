@@ -17,7 +17,7 @@ import trio
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.config import Config, read_config
-from fxtrio.tools.lsp.type_checks import TypeChecks
+from fxtrio.tools.lsp.checks.type_checks import TypeChecks
 from fxtrio.tools.types.gather.gatherer_process import TypesUnknown, project_types
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from fxtrio.tools.types.ui.virtual_project import FOLDER, TypesFolder

@@ -18,7 +18,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 from pygls.protocol.language_server import lsp_method
 from pygls.workspace import TextDocument, Workspace
 
-from fxtrio.tools.lsp.positions import edited, position_in
+from fxtrio.tools.lsp.documents.positions import edited, position_in
 from fxtrio.tools.lsp.rpc import TrioProtocol
 
 log = logging.getLogger("fx.lsp")

@@ -16,21 +16,21 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxtrio.compile.problems import Problem
-from fxtrio.tools.lsp.checking import Checking
-from fxtrio.tools.lsp.completion import TRIGGERS
-from fxtrio.tools.lsp.delegated_servers import OtherServers
-from fxtrio.tools.lsp.documents import Document, Documents, file_of
-from fxtrio.tools.lsp.features import Answers
-from fxtrio.tools.lsp.formatting import formatting_edits
-from fxtrio.tools.lsp.live_types import LiveTypes
-from fxtrio.tools.lsp.page_cache import Views
-from fxtrio.tools.lsp.positions import Position, position_in
-from fxtrio.tools.lsp.project_check import check_whole
+from fxtrio.tools.lsp.answers.completion import TRIGGERS
+from fxtrio.tools.lsp.answers.features import Answers
+from fxtrio.tools.lsp.answers.formatting import formatting_edits
+from fxtrio.tools.lsp.checks.checking import Checking
+from fxtrio.tools.lsp.checks.live_types import LiveTypes
+from fxtrio.tools.lsp.checks.project_check import check_whole
+from fxtrio.tools.lsp.documents.documents import Document, Documents, file_of
+from fxtrio.tools.lsp.documents.page_cache import Views
+from fxtrio.tools.lsp.documents.positions import Position, position_in
+from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst
+from fxtrio.tools.lsp.processes.warm_prettier import WarmPrettier
 from fxtrio.tools.lsp.project_index import Knowledge
 from fxtrio.tools.lsp.rpc import ConnectionLost
 from fxtrio.tools.lsp.server import EditorServer
-from fxtrio.tools.lsp.ui_analysis import Analyst
-from fxtrio.tools.lsp.warm_prettier import WarmPrettier
 
 WATCHED = "**/*.{fxl,py,js,jsx,mjs,ts,tsx,json,env}"
 """Files whose changes outside of the editor are worth a new check."""

@@ -51,7 +51,7 @@ def guard_of(config: Config, resolve: Resolver) -> Guard | None:
         return None
     # Heavy, and most projects have no accounts.
     from fxtrio.plugins.auth import require_user
-    from fxtrio.plugins.auth.guards import is_open
+    from fxtrio.plugins.auth.sessions.guards import is_open
     from fxtrio.plugins.auth.settings import AuthSettings
     from fxtrio.plugins.settings import read_settings
 

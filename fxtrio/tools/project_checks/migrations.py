@@ -10,14 +10,14 @@ from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.config import Config
 from fxtrio.db import open_database
-from fxtrio.db.migration_runner import compare_database
-from fxtrio.db.migrations import (
+from fxtrio.db.migrations.files import (
     ENGINES,
     FOLDER,
     MigrationProblem,
     MigrationsInvalid,
     read_migrations,
 )
+from fxtrio.db.migrations.runner import compare_database
 from fxtrio.db.open import sqlite_path
 
 CONNECT_TIMEOUT = 3.0

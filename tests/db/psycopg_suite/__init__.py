@@ -1,1 +1,1 @@
-"""psycopg's own asynchronous tests, run on trio against `fxtrio.db.psycopg_trio`."""
+"""psycopg's own asynchronous tests, run on trio against `fxtrio.db.postgresql.psycopg_trio`."""

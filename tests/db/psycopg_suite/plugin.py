@@ -16,7 +16,7 @@ import psycopg
 import pytest
 import trio
 
-from fxtrio.db.psycopg_trio import TrioConnection
+from fxtrio.db.postgresql.psycopg_trio import TrioConnection
 
 LEFT_OUT: dict[str, str] = tomllib.loads(Path(__file__).with_name("left_out.toml").read_text())
 

@@ -20,7 +20,7 @@ from fxtrio.tools.types.report.compiler import Diagnostic, compile_types
 from fxtrio.tools.types.report.javascript_leniency import NEVER_TOLD
 from fxtrio.tools.types.report.tsc_diagnostics import Seen, judged_problems, own_types, seen_in
 from fxtrio.tools.types.ui.client_types import Tier
-from fxtrio.tools.types.ui.component_props import answer_of
+from fxtrio.tools.types.ui.source.component_props import answer_of
 from fxtrio.tools.types.ui.virtual_project import TypesFolder, UiHalf
 
 Compile = Callable[[Path, Path], Awaitable[tuple[Diagnostic, ...]]]

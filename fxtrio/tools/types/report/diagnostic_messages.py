@@ -20,7 +20,7 @@ from fxtrio.tools.types.report.remedies import (
     unknown_key,
     written_keys,
 )
-from fxtrio.tools.types.ui.form_fields import page_at, similar
+from fxtrio.tools.types.ui.source.form_fields import page_at, similar
 from fxtrio.tools.types.ui.virtual_project import UiHalf
 
 _MODULE = re.compile(r"fx/c\d{5}")

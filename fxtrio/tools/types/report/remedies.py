@@ -19,7 +19,7 @@ from fxtrio.tools.types.python.shapes import (
 )
 from fxtrio.tools.types.report.compiler import Diagnostic
 from fxtrio.tools.types.report.javascript_leniency import call_around
-from fxtrio.tools.types.ui.form_fields import similar
+from fxtrio.tools.types.ui.source.form_fields import similar
 
 _CONVERTED = {
     "decimal": "a Decimal is text here: Number(%s)",

@@ -29,11 +29,11 @@ from fxtrio.tools.types.report.javascript_leniency import (
     says_broken,
     typescript_among,
 )
-from fxtrio.tools.types.ui.checked_paths import is_guarded_around
 from fxtrio.tools.types.ui.client_types import Tier
-from fxtrio.tools.types.ui.component_props import answer_of, own_components, props_of
-from fxtrio.tools.types.ui.form_fields import form_problems
 from fxtrio.tools.types.ui.socket_types import message_name
+from fxtrio.tools.types.ui.source.checked_paths import is_guarded_around
+from fxtrio.tools.types.ui.source.component_props import answer_of, own_components, props_of
+from fxtrio.tools.types.ui.source.form_fields import form_problems
 from fxtrio.tools.types.ui.typescript import Printer
 from fxtrio.tools.types.ui.virtual_project import UiHalf
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi

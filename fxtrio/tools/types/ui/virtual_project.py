@@ -28,9 +28,9 @@ from fxtrio.tools.types.ui.client_types import (
     shared_module,
     shared_name,
 )
-from fxtrio.tools.types.ui.jsx_positions import UiPlaces, read_places
 from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.socket_types import sockets_module
+from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
 
 FOLDER = Path(".fx/types")

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from fxtrio.tools.types.ui.component_props import own_components, probes
-from fxtrio.tools.types.ui.default_export import PropsParameter, find_default
-from fxtrio.tools.types.ui.jsx_positions import UiPlaces
+from fxtrio.tools.types.ui.source.component_props import own_components, probes
+from fxtrio.tools.types.ui.source.default_export import PropsParameter, find_default
+from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces
 
 _CLIENT = re.compile(r"""(?<=['"])fx/client(?=['"])""")
 _SLOTS = re.compile(r"export\s+(?:const|let|var)\s+slots\b(?P<type>\s*:)?")

@@ -1,0 +1,1 @@
+"""Names that Python halves use: bound, imported, or undefined."""

@@ -1,0 +1,93 @@
+"""Names that stay undefined, found by pyflakes. Called by `project`."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyflakes import messages
+from pyflakes.checker import Checker
+
+from fxtrio.compile.check import pyxle_migration
+from fxtrio.compile.check.names import fastapi_names
+from fxtrio.compile.check.names.bindings import names_of
+from fxtrio.compile.check.names.unresolved_imports import failing_imports
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.source import SourceText
+from fxtrio.compile.split.suggestions import asyncio_uses, undefined_remedy
+
+_MOST_GUESSES = 50  # names for which a similar one is looked for: 0.2 ms each
+_UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
+
+
+def undefined_names(
+    source: SourceText, module: ast.Module, injected: Iterable[str], root: Path | None = None
+) -> list[Problem]:
+    """Return a problem for every use of a name in ``module`` that nothing defines.
+
+    ``module`` is the Python of ``source``; ``injected`` names are defined from the start.
+    ``root`` is the project folder: imports that fail there are reported with them, and their
+    names are not offered. (Of a file without undefined names, importing it tells.)
+    """
+    try:
+        checker = Checker(module, source.path, builtins=set(injected), withDoctest=False)
+    except RecursionError:
+        deepest = "Divide the largest expression into several statements"
+        return [source.problem(0, "the Python is nested too deeply to be checked", deepest)]
+    undefined = [
+        (message, str(message.message_args[0]))
+        for message in checker.messages
+        if isinstance(message, _UNDEFINED)
+    ]
+    if not undefined:
+        return []
+    failing = [] if root is None else failing_imports(module, root)
+    mistaken = {one.name for one in failing}
+    known = sorted((names_of(module.body).bound - mistaken) | set(dir(builtins)))
+    names = list(dict.fromkeys(name for _, name in undefined))
+    remedies = {name: undefined_remedy(name, known) for name in names[:_MOST_GUESSES]}
+    problems = [
+        source.node_problem(one.line, one.column, one.message, one.remedy) for one in failing
+    ]
+    return problems + [
+        source.node_problem(
+            message.lineno,
+            message.col,
+            f"undefined name {name!r}",
+            remedies.get(name, "Define or import it"),
+        )
+        for message, name in undefined
+    ]
+
+
+def foreign_calls(source: SourceText, module: ast.Module) -> list[Problem]:
+    """Return a problem for every use of asyncio that fails on trio."""
+    return [
+        source.node_problem(
+            node.lineno,
+            node.col_offset,
+            f"'asyncio.{name}' does not work here: the server runs on trio",
+            f"Write {instead}",
+        )
+        for node, name, instead in asyncio_uses(module)
+    ]
+
+
+def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
+    """Return a problem for every import of another framework, installed or not."""
+    told = [
+        *(
+            (alias, f"{name!r} is no module of this framework", remedy)
+            for alias, name, remedy in pyxle_migration.imports_of(module)
+        ),
+        *(
+            (alias, f"FastAPI's {name!r} does nothing in a page file", remedy)
+            for alias, name, remedy in fastapi_names.imports_of(module)
+        ),
+    ]
+    return [
+        source.node_problem(alias.lineno, alias.col_offset, message, remedy)
+        for alias, message, remedy in told
+    ]

@@ -1,0 +1,112 @@
+"""Imports of a module that fail, as far as files tell. Called by `names`.
+
+No code of the project is run: modules are looked for, and those of the project parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from importlib.util import find_spec
+from pathlib import Path
+
+import attrs
+
+from fxtrio.compile.bundling.extras import install_remedy
+from fxtrio.compile.check.names.bindings import names_of
+from fxtrio.compile.check.pyxle_migration import is_foreign
+from fxtrio.compile.split.python_statements import Broken, parse_module
+
+_FRAMEWORK = ("fx", "fxtrio")
+_FRAMEWORK_ROOT = Path(__file__).parents[4]
+
+
+@attrs.frozen
+class FailingImport:
+    """One name that an import cannot bind."""
+
+    name: str
+    line: int
+    column: int
+    """From 0, in bytes, like those of `ast`."""
+
+    message: str
+    remedy: str
+
+
+def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
+    """Return the imports of ``module`` that fail; ``root`` is the folder of its project.
+
+    In doubt an import is taken to succeed. Those of Pyxle are left to `pyxle.imports_of`.
+    """
+    found = []
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if not is_foreign(alias.name) and not _is_there(alias.name, root):
+                    name = alias.asname or alias.name.partition(".")[0]
+                    place = alias.lineno, alias.col_offset
+                    found.append(FailingImport(name, *place, *_no_module(alias.name, root)))
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            if is_foreign(node.module):
+                continue
+            there = _is_there(node.module, root)
+            for alias in node.names:
+                known = _names_in(node.module, alias.name, root) if there else set()
+                if known is None or alias.name in known:
+                    continue
+                told = _no_name(node.module, alias.name, known)
+                told = told if there else _no_module(node.module, root)
+                name, place = alias.asname or alias.name, (alias.lineno, alias.col_offset)
+                found.append(FailingImport(name, *place, *told))
+    return found
+
+
+def _no_module(module: str, root: Path) -> tuple[str, str]:
+    """Return what is wrong with an import of ``module``, and what to do."""
+    first = module.partition(".")[0]
+    own = {file.stem for file in root.glob("*.py")}
+    own |= {file.parent.name for file in root.glob("*/__init__.py")}
+    near = difflib.get_close_matches(first, sorted(own), n=1)
+    remedy = f"Did you mean {near[0]!r}?" if near else install_remedy(first)
+    return f"there is no module {first!r}", remedy
+
+
+def _no_name(module: str, name: str, known: set[str]) -> tuple[str, str]:
+    framework, dot, _ = module.partition(".")
+    if dot and framework in _FRAMEWORK and not known:  # every module of it has names
+        return f"there is no module {module!r}", "Correct its name"
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    remedy = f"Did you mean {near[0]!r}?" if near else "Correct the name"
+    return f"{module!r} has no {name!r}", remedy
+
+
+def _is_there(module: str, root: Path) -> bool:
+    """Whether the package or module that ``module`` begins with can be found."""
+    first = module.partition(".")[0]
+    if (root / f"{first}.py").is_file() or (root / first).is_dir():
+        return True
+    try:
+        return find_spec(first) is not None  # of a first part it imports nothing
+    except ValueError:  # a module without a spec, such as __main__
+        return True
+
+
+def _names_in(module: str, name: str, root: Path) -> set[str] | None:
+    """Return the names of ``module``; None when they are not known, or ``name`` is a part of it."""
+    framework = module.partition(".")[0] in _FRAMEWORK
+    path = (_FRAMEWORK_ROOT if framework else root).joinpath(*module.split("."))
+    if (path / f"{name}.py").is_file() or (path / name).is_dir():
+        return None
+    files = (path / "__init__.py", path.with_suffix(".py"))
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
+        return set() if framework else None
+    try:
+        parsed = parse_module(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    if isinstance(parsed, Broken):
+        return None
+    bound = names_of(parsed.body).bound
+    return None if bound & {"*", "__getattr__"} else bound

@@ -1,0 +1,1 @@
+"""Numbered SQL files that change the schema, each run once."""

@@ -1,0 +1,1 @@
+"""Passwords and email addresses: what may be one, and their hashes."""

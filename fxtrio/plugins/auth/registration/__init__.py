@@ -1,0 +1,1 @@
+"""Registration: the confirmed address, its mails, and the hook of the project."""

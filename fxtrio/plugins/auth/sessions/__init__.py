@@ -1,0 +1,1 @@
+"""Sessions of requests and WebSockets, from the cookie to the revocation."""

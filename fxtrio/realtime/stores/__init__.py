@@ -1,0 +1,1 @@
+"""Brokers over several processes and machines: a shared store, Redis or PostgreSQL."""

@@ -1,0 +1,353 @@
+"""One WebSocket: the ``receive`` and ``send`` of an ASGI application, and the end on both sides.
+
+The application's own task reads the socket while it waits in `WsStream.receive`.
+While it does something else for longer, a second task reads, so that pings are
+answered and a client that left is noticed; it stops when enough waits to be
+received.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from fxtrio.errors import ClientDisconnected
+from fxtrio.receive_budget import REASON, Backlog, process_unreceived
+from fxtrio.server.http1.connection_context import ClientConnection
+from fxtrio.server.http1.request import READ_SIZE, RequestRefusal
+from fxtrio.server.http1.response import (
+    CLIENT_LEFT,
+    DONE,
+    NOTHING,
+    STARTED,
+    BadResponse,
+    Message,
+    Response,
+)
+from fxtrio.server.http1.websocket.handshake import Offer
+from fxtrio.server.http1.websocket.protocol import WsProtocol
+from fxtrio.server.http1.worker_state import NEVER, TICK
+
+_GREEDY = 16
+"""Messages sent or taken without waiting, before other tasks get a turn."""
+
+_AWAY = 4
+"""Ticks that the application may be busy before a second task reads for it."""
+
+_GOING_AWAY, _TRY_AGAIN_LATER = 1001, 1013
+
+
+class WsStream:
+    """A WebSocket from its request to its end. Valid until the application returns."""
+
+    def __init__(self, connection: ClientConnection, offer: Offer, nursery: trio.Nursery) -> None:
+        self.status: int | None = None  # that the client was answered with
+        self.left = False  # whether the application was told of the end
+        self._connection = connection
+        self._transport = connection.transport
+        self._limits = connection.limits
+        self._offer = offer
+        self._nursery = nursery
+        # What came before the answer. Taken from the reader: it lives as long as the WebSocket.
+        self._early, connection.reader.rest = connection.reader.rest or bytearray(), bytearray()
+        self._early_read: trio.CancelScope | None = None
+        self._protocol: WsProtocol | None = None
+        self._backlog = Backlog(connection.transport.address, self._give_up)
+        self._denial = Response(keep_alive=False)
+        self._connected = self._closed = False
+        self._streak = 0  # messages since the last wait
+        self._ping_at = self._pong_by = NEVER
+        self._pongs = 0
+        self._receiving = False
+        self._away = 0
+        self._watch: trio.CancelScope | None = None
+        self._watched = trio.Event()
+
+    async def receive(self) -> Message:
+        """Return the next ASGI message; after the end, the disconnect as often as asked."""
+        self._streak += 1
+        if self._streak > _GREEDY:
+            await self._take_turns()
+        protocol = self._protocol
+        if protocol is not None and protocol.messages:
+            return self._next_message(protocol)
+        if not self._connected:
+            self._connected = True
+            return {"type": "websocket.connect"}
+        return await self._receive_later()
+
+    async def send(self, message: Message) -> None:
+        """Take an ASGI message.
+
+        Raises BadResponse when the application breaks the protocol, and
+        ClientDisconnected when the other side has closed or is gone.
+        """
+        kind = message["type"]
+        protocol = self._protocol
+        if protocol is None:
+            await self._answer(kind, message)
+        elif kind == "websocket.send":
+            transport = self._transport
+            if not protocol.is_open or transport.broken:
+                if self._closed:
+                    raise BadResponse("websocket.send was sent after websocket.close.")
+                raise ClientDisconnected
+            if not transport.write_now(protocol.send(message)):
+                self._streak = 0
+                await transport.flush()
+            if transport.broken:
+                raise ClientDisconnected
+            self._streak += 1
+            if self._streak > _GREEDY:
+                await self._take_turns()
+        elif kind == "websocket.close":
+            code, reason = message.get("code", 1000), message.get("reason") or ""
+            await self._close(protocol, code, reason)
+            self._closed = True
+        else:
+            raise BadResponse(f"{kind!r} is not a message of an open WebSocket.")
+
+    def write_frames(self, data: bytes) -> bool:
+        """Send whole frames as they are, behind all before (`fxtrio.asgi_extensions.RAW_FRAMES`).
+
+        False when `send_frames` must finish it. Raises ClientDisconnected when the
+        WebSocket is not open on both sides.
+        """
+        protocol, transport = self._protocol, self._transport
+        if protocol is None or not protocol.is_open or transport.broken:
+            raise ClientDisconnected
+        done = transport.write_now(data)
+        if transport.broken:
+            raise ClientDisconnected
+        return done
+
+    async def send_frames(self, data: bytes) -> None:
+        """Send like `write_frames`, and wait until everything is out."""
+        if not self.write_frames(data):
+            self._streak = 0
+            await self._transport.flush()
+            if self._transport.broken:
+                raise ClientDisconnected
+        self._streak += 1
+        if self._streak > _GREEDY:
+            await self._take_turns()
+
+    async def finish(self, *, failed: bool) -> None:
+        """Close in the application's name, if it has not, and wait for the other side."""
+        protocol = self._protocol
+        if protocol is None:
+            if self._denial.stage in (NOTHING, STARTED):
+                if self._transport.broken or self.left:
+                    self.status = CLIENT_LEFT
+                    return
+                self.status = 500
+                await self._connection.refuse(RequestRefusal(500, "the application did not answer"))
+            return
+        await self._close(protocol, 1011 if failed else 1000, "")
+        await self._relieve()
+        self._receiving = True
+        with trio.move_on_after(self._limits.websocket_close):
+            protocol.discard()
+            while not self._over(protocol):
+                await self._read(protocol)
+                protocol.discard()
+        self._connection.linger = True
+
+    def release(self) -> None:
+        """Count nothing more: it is over."""
+        self._backlog.end()
+
+    # What the hub calls, through the connection.
+
+    def expire(self) -> None:
+        """Cut off a client that does not answer a close frame."""
+        self._transport.abort()
+
+    def leave(self) -> None:
+        """Tell the client that the server goes away."""
+        if self._protocol is not None:
+            self._write_soon(self._protocol.start_close(_GOING_AWAY, ""))
+            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+
+    def tick(self, now: float) -> None:
+        """Send and check pings; read for an application that is busy elsewhere."""
+        protocol = self._protocol
+        if protocol is None:
+            return
+        self._write_soon(protocol.take_output())
+        if protocol.is_open:
+            self._check_pings(protocol, now)
+        self._away += 1
+        if (
+            self._away > _AWAY
+            and self._watch is None
+            and not (self._receiving or protocol.is_full or self._over(protocol))
+        ):
+            self._watch = trio.CancelScope()
+            self._nursery.start_soon(self._read_ahead, protocol, self._watch)
+
+    def _check_pings(self, protocol: WsProtocol, now: float) -> None:
+        interval = self._limits.websocket_ping
+        if interval is None:
+            return
+        if self._ping_at == NEVER and self._pong_by == NEVER:
+            self._ping_at = now + interval
+        elif now >= self._ping_at and not self._transport.backlog:
+            self._ping_at, self._pong_by = NEVER, now + self._limits.websocket_pong
+            self._pongs = protocol.pongs
+            self._write_soon(protocol.ping())
+        elif self._pong_by != NEVER:
+            if protocol.pongs != self._pongs:
+                self._ping_at, self._pong_by = now + interval, NEVER
+            elif protocol.is_full:
+                self._pong_by += TICK  # it may be among what the application has yet to take
+            elif now > self._pong_by:
+                self._pong_by = NEVER
+                self._transport.abort()
+
+    # The opening.
+
+    async def _answer(self, kind: str, message: Message) -> None:
+        if kind == "websocket.accept" and self._denial.stage == NOTHING:
+            head = self._offer.accept(message, self._connection.hub.common)
+            self.status = 101
+            protocol = WsProtocol(self._offer.protocol, self._limits.websocket_backlog)
+            if self._early:  # it goes before whatever is read from now on
+                protocol.feed(bytes(self._early))
+                self._early = bytearray()  # which would else stay as long as the WebSocket
+            self._protocol = protocol
+            if self._early_read is not None:
+                self._early_read.cancel()
+            await self._transport.write(head)
+            await self._write_output(protocol)
+            if self._connection.hub.closing:
+                self.leave()
+        elif kind == "websocket.close" and self._denial.stage == NOTHING:
+            self._denial.stage, self.status = DONE, 403
+            await self._connection.refuse(
+                RequestRefusal(403, "the application refused the WebSocket")
+            )
+        elif kind == "websocket.http.response.start":
+            self._denial.start(message)
+            self.status = message["status"]
+        elif kind == "websocket.http.response.body":
+            self._connection.linger = True
+            data = self._denial.encode(
+                message.get("body", b""),
+                message.get("more_body", False),
+                method="GET",
+                version="1.1",
+                common=self._connection.hub.common,
+            )
+            await self._transport.write(data if isinstance(data, bytes) else b"".join(data))
+        elif self._transport.broken or self._transport.ended:
+            raise ClientDisconnected
+        else:
+            raise BadResponse(f"{kind!r} cannot be sent before websocket.accept.")
+
+    # Reading.
+
+    async def _receive_later(self) -> Message:
+        if self._watch is not None:
+            await self._relieve()
+        self._receiving, self._away, self._streak = True, 0, 0
+        try:
+            while True:
+                protocol = self._protocol
+                if protocol is None:
+                    if self._denial.stage != NOTHING or not await self._read_early():
+                        return self._disconnect(1006, "")
+                elif protocol.messages:
+                    return self._next_message(protocol)
+                elif protocol.resume():
+                    await self._write_output(protocol)
+                elif self._over(protocol):
+                    return self._disconnect(*protocol.close)
+                else:
+                    await self._read(protocol)
+        finally:
+            self._receiving = False
+
+    def _next_message(self, protocol: WsProtocol) -> Message:
+        message = protocol.next_message()
+        if self._backlog.size:
+            self._backlog.count(protocol.held)
+        return message
+
+    async def _read(self, protocol: WsProtocol) -> None:
+        if self._backlog.size and process_unreceived.is_full:
+            await process_unreceived.wait_room(self._backlog)
+            if self._over(protocol):
+                return
+        await self._take(protocol, await self._transport.read())
+
+    async def _take(self, protocol: WsProtocol, data: bytes) -> None:
+        if data:
+            protocol.feed(data)
+        else:
+            protocol.end()
+        self._backlog.count(protocol.held)
+        await self._write_output(protocol)
+
+    def _give_up(self) -> None:
+        """Close a WebSocket of which too much waits, and forget that."""
+        if self._protocol is not None:
+            self._write_soon(self._protocol.abandon(_TRY_AGAIN_LATER, REASON))
+            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+
+    async def _write_output(self, protocol: WsProtocol) -> None:
+        output = protocol.take_output()
+        if output and not self._transport.write_now(output):
+            await self._transport.flush()
+
+    async def _read_early(self) -> bool:
+        """Read while the handshake is not answered; False when the client has left."""
+        if len(self._early) > READ_SIZE:
+            self._transport.abort()  # a client waits for the answer before it sends that much
+            return False
+        with trio.CancelScope() as scope:
+            self._early_read = scope
+            data = await self._transport.read()
+        if scope.cancelled_caught:  # the application answered, and there may be messages now
+            return True
+        if self._protocol is not None:  # the application answered during the wait
+            await self._take(self._protocol, data)
+            return True
+        self._early += data
+        return bool(data)
+
+    async def _read_ahead(self, protocol: WsProtocol, watch: trio.CancelScope) -> None:
+        with watch:
+            while not (protocol.is_full or self._over(protocol)):
+                await self._read(protocol)
+        self._watch = None
+        self._watched.set()
+        self._watched = trio.Event()
+
+    async def _relieve(self) -> None:
+        """Take reading back from the second task."""
+        while self._watch is not None:
+            self._watch.cancel()
+            await self._watched.wait()
+
+    # Writing.
+
+    async def _close(self, protocol: WsProtocol, code: int, reason: str) -> None:
+        if protocol.is_open:
+            data = protocol.start_close(code, reason)
+            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+            await self._transport.write(data)
+
+    def _write_soon(self, data: bytes) -> None:
+        if data and not self._transport.write_now(data):
+            self._nursery.start_soon(self._transport.flush)
+
+    async def _take_turns(self) -> None:
+        self._streak = 0
+        await trio.lowlevel.checkpoint()
+
+    def _over(self, protocol: WsProtocol) -> bool:
+        return protocol.is_over or self._transport.broken
+
+    def _disconnect(self, code: int, reason: str) -> Message:
+        self.left = True
+        return {"type": "websocket.disconnect", "code": code, "reason": reason}

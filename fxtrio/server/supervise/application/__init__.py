@@ -1,0 +1,1 @@
+"""The ASGI application of a worker: imported, opened, and wrapped."""

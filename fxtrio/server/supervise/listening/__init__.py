@@ -1,0 +1,1 @@
+"""Listening sockets, and how many connections they accept."""

@@ -1,0 +1,1 @@
+"""Node processes: started, isolated, tied to this one, and their output."""

@@ -1,0 +1,1 @@
+"""Answers to questions about a place in a page, one module for each kind."""

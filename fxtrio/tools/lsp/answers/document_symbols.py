@@ -1,0 +1,140 @@
+"""What pages declare: the outline of one, and a search through all of a project."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from fxtrio.compile.split.python_statements import Broken, parse_module
+from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
+from fxtrio.tools.lsp.documents.positions import Range
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst
+
+Symbol = dict[str, Any]
+
+MOST_FOUND = 500
+"""Symbols that a search returns (count)."""
+
+_MODULE, _CLASS, _METHOD, _FIELD, _FUNCTION, _VARIABLE = 2, 5, 6, 8, 12, 13
+_UI_KINDS = {"function": _FUNCTION, "class": _CLASS, "variable": _VARIABLE, "type": 11}
+
+
+async def document_symbols(view: PageView, analyst: Analyst) -> list[Symbol]:
+    """Return the outline of a page: both halves, by place."""
+    ui = [
+        {
+            "name": one["name"],
+            "kind": _UI_KINDS[one["kind"]],
+            "detail": "export" if one["exported"] else "",
+            "range": one["whole"],
+            "selectionRange": one["range"],
+        }
+        for one in await analyst.symbols(view)
+    ]
+    found = [*python_symbols(view), *ui]
+    return sorted(found, key=lambda one: int(one["range"]["start"]["line"]))
+
+
+def python_symbols(view: PageView) -> list[Symbol]:
+    """Return what the Python half of a page declares; nothing while it does not parse."""
+    module = parse_module(view.checked.python)
+    return [] if isinstance(module, Broken) else list(_declared(view, module.body, inner=False))
+
+
+def _declared(view: PageView, body: list[ast.stmt], *, inner: bool) -> Iterator[Symbol]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            children = list(_declared(view, node.body, inner=True))
+            yield {**_symbol(view, node, node.name, _CLASS), "children": children}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            marks = [f"@{ast.unparse(one)}" for one in node.decorator_list]
+            found = _symbol(view, node, node.name, _METHOD if inner else _FUNCTION)
+            yield {**found, "detail": " ".join(marks)}
+        else:
+            yield from _assigned(view, node, _FIELD if inner else _VARIABLE)
+
+
+def _assigned(view: PageView, node: ast.stmt, kind: int) -> Iterator[Symbol]:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    for target in targets:
+        if isinstance(target, ast.Name):
+            yield {**_symbol(view, node, target.id, kind), "selectionRange": _range(view, target)}
+
+
+def _symbol(view: PageView, node: ast.stmt, name: str, kind: int) -> Symbol:
+    whole = _range(view, node)
+    head = whole["start"]["line"]
+    column = view.places.line(head).find(name)
+    start = view.source.line_starts[head] + max(column, 0)
+    decorators = getattr(node, "decorator_list", [])
+    if decorators:
+        whole = {**whole, "start": {"line": decorators[0].lineno - 1, "character": 0}}
+    selection = _span(view, start, start + len(name))
+    return {"name": name, "kind": kind, "range": whole, "selectionRange": selection}
+
+
+def _range(view: PageView, node: ast.stmt | ast.expr) -> Range:
+    source = view.source
+    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    start = source.offset_of(node.lineno, node.col_offset)
+    return _span(view, start, source.offset_of(end_line, end_column))
+
+
+def _span(view: PageView, start: int, end: int) -> Range:
+    return view.places.range(start, end)
+
+
+async def project_symbols(
+    query: str, sources: dict[str, PageView], analyst: Analyst, patterns: dict[str, str]
+) -> list[Symbol]:
+    """Return what pages declare whose names have the letters of ``query``, in its order.
+
+    ``patterns`` are those of the pages, by source; each is a symbol, too.
+    """
+    found: list[Symbol] = []
+    for source, view in sources.items():
+        if source in patterns:
+            top = _span(view, 0, 0)
+            page = {"name": patterns[source], "kind": _MODULE, "selectionRange": top}
+            found += _located(view, [page], query)
+        found += _located(view, await document_symbols(view, analyst), query)
+    return found[:MOST_FOUND]
+
+
+def _located(view: PageView, symbols: list[Symbol], query: str) -> Iterator[Symbol]:
+    for one in symbols:
+        if _matches(query, one["name"]):
+            location = {"uri": view.uri, "range": one["selectionRange"]}
+            name, kind = one["name"], one["kind"]
+            yield {"name": name, "kind": kind, "location": location, "containerName": view.path}
+        yield from _located(view, one.get("children", []), query)
+
+
+def _matches(query: str, name: str) -> bool:
+    letters = iter(name.lower())
+    return all(one in letters for one in query.lower())
+
+
+class ProjectViews:
+    """Pages of projects as they lie on the disk, read again where their text has changed."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = views
+        self._kept: dict[str, tuple[str, PageView]] = {}
+
+    async def of(self, root: Any, sources: list[str]) -> dict[str, PageView]:
+        """Return the views of pages, by source; open ones as they are saved."""
+        found = {}
+        for source in sources:
+            file = root / source
+            text = await read_text_of(file)
+            key = str(file)
+            if self._kept.get(key, ("",))[0] != text:
+                self._kept[key] = text, await self._views.look(file, text)
+            if key in self._kept:
+                found[source] = self._kept[key][1]
+        return found

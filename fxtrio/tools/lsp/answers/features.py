@@ -1,0 +1,323 @@
+"""What an editor asks about a place in a page file, answered across the two halves."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from fxtrio.tools.lsp.answers.completion import completions
+from fxtrio.tools.lsp.answers.document_symbols import (
+    ProjectViews,
+    document_symbols,
+    project_symbols,
+)
+from fxtrio.tools.lsp.answers.hover import STARTING, hover_text, word_at
+from fxtrio.tools.lsp.answers.map_results import (
+    Answered,
+    as_it_is,
+    completion_back,
+    edits_back,
+    hover_back,
+    item_back,
+    locations_back,
+    name_back,
+    word_before,
+)
+from fxtrio.tools.lsp.answers.quick_fixes import quick_fixes
+from fxtrio.tools.lsp.answers.references import NamingPlace, ProjectLook, definitions_of, sites_of
+from fxtrio.tools.lsp.answers.renaming import (
+    Edits,
+    check_name,
+    check_renamable,
+    crosses,
+    edits_of,
+    merged,
+)
+from fxtrio.tools.lsp.answers.symbols import ActionThing, Setting, Thing, thing_at
+from fxtrio.tools.lsp.documents.documents import Document, Documents
+from fxtrio.tools.lsp.documents.name_ranges import is_typed_dict
+from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
+from fxtrio.tools.lsp.documents.positions import Places, Position, places_of
+from fxtrio.tools.lsp.documents.virtual_document import language_at, project
+from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst, Use
+from fxtrio.tools.lsp.project_index import FIRST_WAIT, Knowledge
+from fxtrio.tools.lsp.rpc import request_failed
+
+LONGEST_HOVER = FIRST_WAIT + 2.0
+"""How long a hover waits for servers that are starting (seconds)."""
+
+
+class Answers:
+    """Answers from what is known of a project, and from the file as it is being written."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        views: Views,
+        analyst: Analyst,
+        knowledge: Knowledge,
+        others: OtherServers,
+    ) -> None:
+        self._documents = documents
+        self._views = views
+        self._analyst = analyst
+        self._knowledge = knowledge
+        self._others = others
+        self._saved = ProjectViews(views)
+
+    async def completion(self, document: Document, position: Position) -> list[dict[str, Any]]:
+        """Return what may be written at a position."""
+        setting = await self._setting(document)
+        if setting is None:
+            return []
+        wanted = await self._analyst.wanted(setting.view, position)
+        found = [] if wanted is None else completions(setting, wanted)
+        if found:
+            return found
+        view = setting.view
+        word = word_before(view.places.line(position["line"]), position["character"])
+        back = partial(completion_back, word=word)
+        others = await self._others.ask("textDocument/completion", view, position, back)
+        language = language_at(view, position["line"])
+        source = {"fx": language, "uri": document.uri}
+        return [{**one, "data": {**source, "of": one.get("data")}} for one in others or []]
+
+    async def resolve(self, document: Document, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an item of a completion with all that is known of it."""
+        view = await self._views.of(document)
+        found = None if view is None else await self._others.resolve(view, item)
+        if view is None or found is None:
+            return item
+        known = self._knowledge.of(view.root)
+        return item_back({**item, **found}, project(view, item["data"]["fx"], known)) or item
+
+    async def signature(self, document: Document, position: Position) -> Any:
+        """Return the parameters of the call that is being written."""
+        return await self._elsewhere("textDocument/signatureHelp", document, position, as_it_is)
+
+    async def hover(self, document: Document, position: Position) -> dict[str, Any] | None:
+        """Return what is known of what stands at a position, or that its types are being read."""
+        with trio.move_on_after(LONGEST_HOVER):
+            found = await self._hover(document, position)
+            if found is not None:
+                return found
+        return await self._hover_while_starting(document, position)
+
+    async def _hover(self, document: Document, position: Position) -> dict[str, Any] | None:
+        setting, thing = await self._thing(document, position)
+        text = None
+        if setting is not None and thing is not None:
+            text = hover_text(setting, thing, await self._home(setting, thing))
+        if text is None or thing is None:
+            shown: dict[str, Any] | None
+            shown = await self._elsewhere("textDocument/hover", document, position, hover_back)
+            return shown
+        return {"contents": {"kind": "markdown", "value": text}, "range": thing.range}
+
+    async def _hover_while_starting(
+        self, document: Document, position: Position
+    ) -> dict[str, Any] | None:
+        """Return why nothing is known of a name yet; None where there is no name."""
+        view = await self._views.of(document)
+        if view is None or not word_at(view.places, position):
+            return None
+        # Python code has no server of fxtrio's own to wait for.
+        is_known = self._knowledge.of(view.root) is not None
+        if not self._knowledge.is_starting(view.root) or (
+            is_known and not view.in_ui(position["line"])
+        ):
+            return None
+        return {"contents": {"kind": "markdown", "value": STARTING}}
+
+    async def definition(self, document: Document, position: Position) -> list[dict[str, Any]]:
+        """Return where what stands at a position is defined."""
+        setting, thing = await self._thing(document, position)
+        if setting is not None and thing is not None:
+            found = await definitions_of(thing, setting, self._around(setting.view.root))
+            if found:
+                return _locations(found)
+        method = "textDocument/definition"
+        return await self._elsewhere(method, document, position, locations_back) or []
+
+    async def references(self, document: Document, position: Position) -> list[dict[str, Any]]:
+        """Return all places that name what stands at a position."""
+        setting, thing = await self._thing(document, position)
+        found = []
+        if setting is not None and thing is not None:
+            found = _locations(await sites_of(thing, setting, self._around(setting.view.root)))
+        more = {"context": {"includeDeclaration": True}}
+        method = "textDocument/references"
+        others = await self._elsewhere(method, document, position, locations_back, **more)
+        return [*found, *(one for one in others or [] if one not in found)]
+
+    async def prepare_rename(self, document: Document, position: Position) -> dict[str, Any]:
+        """Return the name at a position. Raises JsonRpcException when it cannot be changed."""
+        _, thing = await self._thing(document, position)
+        if not crosses(thing):
+            method = "textDocument/prepareRename"
+            name: dict[str, Any] | None
+            name = await self._elsewhere(method, document, position, name_back)
+            if name:
+                return name
+        found = check_renamable(thing)
+        return {"range": found.range, "placeholder": found.name}
+
+    async def rename(self, document: Document, position: Position, new: str) -> dict[str, Edits]:
+        """Return the edits that rename what stands at a position, in all files.
+
+        Raises JsonRpcException when not every place that has the name is known.
+        """
+        setting, thing = await self._thing(document, position)
+        if not crosses(thing):
+            method, more = "textDocument/rename", {"newName": new}
+            edit: dict[str, Edits] | None
+            edit = await self._elsewhere(method, document, position, edits_back, **more)
+            if edit:
+                return edit
+        found = check_renamable(thing)
+        assert setting is not None  # it has the thing
+        home = await self._home(setting, found) or setting.view
+        check_name(found, new, setting, home)
+        sites = await sites_of(found, setting, self._around(setting.view.root))
+        defined = [site for site in sites if site.is_definition]
+        expected = 1 if isinstance(found, ActionThing) else len({key.place for key in found.keys})
+        if len(defined) != expected:
+            raise request_failed(f"{found.name!r} has moved since the last save: save the file.")
+        edits = [edits_of((site for site in sites if not site.is_attribute), new)]
+        for site in defined:
+            if site.is_attribute:
+                edits.append(await self._attribute_edits(found.name, site, new))
+        return {"changes": merged(edits)}
+
+    async def close_tag(self, document: Document, position: Position) -> str | None:
+        """Return what closes the tag that was just written in front of a position."""
+        view = await self._views.of(document)
+        return None if view is None else await self._analyst.closing(view, position)
+
+    async def closing_edits(
+        self, document: Document, position: Position
+    ) -> list[dict[str, Any]] | None:
+        """Return the same as an edit."""
+        closing = await self.close_tag(document, position)
+        if closing is None:
+            return None
+        return [{"range": {"start": position, "end": position}, "newText": closing}]
+
+    async def linked_names(self, document: Document, position: Position) -> dict[str, Any] | None:
+        """Return the names of the two tags of an element, which are changed together."""
+        view = await self._views.of(document)
+        found = None if view is None else await self._analyst.linked(view, position)
+        return None if found is None else {"ranges": found}
+
+    async def outline(self, document: Document) -> list[dict[str, Any]]:
+        """Return what a page declares."""
+        view = await self._views.of(document)
+        return [] if view is None else await document_symbols(view, self._analyst)
+
+    async def search(self, query: str) -> list[dict[str, Any]]:
+        """Return the pages, and what they declare, that the letters of ``query`` are in."""
+        found = []
+        for root in self._knowledge.roots:
+            known = self._knowledge.of(root)
+            if known is not None:
+                patterns = {source: pattern for pattern, source in known.sources.items()}
+                views = await self._saved.of(root, list(known.numbers))
+                found += await project_symbols(query, views, self._analyst, patterns)
+        return found
+
+    async def fixes(
+        self, document: Document, diagnostics: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return edits that remove diagnostics of a file."""
+        view = await self._views.of(document)
+        if view is None:
+            return []
+        return await trio.to_thread.run_sync(quick_fixes, view, document.uri, diagnostics)
+
+    async def _attribute_edits(self, name: str, site: NamingPlace, new: str) -> Edits:
+        """Return the edits of Python code that rename an attribute of a class."""
+        document = self._documents.get(site.file)
+        view = None if document is None else await self._views.of(document)
+        edit = None
+        if view is not None and is_typed_dict(view.checked.python, site.range["start"]["line"]):
+            raise request_failed(
+                f"{name!r} is a key of a TypedDict, which Python code names as text: nobody "
+                "knows all places."
+            )
+        if document is not None:
+            start, more = site.range["start"], {"newName": new}
+            method = "textDocument/rename"
+            edit = await self._elsewhere(method, document, start, edits_back, **more)
+        if not edit:
+            raise request_failed(
+                f"{name!r} is an attribute of a class in {site.file.name}, which other Python "
+                "code may use: a language server for Python renames it (option 'python')."
+            )
+        changes: Edits = edit["changes"]
+        return changes
+
+    async def _elsewhere(
+        self, method: str, document: Document, position: Position, back: Answered, **more: Any
+    ) -> Any:
+        """Return what the server of the language at a position answers; None without one."""
+        view = await self._views.of(document)
+        if view is None:
+            return None
+        return await self._others.ask(method, view, position, back, **more)
+
+    async def _setting(self, document: Document) -> Setting | None:
+        view = await self._views.of(document)
+        if view is None:
+            return None
+        await self._knowledge.wait_first(view.root)
+        return self._setting_of(view)
+
+    def _setting_of(self, view: PageView) -> Setting:
+        types = self._knowledge.page(view.root, view.path)
+        return Setting(view, types, self._knowledge.of(view.root))
+
+    async def _thing(
+        self, document: Document, position: Position
+    ) -> tuple[Setting | None, Thing | None]:
+        setting = await self._setting(document)
+        if setting is None:
+            return None, None
+        uses = await self._views.uses(document, setting.view)
+        return setting, thing_at(setting, uses, position)
+
+    async def _home(self, setting: Setting, thing: Thing) -> PageView | None:
+        """Return the file that has an action."""
+        if not isinstance(thing, ActionThing):
+            return None
+        found = await self._source_setting(setting.view.root, thing.source)
+        return None if found is None else found.view
+
+    def _around(self, root: Path) -> ProjectLook:
+        return ProjectLook(partial(self._source_setting, root), self._uses, self._places)
+
+    async def _source_setting(self, root: Path, source: str) -> Setting | None:
+        file = root / source
+        document = self._documents.get(file)
+        if document is not None:
+            return await self._setting(document)
+        text = await read_text_of(file)
+        return self._setting_of(await self._views.look(file, text)) if text else None
+
+    async def _uses(self, view: PageView) -> tuple[Use, ...]:
+        document = self._documents.get(view.root / view.path)
+        if document is not None:
+            return await self._views.uses(document, view)
+        return await self._analyst.uses(view) or ()
+
+    async def _places(self, file: Path) -> Places:
+        document = self._documents.get(file)
+        return places_of(await read_text_of(file) if document is None else document.text)
+
+
+def _locations(sites: list[NamingPlace]) -> list[dict[str, Any]]:
+    return [{"uri": site.file.as_uri(), "range": site.range} for site in sites]

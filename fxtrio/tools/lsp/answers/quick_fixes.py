@@ -1,0 +1,183 @@
+"""Edits that do what the remedy of a diagnostic says: names that were meant, missing imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from fxtrio.compile.split.python_statements import Broken, parse_module
+from fxtrio.tools.lsp.answers.exporters import python_homes, ui_homes
+from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.positions import Position, Range, places_of
+
+Edit = dict[str, Any]
+
+_MEANT = re.compile(r"(?:Did you mean|Define or import it, or write) '([^']+)'")
+_WRITE = re.compile(r"\. Write '([^']+)'")
+_PYTHON_IMPORT = re.compile(r"Write '(from [\w.]+ import \w+)'")
+_UI_IMPORT = re.compile(r"import \{ ([\w$]+) \} from '([^']+)'")
+_UI_MODULE = re.compile(r"Write (import \* as \w+ from )'([^']+)'")
+_UNDEFINED = re.compile(r"undefined name '([^']+)'")
+_QUOTED = re.compile(r"'([^'\n]+)'")
+
+
+_IMPORT = re.compile(r"import\b")
+
+_DIRECTIVE = re.compile(r"""\s*["']use \w+["'];?\s*$""")
+
+
+@attrs.frozen
+class _Fix:
+    title: str
+    edits: list[Edit]
+
+
+def quick_fixes(
+    view: PageView, uri: str, diagnostics: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return code actions for diagnostics of a page, those of each in the order of preference."""
+    return [
+        {
+            "title": fix.title,
+            "kind": "quickfix",
+            "diagnostics": [one],
+            "edit": {"changes": {uri: fix.edits}},
+            "isPreferred": number == 0,
+        }
+        for one in diagnostics
+        if one.get("source") == "fx"
+        for number, fix in enumerate(_fixes(view, one["message"], one["range"]))
+    ]
+
+
+def _fixes(view: PageView, message: str, place: Range) -> Iterator[_Fix]:
+    undefined = _UNDEFINED.search(message)
+    name = undefined[1] if undefined is not None else ""
+    line = place["start"]["line"]
+    if name and view.in_ui(line):
+        yield from _ui_imports(view, message, name, place)
+    elif name:
+        yield from _python_imports(view, message, name)
+    meant = _MEANT.search(message)
+    written = _WRITE.search(message) if name else None
+    if meant is not None:
+        yield from _renamed(view, message[: meant.start()], meant[1], place)
+    elif written is not None and not written[1].startswith("from "):
+        yield from _renamed(view, message[: written.start()], written[1], place)
+
+
+def _ui_imports(view: PageView, message: str, name: str, place: Range) -> Iterator[_Fix]:
+    named, module = _UI_IMPORT.search(message), _UI_MODULE.search(message)
+    if module is not None:
+        line = f'{module[1]}"{module[2]}";'
+        yield _Fix(f"Add {line}", ui_import(view, line))
+    if named is not None:
+        line = f'import {{ {named[1]} }} from "{named[2]}";'
+        edits = ui_import(view, line, named[1], named[2])
+        if named[1] != name:
+            edits.append({"range": place, "newText": named[1]})
+            line = line if len(edits) > 1 else f"'{named[1]}'"
+        yield _Fix(f"Write {line}" if named[1] != name else f"Add {line}", edits)
+    for specifier, default in ui_homes(view.root, view.path, name):
+        line = f'import {name if default else f"{{ {name} }}"} from "{specifier}";'
+        edits = ui_import(view, line) if default else ui_import(view, line, name, specifier)
+        yield _Fix(f"Add {line}", edits)
+
+
+def _python_imports(view: PageView, message: str, name: str) -> Iterator[_Fix]:
+    told = _PYTHON_IMPORT.search(message)
+    lines = [told[1]] if told is not None else python_homes(view.root, name)
+    for line in lines:
+        edit = python_import(view, line)
+        if edit is not None:
+            yield _Fix(f"Add '{line}'", [edit])
+
+
+def _renamed(view: PageView, cause: str, meant: str, place: Range) -> Iterator[_Fix]:
+    """Yield the edit that writes what was meant for what the message calls a mistake."""
+    number = place["start"]["line"]
+    line = view.places.line(number)
+    start = view.places.offset(place["start"])
+    end_of_line = start - view.places.offset({"line": number, "character": 0})
+    for wrong in _QUOTED.findall(cause):
+        bounded = rf"(?<![\w$]){re.escape(wrong)}(?![\w$])"
+        found = re.compile(bounded).search(line, end_of_line)
+        if found is not None and wrong != meant:
+            at = start - end_of_line
+            range_ = view.places.range(at + found.start(), at + found.end())
+            yield _Fix(f"Write {meant!r}", [{"range": range_, "newText": meant}])
+            return
+
+
+def python_import(view: PageView, statement: str) -> dict[str, Any] | None:
+    """Return the edit that adds ``from … import name`` or ``import name`` to the Python half.
+
+    None while it does not parse.
+    """
+    module = parse_module(view.checked.python)
+    if isinstance(module, Broken):
+        return None
+    wanted = ast.parse(statement).body[0]
+    imports = [one for one in module.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    for one in imports:
+        if (
+            isinstance(one, ast.ImportFrom)
+            and isinstance(wanted, ast.ImportFrom)
+            and (one.module, one.level) == (wanted.module, wanted.level)
+        ):
+            last = one.names[-1]
+            end = view.source.offset_of(last.end_lineno or 1, last.end_col_offset or 0)
+            return _put(view.places.position(end), f", {wanted.names[0].name}")
+    if imports:
+        return _line(imports[-1].end_lineno or imports[-1].lineno, f"{statement}\n")
+    body = module.body
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        return _line(body[0].end_lineno or 1, f"\n{statement}\n")
+    first = min((_first_line(one) for one in body), default=1)
+    return _line(first - 1, f"{statement}\n\n")
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
+
+
+def ui_import(view: PageView, line: str, name: str = "", module: str = "") -> list[dict[str, Any]]:
+    """Return the edits that add an import to the UI half; [] when it is there.
+
+    ``name`` joins the names that are imported from ``module`` already.
+    """
+    ui = view.checked.ui
+    named = re.compile(
+        r"""^import\b[^;{}"'\n]*+\{([^{}"']*+)\}\s*+from\s*+["']"""
+        + re.escape(module)
+        + r"""["']""",
+        re.MULTILINE,
+    )
+    found = named.search(ui) if name else None
+    if found is not None:
+        names = found[1].rstrip()
+        if re.search(rf"(?<![\w$]){re.escape(name)}\s*(?:,|$)", names):
+            return []
+        comma = "," if names.strip() and not names.endswith(",") else ""
+        end = places_of(ui).position(found.start(1) + len(names))  # its lines are those of the page
+        return [_put(end, f"{comma} {name}")]
+    lines = ui.split("\n")
+    first = next((at for at, one in enumerate(lines) if _IMPORT.match(one)), None)
+    if first is not None:
+        return [_line(first, f"{line}\n")]
+    code = (at for at, one in enumerate(lines) if one.strip() and not _DIRECTIVE.match(one))
+    return [_line(next(code, len(lines) - 1), f"{line}\n\n")]
+
+
+def _line(number: int, text: str) -> dict[str, Any]:
+    """Return what puts lines in front of a line (0-based)."""
+    return _put({"line": number, "character": 0}, text)
+
+
+def _put(place: Position, text: str) -> dict[str, Any]:
+    return {"range": {"start": place, "end": place}, "newText": text}

@@ -1,0 +1,1 @@
+"""Diagnostics of open pages, and when they are computed."""

@@ -1,0 +1,262 @@
+"""Keeps the editor's diagnostics equal to what `fx check` and `fx typecheck` print.
+
+A file that is written in is looked at by itself, at once, and then against the types that are
+known. What takes the whole project (its files together, its settings, its imports) is found
+when it is opened and after each save, and stays in between where its lines do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import attrs
+import trio
+from lsprotocol.types import Diagnostic
+
+from fxtrio.compile.problems import Problem
+from fxtrio.tools.lsp.checks.diagnostics import diagnostic_of, moved
+from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents
+from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
+from fxtrio.tools.lsp.documents.positions import Places, places_of
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst
+
+Publish = Callable[[Path, int | None, list[Diagnostic]], None]
+"""Shows the diagnostics of a file, and of which version of it."""
+
+CheckTypes = Callable[[PageView], Awaitable[tuple[Problem, ...] | None]]
+"""What does not fit the types in a text; None when that could not be found."""
+
+CheckWhole = Callable[[Path], Awaitable[list[Problem] | None]]
+"""All problems of a project, with paths relative to it; None when they could not be found."""
+
+
+KINDS = ("check", "types", "python")
+"""Kinds of checks of whole projects: `fx check`, and the two parts of `fx typecheck`."""
+
+
+@attrs.frozen
+class _Saved:
+    """What the whole check has found in a file beside what a look at it alone finds."""
+
+    places: Places
+    """Of the text that was saved then."""
+
+    others: tuple[Problem, ...] = ()
+    types: frozenset[Problem] = frozenset()
+    """Those of the others that do not fit the types."""
+
+
+@attrs.frozen
+class _Looked:
+    """A text that was looked at by itself."""
+
+    document: Document
+    view: PageView
+    alone: tuple[Problem, ...]
+
+
+@attrs.frozen
+class _Live:
+    """What does not fit the types in a text that may not be saved."""
+
+    places: Places
+    problems: tuple[Problem, ...]
+
+
+class Checking:
+    """Checks what `changed` and `saved` name, in tasks of its own."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        views: Views,
+        analyst: Analyst,
+        *,
+        publish: Publish,
+        check_whole: CheckWhole,
+        check_types: CheckTypes,
+        wait_for_turn: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._documents = documents
+        self._views = views
+        self._analyst = analyst
+        self._publish = publish
+        self._check_whole = check_whole
+        self._check_types = check_types
+        self._wait_for_turn = wait_for_turn
+        self._files: dict[Path, None] = {}  # to be looked at, in their order
+        self._looked: dict[Path, _Looked] = {}
+        self._typed: dict[Path, PageView] = {}  # to be looked at against the types
+        self._typing: Path | None = None  # the one that is
+        self._newer = trio.CancelScope()
+        self._live: dict[Path, _Live] = {}
+        self._roots: dict[Path, None] = {}
+        self._wake_files = trio.Event()
+        self._wake_typed = trio.Event()
+        self._wake_roots = trio.Event()
+        self._whole: dict[Path, dict[Path, list[Problem]]] = {}  # by project, by file
+        self._kinds: dict[Path, dict[str, list[Problem]]] = {}  # by project, by kind of check
+        self._saved: dict[Path, _Saved] = {}
+
+    def changed(self, file: Path) -> None:
+        """Look at a file that was opened or edited."""
+        self._files[file] = None
+        self._wake_files.set()
+        if file == self._typing:
+            self._newer.cancel("there is a newer text")
+
+    def saved(self, root: Path) -> None:
+        """Check a project that was opened, or has changed on the disk."""
+        self._whole.setdefault(root, {})
+        self._roots[root] = None
+        self._wake_roots.set()
+
+    def knows(self, root: Path) -> bool:
+        """Whether a project has been checked, or will be."""
+        return root in self._whole
+
+    async def run(self) -> None:
+        """Check until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._run_files, name="lsp.files")
+            nursery.start_soon(self._run_typed, name="lsp.types")
+            nursery.start_soon(self._run_roots, name="lsp.projects")
+
+    async def _run_files(self) -> None:
+        while True:
+            while self._files:
+                file = next(iter(self._files))
+                del self._files[file]
+                await self._look(file)
+            self._wake_files = trio.Event()
+            await self._wake_files.wait()
+
+    async def _run_typed(self) -> None:
+        while True:
+            while self._typed:
+                file = self._typing = next(iter(self._typed))
+                view = self._typed.pop(file)
+                # `_look` comes to a newer text, and asks for it.
+                with trio.CancelScope() as self._newer:
+                    await self._look_at_types(file, view)
+                self._typing = None
+            self._wake_typed = trio.Event()
+            await self._wake_typed.wait()
+
+    async def _run_roots(self) -> None:
+        while True:
+            while self._roots:
+                root = next(iter(self._roots))
+                del self._roots[root]
+                found = await self._check_whole(root)
+                if found is not None:
+                    await self.take(root, "check", found)
+            self._wake_roots = trio.Event()
+            await self._wake_roots.wait()
+
+    async def _look(self, file: Path) -> None:
+        """Publish what is wrong with an open file by itself, and what is known of it besides."""
+        document = self._documents.get(file)
+        if document is None:
+            await self._publish_closed(file)
+            return
+        view = await self._views.of(document)
+        if view is None:
+            return
+        self._typed[file] = view  # meanwhile
+        self._wake_typed.set()
+        await self._wait_for_turn()
+        if self._documents.get(file) is not document:  # a newer text, which is looked at next
+            return
+        alone = await self._alone(view)
+        found = self._whole.get(view.root, {}).get(file)
+        if found and file not in self._saved:
+            self._saved[file] = await self._saved_state(view.root, file, found)
+        if self._documents.get(file) is document:
+            self._looked[file] = _Looked(document, view, tuple(alone))
+            self._show_open(file)
+
+    async def _look_at_types(self, file: Path, view: PageView) -> None:
+        """Publish what does not fit the types, once `_look` has looked at the text by itself."""
+        await self._wait_for_turn()
+        found = await self._check_types(view)
+        if found is None or self._documents.get(file) is None:
+            return
+        self._live[file] = _Live(view.places, found)
+        looked = self._looked.get(file)
+        if looked is not None and looked.view is view:
+            self._show_open(file)
+
+    def _show_open(self, file: Path) -> None:
+        """Publish what is known of an open file by now."""
+        looked, saved, live = self._looked[file], self._saved.get(file), self._live.get(file)
+        places = looked.view.places
+        problems = [*looked.alone]
+        if saved is not None:
+            others = [one for one in saved.others if live is None or one not in saved.types]
+            problems += moved(others, saved.places, places)
+        if live is not None:
+            told = moved(live.problems, live.places, places)
+            problems = list(_each_place_once((problems, told)))
+        self._show(file, looked.document.version, problems, places)
+
+    async def _alone(self, view: PageView) -> list[Problem]:
+        return [*view.problems, *await self._analyst.problems(view)]
+
+    async def take(self, root: Path, kind: str, found: list[Problem]) -> None:
+        """Publish what one kind of check of a whole project has found, in all files.
+
+        It takes the place of what the same kind has found before.
+        """
+        kinds = self._kinds.setdefault(root, {})
+        kinds[kind] = found
+        by_file: dict[Path, list[Problem]] = defaultdict(list)
+        for problem in _each_place_once(kinds.get(one, []) for one in KINDS):
+            by_file[(root / problem.path).resolve()].append(problem)
+        before, self._whole[root] = self._whole.get(root, {}), by_file
+        pages = [one.file for one in self._documents if self._is_page_of(one.file, root)]
+        for file in pages:
+            self._saved[file] = await self._saved_state(root, file, by_file.get(file, []))
+            if kind == "types":
+                self._live.pop(file, None)
+            self.changed(file)
+        for file in {**before, **by_file}:
+            if file not in pages:
+                await self._publish_closed(file)
+
+    def _is_page_of(self, file: Path, root: Path) -> bool:
+        return file.suffix == PAGE_SUFFIX and self._views.root_of(file) == root
+
+    async def _saved_state(self, root: Path, file: Path, found: list[Problem]) -> _Saved:
+        text = await read_text_of(file)
+        view = await self._views.look(file, text)
+        alone = {problem.head for problem in await self._alone(view)}
+        others = tuple(one for one in found if one.head not in alone)
+        types = frozenset(self._kinds.get(root, {}).get("types", ()))
+        return _Saved(view.places, others, types.intersection(others))
+
+    async def _publish_closed(self, file: Path) -> None:
+        """Publish what the last whole check has found in a file that is not open."""
+        found = self._whole.get(self._views.root_of(file), {}).get(file, [])
+        for known in (self._saved, self._live, self._looked):
+            known.pop(file, None)
+        places = places_of(await read_text_of(file))
+        self._show(file, None, found, places)
+
+    def _show(
+        self, file: Path, version: int | None, problems: list[Problem], places: Places
+    ) -> None:
+        found = [diagnostic_of(problem, places) for problem in sorted(problems)]
+        self._publish(file, version, found)
+
+
+def _each_place_once(kinds: Iterable[Sequence[Problem]]) -> Iterator[Problem]:
+    """Yield the problems of all kinds, of two kinds at one place those of the first."""
+    taken: set[tuple[str, int, int]] = set()
+    for found in kinds:
+        told = [one for one in found if (one.path, one.line, one.column) not in taken]
+        taken.update((one.path, one.line, one.column) for one in told)
+        yield from told

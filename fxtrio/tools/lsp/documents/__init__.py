@@ -1,0 +1,1 @@
+"""Open page files: their versions, their halves, and places in them."""

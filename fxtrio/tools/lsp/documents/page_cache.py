@@ -1,0 +1,93 @@
+"""The newest look at each open page file, made once for all who ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import trio
+
+from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents, project_of
+from fxtrio.tools.lsp.documents.page import PageView, view_of
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst, Use
+
+
+@attrs.define
+class _Kept:
+    """What is known of one file."""
+
+    document: Document
+    view: PageView
+    uses: tuple[Use, ...] | None = None
+    """Those of the newest text that could be parsed."""
+
+    uses_of: PageView | None = None
+
+
+class Views:
+    """Looks at the pages that are open; what is closed is forgotten."""
+
+    def __init__(self, documents: Documents, analyst: Analyst) -> None:
+        self.folders: tuple[Path, ...] = ()
+        """What the editor has open."""
+
+        self._documents = documents
+        self._analyst = analyst
+        self._kept: dict[Path, _Kept] = {}
+        self._looking = trio.Lock()
+
+    def root_of(self, file: Path) -> Path:
+        """Return the project folder of a file."""
+        return project_of(file, self.folders)
+
+    async def of(self, document: Document) -> PageView | None:
+        """Return the view of a page; None for any other file."""
+        if document.file.suffix != PAGE_SUFFIX:
+            return None
+        async with self._looking:
+            kept = self._kept.get(document.file)
+            if kept is not None and kept.document is document:
+                return kept.view
+            before = None if kept is None else kept.view
+            view = await self.look(document.file, document.text, document.version, before)
+            uses, uses_of = (kept.uses, kept.uses_of) if kept is not None else (None, None)
+            if self._documents.get(document.file) is document:
+                self._kept[document.file] = _Kept(document, view, uses, uses_of)
+            return view
+
+    async def look(
+        self,
+        file: Path,
+        text: str,
+        version: int | None = None,
+        before: PageView | None = None,
+    ) -> PageView:
+        """Return a view of any text of a page; ``before`` is one of an earlier text."""
+        root = self.root_of(file)
+        path = file.relative_to(root).as_posix()
+        return await trio.to_thread.run_sync(view_of, root, path, text, version, before)
+
+    async def uses(self, document: Document, view: PageView) -> tuple[Use, ...]:
+        """Return the uses in the UI half of a view; while it does not parse, those from before."""
+        kept = self._kept.get(document.file)
+        if kept is not None and kept.uses_of is view and kept.uses is not None:
+            return kept.uses
+        found = await self._analyst.uses(view)
+        if kept is None:
+            return found or ()
+        if found is not None:
+            kept.uses, kept.uses_of = found, view
+        return kept.uses or ()
+
+    def forget(self, file: Path) -> None:
+        """Forget a file that was closed."""
+        self._kept.pop(file, None)
+
+
+async def read_text_of(file: Path) -> str:
+    """Return the text of a file as far as it is there: "" for a folder, or for none."""
+    try:
+        data = await trio.Path(file).read_bytes()
+    except OSError:
+        return ""
+    return data.decode("utf-8-sig", "replace")

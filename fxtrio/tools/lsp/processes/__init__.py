@@ -1,0 +1,1 @@
+"""Processes that the language server starts and asks."""

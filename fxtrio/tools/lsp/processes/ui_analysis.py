@@ -1,0 +1,171 @@
+"""What UI halves say, as Node tells it (`fxtrio/js/editor/analyst.js`): a process for questions,
+and one for checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import trio
+from pygls.exceptions import JsonRpcException
+
+from fxtrio.compile.bundling.installation import JS
+from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_toolchain
+from fxtrio.compile.check.ui_code import ui_file, ui_problem
+from fxtrio.compile.problems import Problem
+from fxtrio.node import NodeMissing, find_node, tool_environment
+from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.positions import Position, Range
+from fxtrio.tools.lsp.processes.supervised_process import KeptProcess
+from fxtrio.tools.lsp.rpc import ConnectionLost
+
+Kind = Literal["key", "variable", "action", "link"]
+"""A variable is one that holds the value of a key."""
+
+
+@attrs.frozen
+class Use:
+    """A place in a UI half that names something of elsewhere."""
+
+    kind: Kind
+    range: Range
+    """Of the name alone, without quotes."""
+
+    origin: tuple[str, ...] = ()
+    """Of a key or variable: from the page's properties, or ``("action", name, "body" or "data")``.
+    """
+
+    shorthand: bool = False
+    """Whether the key is a variable's name, too: ``{ posts }``."""
+
+    name: str = ""
+    """Of an action."""
+
+    page: str | None = None
+    """Path of the page that has the action; None for the page itself."""
+
+    href: str = ""
+    """Of a link: a path with ``{}`` for what only its run tells."""
+
+
+@attrs.frozen
+class Wanted:
+    """What is being written, and which part of the half it would replace."""
+
+    kind: Kind
+    range: Range
+    origin: tuple[str, ...] = ()
+
+
+class Analyst:
+    """Asks Node. Without Node or the toolchain UI halves stay unread, and that is reported."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._child: KeptProcess | None = None
+        self._checks: KeptProcess | None = None
+        self._settled = trio.Event()
+        self._checked: dict[tuple[Path, str], tuple[dict[str, Any], list[Any]]] = {}
+        """What was last found in a file, and what was looked at for it."""
+
+    async def run(self) -> None:
+        """Keep Node running, installing the toolchain first when it is missing."""
+        try:
+            toolchain = await ensure_toolchain(self._report)
+            node = await trio.to_thread.run_sync(find_node)
+        except (NodeMissing, ToolchainFailed) as error:
+            self._report(f"UI code is not looked at. {error}")
+            self._settled.set()
+            return
+        command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
+
+        def child(name: str) -> KeptProcess:
+            env = tool_environment()
+            return KeptProcess(name, command, cwd=JS, env=env, report=self._report)
+
+        # To check a large page takes so long that nobody who is asked should wait for it.
+        self._child, self._checks = child("analyst of UI code"), child("check of UI code")
+        self._settled.set()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._checks.run, name="lsp.checks")
+            nursery.start_soon(self._child.run, name="lsp.questions")
+
+    async def problems(self, view: PageView) -> list[Problem]:
+        """Return the mistakes in the UI half of a page."""
+        if not view.checked.whole:
+            return []
+        file, asked = (view.root, view.path), ui_file(view.checked)
+        before = self._checked.get(file)
+        if before is not None and before[0] == asked:
+            return [ui_problem(one, view.source) for one in before[1]]
+        checked = self._checked
+        found = await self._ask("check", view, asked)
+        if found is not None:
+            checked[file] = asked, found
+        return [ui_problem(one, view.source) for one in found or ()]
+
+    async def uses(self, view: PageView) -> tuple[Use, ...] | None:
+        """Return the uses in a UI half, by place; None while it does not parse."""
+        found = await self._ask("uses", view, {})
+        return None if found is None else tuple(_use(one) for one in found)
+
+    async def symbols(self, view: PageView) -> list[dict[str, Any]]:
+        """Return what a UI half declares; nothing while it does not parse.
+
+        Each has ``name``, ``kind``, ``exported``, the ``range`` of the name, and the ``whole`` one.
+        """
+        return await self._ask("symbols", view, {}) or []
+
+    async def wanted(self, view: PageView, position: Position) -> Wanted | None:
+        """Return what is being written at a position of the UI half."""
+        found = await self._ask("wanted", view, {"position": position})
+        if found is None:
+            return None
+        origin = tuple(found.get("origin") or ())
+        return Wanted(found["kind"], found["range"], origin)
+
+    async def closing(self, view: PageView, position: Position) -> str | None:
+        """Return what closes the tag whose ``>`` or ``</`` is in front of a position.
+
+        None where nothing is missing, or where the half has further mistakes.
+        """
+        found: str | None = await self._ask("closing", view, {"position": position})
+        return found
+
+    async def linked(self, view: PageView, position: Position) -> list[Range] | None:
+        """Return the places of the two names of the element whose name is at a position."""
+        found: list[Range] | None = await self._ask("linked", view, {"position": position})
+        return found
+
+    def changed(self, root: Path) -> None:
+        """Tell that other files of a project may be new."""
+        self._checked = {}
+        if self._checks is not None:
+            self._checks.notify("changed", {"root": root.as_posix()})
+
+    async def _ask(self, method: str, view: PageView, more: dict[str, Any]) -> Any:
+        """Return an answer; None without Node, and when it has died over this."""
+        await self._settled.wait()
+        child = self._checks if method == "check" else self._child
+        if child is None:
+            return None
+        file = {"root": view.root.as_posix(), "path": view.path, "text": view.checked.ui}
+        try:
+            return await child.request(method, {**file, **more})
+        except (ConnectionLost, JsonRpcException) as error:
+            self._report(f"{view.path}: its UI code could not be looked at: {error}")
+            return None
+
+
+def _use(found: dict[str, Any]) -> Use:
+    return Use(
+        found["kind"],
+        found["range"],
+        tuple(found.get("origin") or ()),
+        bool(found.get("shorthand")),
+        found.get("name", ""),
+        found.get("page"),
+        found.get("href", ""),
+    )

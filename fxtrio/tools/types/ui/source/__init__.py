@@ -1,0 +1,1 @@
+"""What the source text of a UI half shows: exports, components, forms, guards."""
