@@ -45,12 +45,15 @@ ON_EACH = (
     "tests/serve",
     "tests/test_task_threads.py",
     "tests/test_tasks.py",
-    "tests/testing",
 )
+APART = "not browser and not node", "not redis and not postgres"
+"""Marks and names of the tests that need no other program: those are alike on each Python."""
+
 IN_PROCESS = (
     *ON_EACH,
     *("tests/auth", "tests/compression", "tests/contract", "tests/convert", "tests/db"),
-    *("tests/http2", "tests/jobs", "tests/openapi", "tests/plugins", "tests/ssr", "tests/types"),
+    *("tests/http2", "tests/jobs", "tests/openapi", "tests/plugins", "tests/ssr", "tests/testing"),
+    "tests/types",
 )
 """Tests whose code runs in the process of pytest, most of it, so that coverage sees it."""
 
@@ -63,6 +66,12 @@ AGAIN = "--again"
 SHORT = {"FXTRIO_TESTS": "short"}
 LONG = {"FXTRIO_TESTS": "long"}
 """How many examples and cases the tests try: `tests/short.py`."""
+
+PROGRAMS = (
+    *("attack", "churn", "coverage", "edits", "endurance", "faults", "hostile", "libraries"),
+    *("linear", "outages"),
+)
+"""Sessions that run for minutes, which `nightly` runs after the tests."""
 
 PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "noxfile.py")
 
@@ -88,7 +97,7 @@ def days(session: nox.Session) -> None:
     """Break a project in some sixty ways below one `fx dev`, and give it the first of each kind."""
     session.install("-e", ".[dev]")
     files = ("tests/cli/test_dev_days.py", "tests/cli/test_dev_firsts.py")
-    session.run("pytest", *files, env={"FXTRIO_DAYS": "all"})
+    session.run("pytest", *files, env=LONG)
 
 
 @nox.session
@@ -134,10 +143,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
-def thorough(session: nox.Session) -> None:
-    """Run all tests with as many examples as they have time for; for the night."""
+def nightly(session: nox.Session) -> None:
+    """Run all tests, the long ones too, with many examples, and then all that runs for minutes."""
     session.install("-e", ".[dev]")
     session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
+    if not session.posargs:
+        for program in PROGRAMS:
+            session.notify(program)
 
 
 @nox.session
@@ -194,8 +206,8 @@ def tests_on(version: str) -> None:
         if session.posargs == [AGAIN]:
             _again(session, env=SHORT)
             return
-        files = session.posargs or ["-n", "2", "--dist", "loadfile", *ON_EACH]
-        _first(session, "-q", "-m", "not browser and not node", *files, env=SHORT)
+        marks, names = APART
+        _first(session, "-q", "-m", marks, "-k", names, *(session.posargs or ON_EACH), env=SHORT)
 
     on_one.__doc__ = f"Run the tests without Node and a browser on Python {version}."
 

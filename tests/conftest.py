@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from fxtrio.server.supervise.options import count_cores
 from tests.first_alone import first_alone
 from tests.in_turn import in_turn, kind_of
-from tests.short import SHORT, amount, few_cases
+from tests.short import LONG, SHORT, amount, few_cases
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -61,11 +61,14 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let files that run beside each other come in a good order; in short, take few cases each."""
+    """Leave out what this run does not try; let files that run side by side alternate."""
+    chosen = set(items)
+    if not LONG and not any("::" in each for each in config.args):
+        chosen -= {each for each in items if each.get_closest_marker("nightly")}
     if SHORT:
-        chosen = few_cases(items)
-        config.hook.pytest_deselected(items=[each for each in items if each not in chosen])
-        items[:] = [each for each in items if each in chosen]
+        chosen &= few_cases(items)
+    config.hook.pytest_deselected(items=[each for each in items if each not in chosen])
+    items[:] = [each for each in items if each in chosen]
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     marks: dict[Path, set[str]] = {}

@@ -17,7 +17,7 @@ from .surfaces import make_cases
 from .target import build, open_target
 
 PATIENCE = 240.0
-CASES = amount(400, long=1000)
+CASES = amount(150, long=1000)
 SEED = 8
 
 

@@ -28,8 +28,6 @@ DAYS: dict[str, Day] = {}
 ALWAYS = (
     "a_child_that_is_killed_while_files_change",
     "a_loader_that_never_ends",
-    "an_app_that_never_ends",
-    "a_full_disk",
     "a_name_that_is_no_text",
 )
 """Those of every run of the tests; `nox -s days` has all of them."""

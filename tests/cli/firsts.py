@@ -35,21 +35,18 @@ class First:
     """The page that is open."""
 
 
-ALWAYS = (
+IN_TURN = (
     "api_folder",
     "app",
-    "auth",
     "database",
     "hook",
-    "job",
     "job_with_its_settings",
     "layout_with_a_loader",
     "markdown",
-    "migration",
     "plugin",
     "websocket",
 )
-"""Those of every run of the tests; `nox -s days` has all of them."""
+"""Those of every run of the tests, one after the other; `nox -s days` has all of them."""
 
 HOME = "export default function Home() {\n  return <h1>Bare</h1>;\n}\n"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
 from tests.cli.days import ALWAYS, DAYS, PAGE, Desk
 from tests.e2e.support import Server
+from tests.short import LONG
 
-NAMES = sorted(DAYS) if os.environ.get("FXTRIO_DAYS") == "all" else ALWAYS
+NAMES = sorted(DAYS) if LONG else ALWAYS
 
 
 def test_fx_dev_lives_through_all_of_them(server: Server, project: Path) -> None:

@@ -91,7 +91,9 @@ def test_new_classes_are_seen_at_once_and_after_a_build(browser: Browser, tmp_pa
         assert_works(page)
 
 
-@pytest.mark.parametrize("option", ["--tailwind", "--typescript"])
+@pytest.mark.parametrize(
+    "option", [pytest.param("--tailwind", marks=pytest.mark.nightly), "--typescript"]
+)
 def test_each_option_works_alone(browser: Browser, tmp_path: Path, option: str) -> None:
     project = made(tmp_path, option)
     fx("check", cwd=project)

@@ -133,7 +133,7 @@ CORPUS = {
 }
 
 
-KINDS = [*FindingKind][:: amount(3, long=1)]  # all of them take half a minute of each processor
+KINDS = [*FindingKind][:: amount(5, long=1)]  # all of them take half a minute of each processor
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -17,12 +18,16 @@ from fxtrio.config import load_config
 from fxtrio.routes import scan
 from fxtrio.testing import open_app
 from tests.docs.pages import Block, blocks, documents, name
+from tests.short import LONG, amount
 
 PROJECTS = [
     document
     for document in documents()
     if any(block.file.endswith(".fxl") for block in blocks(document))
 ]
+
+PLUGINS = ("-p", "pytest_trio.plugin")
+"""Without those that only our own tests need, most of which take long to import."""
 
 
 def write(root: Path, block: Block) -> None:
@@ -60,7 +65,7 @@ async def test_fx_check_finds_no_mistake_in_a_page(document: Path, tmp_path: Pat
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("document", PROJECTS, ids=name)
+@pytest.mark.parametrize("document", PROJECTS[1 - LONG :: amount(3, long=1)], ids=name)
 async def test_the_pages_of_a_project_render(document: Path, tmp_path: Path) -> None:
     write_all(tmp_path, document)
     pages = scan(tmp_path, load_config(tmp_path, environ={})).pages
@@ -81,8 +86,9 @@ def test_the_tests_of_a_page_pass(document: Path, tmp_path: Path) -> None:
     write_all(tmp_path, document)
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-o", "trio_mode=true", str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", *PLUGINS, "-o", "trio_mode=true", str(tmp_path)],
         cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=120,

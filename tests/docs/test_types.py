@@ -13,6 +13,7 @@ from fxtrio.cli import main
 from fxtrio.cli.typecheck import check_types
 from tests.docs.pages import documents, name
 from tests.docs.test_examples import PROJECTS, write_all
+from tests.short import amount
 from tests.types.everything import SHIPPED
 
 
@@ -24,7 +25,7 @@ async def problems(root: Path) -> list[str]:
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("document", PROJECTS, ids=name)
+@pytest.mark.parametrize("document", PROJECTS[:: amount(3, long=1)], ids=name)
 async def test_nothing_is_told_about_the_pages_of_a_document(
     document: Path, tmp_path: Path
 ) -> None:

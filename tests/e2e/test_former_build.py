@@ -10,6 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.e2e.support import Server, _pause, fx, nodes_of, served
 from tests.trees import write_tree
@@ -63,6 +64,7 @@ def kill_renderer(server: Server) -> None:
     raise AssertionError("no process has taken its place")
 
 
+@pytest.mark.nightly
 def test_the_former_build_works_until_the_build_after_the_next(tmp_path: Path) -> None:
     write_site(tmp_path, "first")
     fx("build", cwd=tmp_path, env=COMPRESSING)

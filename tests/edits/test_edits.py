@@ -24,14 +24,14 @@ from .works import Author
 pytestmark = pytest.mark.browser
 
 SEED = 20
-EDITS = amount(10, long=25)
+EDITS = amount(8, long=25)
 RESTARTS = 8
 
-BURSTS = amount(1, long=3)
+BURSTS = 3
 BURST = 20
 """Saves within a second, or as many as the machine can."""
 
-SWITCHES = amount(2, long=4)
+SWITCHES = 4
 """Of the branch, there and back; the second time is like the first for what came between."""
 
 FILES = 60
@@ -52,6 +52,7 @@ def test_everybody_sees_the_same_after_each_edit(run: Run, tmp_path: Path) -> No
     run.compare_restarted(tmp_path / "shadow")
 
 
+@pytest.mark.nightly
 def test_many_saves_at_once_come_to_one_state(run: Run, tmp_path: Path) -> None:
     for _ in range(BURSTS):
         for number in range(BURST):
@@ -62,6 +63,7 @@ def test_many_saves_at_once_come_to_one_state(run: Run, tmp_path: Path) -> None:
     run.compare_restarted(tmp_path / "shadow")
 
 
+@pytest.mark.nightly
 def test_a_switch_of_branches_comes_to_one_state(run: Run, tmp_path: Path) -> None:
     main, other = run.author.project, grown(run.author.project)
     (run.root / ".gitignore").write_text(".fx/\n*.log\n__pycache__/\n")

@@ -87,7 +87,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("name", "engine"),
     [
         ("kill -9 of one process, three times", "sqlite"),
-        ("connections reset, five times", "postgresql"),
+        pytest.param("connections reset, five times", "postgresql", marks=pytest.mark.nightly),
         ("behind pgbouncer, of transactions", "postgresql"),
     ],
 )

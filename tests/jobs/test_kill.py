@@ -13,10 +13,10 @@ from tests.jobs.endurance import kill_a_scheduler, kill_processes, lose_server
 from tests.jobs.serving import build_sleepy, restart_server
 from tests.short import amount
 
-JOBS = amount(200, long=400)
+JOBS = amount(60, long=400)
 """Of each kind."""
 
-KILLS = amount(4, long=8)
+KILLS = amount(2, long=8)
 
 
 @pytest.fixture(params=["file", "postgresql"])
@@ -50,7 +50,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGHUP, marks=pytest.mark.nightly), signal.SIGKILL]
+)
 async def test_what_waits_runs_though_the_server_process_goes(
     built: Path, tmp_path: Path, number: int
 ) -> None:

@@ -8,15 +8,11 @@ import pytest
 
 from tests.lsp.editor import open_editor
 from tests.lsp.told import printed, shown
-from tests.short import amount
 from tests.types.everything import write_everything
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 pytestmark = pytest.mark.node
-
-OPENED = amount(6, long=1)
-"""One of so many pages is opened; the others are looked at as they lie on the disk."""
 
 
 @pytest.fixture
@@ -83,13 +79,14 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
     }
 
 
+@pytest.mark.nightly
 async def test_all_pages_there_are_have_the_problems_that_the_commands_print(
     tmp_path: Path,
 ) -> None:
     pages = write_everything(tmp_path)
     expected = await printed(tmp_path)
     async with open_editor(tmp_path, deadline=400.0) as editor:
-        for page in pages[::OPENED]:
+        for page in pages:
             await editor.open(page)
         await editor.until(lambda: shown(editor, tmp_path) == expected)
 

@@ -76,7 +76,10 @@ async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> No
         typed = TEXT.replace("import attrs\n", "import attrs\nimport store\nstore.\n")
         await editor.write(uri, 2, {"text": typed})
         completion = await editor.ask("completion", uri, *place(typed, "store."))
-        await editor.write(uri, 3, {"text": TEXT})
+        asked = TEXT.replace('    return {"entries"', '    request.qu\n    return {"entries"')
+        await editor.write(uri, 3, {"text": asked})
+        request = await editor.ask("completion", uri, *place(asked, "request.qu"))
+        await editor.write(uri, 4, {"text": TEXT})
         await editor.saved(uri)
         edit = await index("rename", '<input name="ti', newName="heading")
         with pytest.raises(JsonRpcException, match="a key of a TypedDict"):
@@ -86,6 +89,7 @@ async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> No
     assert "load" in str(hover["contents"])
     assert definition == [("pages/index.fxl:23", "NewEntry")]
     assert {"User", "Shared"} <= {one["label"] for one in completion}
+    assert "query_params" in {one["label"] for one in request}
     assert renamed == (
         TEXT.replace("class NewEntry:\n    title", "class NewEntry:\n    heading")
         .replace("entry.title, ", "entry.heading, ")
@@ -108,6 +112,9 @@ async def test_typescript_answers_in_the_ui_half_with_the_types_of_the_page(page
         hover = await editor.ask("hover", uri, *place(typed, "const si"))
         (definition,) = await editor.ask("definition", uri, *place(typed, "<Ca"))
         edit = await editor.ask("rename", uri, *place(typed, "<Ca"), newName="Box")
+        begun = TEXT.replace("const sign = ", "const sign = useAc || ")
+        await editor.write(uri, 3, {"text": begun})
+        words = await editor.ask("completion", uri, *place(begun, "const sign = useAc"))
 
     assert "length" in {one["label"] for one in lists}
     assert "sign" in str(hover["contents"])
@@ -115,6 +122,8 @@ async def test_typescript_answers_in_the_ui_half_with_the_types_of_the_page(page
     assert typed.split("\n")[definition["range"]["start"]["line"]].startswith("function Card(")
     assert [len(changes) for changes in edit["changes"].values()] == [2]
     assert list(edit["changes"]) == [uri]
+    assert "useAction" in {one["label"] for one in words}
+    assert len(words) < 50
 
 
 def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
@@ -124,16 +133,6 @@ def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
     assert half.there({"line": 0, "character": 1}) == {"line": 0, "character": 19}
     assert half.back({"line": 0, "character": 19}) == {"line": 0, "character": 1}
     assert half.back({"line": 0, "character": 5}) is None
-
-
-async def test_a_server_for_python_knows_what_a_request_is(pages: Path) -> None:
-    written = TEXT.replace('    return {"entries"', '    request.qu\n    return {"entries"')
-    async with open_editor(pages, python=PYTHON) as editor:
-        index = Asking(editor, pages, "pages/index.fxl")
-        uri = await editor.open(index.file, written)
-        found = await editor.ask("completion", uri, *place(written, "request.qu"))
-
-    assert "query_params" in {one["label"] for one in found}
 
 
 async def test_a_server_for_python_that_is_installed_is_asked(
@@ -184,21 +183,6 @@ def test_types_of_requests_keep_places() -> None:
         here = {"line": line, "character": at}
         assert half.back(half.there(here)) == here
     assert half.back({"line": line + 1, "character": character + 3}) is None
-
-
-async def test_a_word_that_has_begun_leaves_out_other_names(pages: Path) -> None:
-    async with open_editor(pages) as editor:
-        index = Asking(editor, pages, "pages/index.fxl")
-        uri = await editor.open(index.file)
-        await known(editor, uri, place(TEXT, "{entry.titl"))
-        typed = TEXT.replace("const sign = ", "const sign = useAc || ")
-        await editor.write(uri, 2, {"text": typed})
-        texts: list[str] = []
-        while "useAction" not in texts:  # the server is there when types have been checked
-            found = await editor.ask("completion", uri, *place(typed, "const sign = useAc"))
-            texts = [one["label"] for one in found]
-
-    assert len(texts) < 50
 
 
 async def test_a_server_that_dies_is_started_again(pages: Path) -> None:

@@ -32,39 +32,41 @@ export default function Page({ data }) {
 """
 
 
-@pytest.mark.parametrize(
-    ("written", "closing"),
-    [
-        ("<div>", "</div>"),
-        ('<div onClick={() => 1} title="a > b">', "</div>"),
-        ("<ui.Card>", "</ui.Card>"),
-        ("<>", "</>"),
-        ("<li>one</", "li>"),
-        ("<li><b>one</b></", "li>"),
-        ("<></", ">"),
-        ("<br />", None),
-        ("<li>one</li>", None),
-        ("{data.less >", None),
-        ("{(n) =>", None),
-    ],
-)
-async def test_a_tag_is_closed(tmp_path: Path, written: str, closing: str | None) -> None:
+TAGS = {
+    "<div>": "</div>",
+    '<div onClick={() => 1} title="a > b">': "</div>",
+    "<ui.Card>": "</ui.Card>",
+    "<>": "</>",
+    "<li>one</": "li>",
+    "<li><b>one</b></": "li>",
+    "<></": ">",
+    "<br />": None,
+    "<li>one</li>": None,
+    "{data.less >": None,
+    "{(n) =>": None,
+}
+"""What is typed last, and what closes it."""
+
+
+async def test_a_tag_is_closed(tmp_path: Path) -> None:
     page = tmp_path / "pages" / "index.fxl"
     page.parent.mkdir()
     before, after = PAGE.split("|")
-    line, character = before.count("\n"), len(f"{before}{written}".rpartition("\n")[2])
+    options = {"tabSize": 2, "insertSpaces": True}
     async with open_editor(tmp_path, imports=False) as editor:
-        uri = await editor.open(_saved(page), before + written + after)
-        options = {"tabSize": 2, "insertSpaces": True}
-        more = {"ch": written[-1], "options": options}
-        edits = await editor.ask("onTypeFormatting", uri, line, character, **more)
-        place = {"line": line, "character": character}
-        params = {"textDocument": {"uri": uri}, "position": place}
-        snippet = await editor.connection.ask("fx/closeTag", params)
+        uri = await editor.open(_saved(page))
+        for version, (written, closing) in enumerate(TAGS.items(), 2):
+            text = before + written
+            place = {"line": text.count("\n"), "character": len(text.rpartition("\n")[2])}
+            await editor.write(uri, version, {"text": text + after})
+            more = {"ch": written[-1], "options": options}
+            edits = await editor.ask("onTypeFormatting", uri, *place.values(), **more)
+            params = {"textDocument": {"uri": uri}, "position": place}
+            snippet = await editor.connection.ask("fx/closeTag", params)
 
-    expected = {"range": {"start": place, "end": place}, "newText": closing}
-    assert edits == (None if closing is None else [expected])
-    assert snippet == closing
+            expected = {"range": {"start": place, "end": place}, "newText": closing}
+            assert edits == (None if closing is None else [expected]), written
+            assert snippet == closing, written
 
 
 async def test_both_names_of_an_element_are_linked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,22 @@ async def root(tmp_path: Path) -> Path:
     return odd_project(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def document_text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the document as JSON: making it takes a process."""
+
+    async def make() -> dict[str, Any]:
+        root = odd_project(tmp_path_factory.mktemp("odd"))
+        with trio.fail_after(60):
+            return (await describe(root, load_config(root))).document
+
+    return json.dumps(trio.run(make))
+
+
 @pytest.fixture
-async def document(root: Path) -> dict[str, Any]:
-    with trio.fail_after(60):
-        return (await describe(root, load_config(root))).document
+def document(document_text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(document_text)
+    return found
 
 
 @pytest.fixture

@@ -38,7 +38,13 @@ def test_losses_are_judged_by_their_place(
 
 @pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning")
 @pytest.mark.parametrize(
-    "outage", [Outage("kill", 0.2), Outage("cut"), Outage("freeze", 0.5)], ids=str
+    "outage",
+    [
+        Outage("kill", 0.2),
+        pytest.param(Outage("cut"), marks=pytest.mark.nightly),
+        Outage("freeze", 0.5),
+    ],
+    ids=str,
 )
 async def test_no_message_is_lost_silently(store: Store, outage: Outage) -> None:
     report = await run_outage(store, outage, lead=0.5, tail=1)

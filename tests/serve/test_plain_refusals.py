@@ -13,6 +13,8 @@ from trio.testing import MockClock
 from fx.testing import Client, open_app
 from tests.trees import page, write_tree
 
+pytestmark = pytest.mark.node
+
 HOOKS = """
     import trio
     from starlette.exceptions import HTTPException
