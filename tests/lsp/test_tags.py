@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ async def test_a_tag_is_closed(tmp_path: Path) -> None:
             text = before + written
             place = {"line": text.count("\n"), "character": len(text.rpartition("\n")[2])}
             await editor.write(uri, version, {"text": text + after})
-            more = {"ch": written[-1], "options": options}
+            more: dict[str, Any] = {"ch": written[-1], "options": options}
             edits = await editor.ask("onTypeFormatting", uri, *place.values(), **more)
             params = {"textDocument": {"uri": uri}, "position": place}
             snippet = await editor.connection.ask("fx/closeTag", params)
