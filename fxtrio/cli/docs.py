@@ -14,6 +14,9 @@ _OF_REPOSITORY = Path(__file__).parents[2] / "docs"
 _KINDS = ("", "guides", "reference", "reasons")
 """Folders, in the order in which pages of the same name are meant."""
 
+ERRORS = "reference/errors"
+"""The page that has a section for each error class."""
+
 _SHOWN = 3
 """Lines of one page that a search shows (count)."""
 
@@ -36,7 +39,8 @@ def command(words: tuple[str, ...], path: bool) -> None:
     """Read the documentation of this version, without a network.
 
     Without TOPIC the pages are listed. With the name of one it is printed, as Markdown: 'fx docs
-    actions'. Other words are searched for in all pages.
+    actions'; with the name of an error class its section: 'fx docs LoaderError'. Other words are
+    searched for in all pages.
     """
     folder = docs_folder()
     if path:
@@ -47,6 +51,10 @@ def command(words: tuple[str, ...], path: bool) -> None:
         width = max(len(topic.name) for topic in topics)
         for topic in topics:
             click.echo(f"{topic.name:<{width}}  {topic.title}")
+        return
+    section = find_section(topics, words[0]) if len(words) == 1 else ""
+    if section:
+        click.echo(section, nl=False)
         return
     named = find_named(topics, " ".join(words))
     if named:
@@ -83,6 +91,18 @@ def find_named(topics: list[Topic], name: str) -> list[Topic]:
         for topic in topics
         if topic.name.rpartition("/")[2] == file or topic.title.lower() == meant
     ]
+
+
+def find_section(topics: list[Topic], error: str) -> str:
+    """Return the section of an error class, with the name of its page; "" for other words."""
+    for topic in topics:
+        if topic.name == ERRORS:
+            for section in topic.text.split("\n### ")[1:]:
+                name, _, text = section.partition("\n")
+                if name == error:
+                    body = text.partition("\n## ")[0].strip()
+                    return f"{name}\n\n{body}\n\nAll errors: fx docs errors\n"
+    return ""
 
 
 def _order(topic: Topic) -> tuple[bool, int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,15 +76,22 @@ class Commands(click.Group):
         try:
             return super().main(*args, **kwargs)
         except FxtrioError as error:
-            print_errors([error])
+            _explain([error])
         except BaseExceptionGroup as group:
             errors = leaves(group)
             if any(isinstance(error, KeyboardInterrupt) for error in errors):
                 raise SystemExit(INTERRUPTED) from None
             if not all(isinstance(error, FxtrioError) for error in errors):
                 raise
-            print_errors(errors)
+            _explain(errors)
         raise SystemExit(1)
+
+
+def _explain(errors: Sequence[BaseException]) -> None:
+    """Print errors, and the command that prints what the documentation says about their classes."""
+    print_errors(errors)
+    topics = dict.fromkeys(f"'fx docs {type(error).__name__}'" for error in errors)
+    click.secho(f"See {' and '.join(topics)}.", err=True, dim=True)
 
 
 def plugin_commands(root: Path) -> dict[str, click.Command]:

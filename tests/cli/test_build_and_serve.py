@@ -190,7 +190,7 @@ def test_what_is_missing_for_serving_is_said_together(
 
     assert lines[0] == "error .fx/build/manifest.json: there is no build. Run 'fx build'."
     assert lines[1].startswith("error FX_SECRET_KEY is not set. ")
-    assert len(lines) == 2
+    assert lines[2:] == ["See 'fx docs ManifestUnreadable' and 'fx docs SecretMissing'."]
 
 
 def test_serving_needs_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,8 @@ def test_mistakes_in_the_settings_are_printed_without_a_traceback(project: Path)
     result = fx("routes", "--root", str(project))
 
     assert result.exit_code == 1
-    lines = result.stderr.splitlines()
+    *lines, hint = result.stderr.splitlines()
+    assert hint == "See 'fx docs ConfigInvalid'."
     places = [line.partition(": ")[0] for line in lines]
     assert places == [f"error {project}/fx.config.json:1:{column}" for column in (10, 25)]
     assert "Traceback" not in result.stderr
@@ -141,6 +142,7 @@ def test_the_language_server_says_which_extra_it_needs(monkeypatch: pytest.Monke
     assert found.exit_code == 1
     assert found.stderr == (
         "error fx lsp: pygls is not installed. Run \"pip install 'fxtrio[lsp]'\".\n"
+        "See 'fx docs ExtraMissing'.\n"
     )
 
 

@@ -47,3 +47,18 @@ def test_other_words_are_searched_for() -> None:
 
 def test_the_folder_of_the_files_is_named() -> None:
     assert Path(docs("--path").output.strip()) == DOCS
+
+
+def test_the_section_of_an_error_is_printed() -> None:
+    result = docs("LoaderError")
+
+    assert result.stdout.startswith("LoaderError\n\nRaise it in a loader")
+    assert "NotFound" not in result.stdout
+
+
+def test_a_command_that_fails_names_the_section_of_its_error(tmp_path: Path) -> None:
+    (tmp_path / "fx.config.json").write_text('{"nmae": "shop"}')
+    result = CliRunner().invoke(main, ["routes", "--root", str(tmp_path)])
+
+    assert result.exit_code == 1
+    assert "See 'fx docs ConfigInvalid'." in result.stderr
