@@ -1,6 +1,6 @@
 """fxtrio: pages of Python and React on structured concurrency.
 
-Importing it costs nothing: what it offers is imported when it is asked for.
+Importing it costs nothing: each name is imported at its first use.
 """
 
 from typing import TYPE_CHECKING

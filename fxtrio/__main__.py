@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# Python has put the current folder in front: what is open there is no part of the command.
+# Python has put the current folder in front: modules there are no part of the command.
 if not sys.flags.safe_path and sys.path and sys.path[0] in ("", str(Path.cwd())):
     del sys.path[0]
 

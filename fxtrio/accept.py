@@ -25,7 +25,7 @@ class Element:
     """A type with its subtype, or a token."""
 
     weight: float | None
-    """From 0 (refused) to 1; None where ``q`` has no such value."""
+    """From 0 (rejected) to 1; None where ``q`` has no such value."""
 
     parameters: tuple[tuple[str, str], ...]
     """The others, in order; without the quotes of their values."""

@@ -103,7 +103,7 @@ class Application(Starlette):
         """In the order of the settings. They are open while the lifespan runs."""
         self._open_renderer = open_renderer
         self.openapi: OpenApiSource = DocumentFile(build / OPENAPI_FILE)
-        """What `/openapi.json` is made of, where the settings want it."""
+        """The description behind `/openapi.json`, where the settings enable it."""
         self.job_clock: JobClock | None = None
         """What jobs go by; None for a clock that follows the database. `open_app` sets it."""
         self._replaceable: Replaceable | None = None

@@ -39,7 +39,7 @@ def _loop_here() -> trio.lowlevel.TrioToken | None:
 
 @attrs.frozen(kw_only=True, eq=False)
 class App:
-    """A running app. Valid until the lifespan that made it ends."""
+    """A running app. Valid until the lifespan that created it ends."""
 
     config: Config
     """The settings the app was started with."""

@@ -1,4 +1,4 @@
-"""What application code raises, told apart from what ends the code that has called it.
+"""Distinguishes errors of application code from those that end the code that has called it.
 
 Application code may raise anything, `BaseException` included. Whoever calls it catches all
 of it, and hands it to `application_error`, which lets the caller's own end pass.
@@ -20,7 +20,7 @@ log = logging.getLogger("fx.serve")
 
 
 class NoExceptionRaised(FxtrioError):
-    """Application code raised what is no Exception, such as KeyboardInterrupt.
+    """Application code raised no Exception but a BaseException, such as KeyboardInterrupt.
 
     Stands for it on the way to the server, which such a thing would end.
     """
@@ -43,7 +43,7 @@ def application_error(raised: BaseException) -> BaseException:
     """Return what application code has raised, to be logged and answered.
 
     For an ``except BaseException`` around a call of application code, inside of the cancel
-    scopes of the caller. Raises again what is not the application's own: a cancellation
+    scopes of the caller. Reraises errors that are not the application's own: a cancellation
     that reaches the caller too, a real Ctrl-C, the end of a coroutine that is closed. Of a
     group with both, the application's part is logged here.
     """
@@ -73,7 +73,7 @@ def is_cancelled() -> bool:
 def _ends_caller(error: BaseException) -> bool:
     """Whether ``error`` came from outside of the application's call."""
     if isinstance(error, trio.Cancelled):
-        # One that was kept, and raised again out of its scope, is an error like any other.
+        # One that was stored, and raised again out of its scope, is an error like any other.
         return is_cancelled()
     trace = error.__traceback__
     if isinstance(error, GeneratorExit):

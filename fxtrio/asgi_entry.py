@@ -1,6 +1,6 @@
 """Where ASGI connections enter the app, in front of all middleware.
 
-What a server gives is made what the app expects: another server than ours is mended, and
+Adapts what a server passes to what the app expects: another server than ours is mended, and
 the path has the prefix that the app is mounted at.
 """
 
@@ -50,7 +50,7 @@ class Entrance:
 def below_root(scope: Scope) -> Scope:
     """Return the scope of a request to a mounted app, with a path that begins with the prefix.
 
-    By the rule of ASGI it does. Proxies that take the prefix off, and servers that are told
+    By the rule of ASGI it does. Proxies that take the prefix off, and servers whose options say
     of it (``--root-path``), give a path without it; one that begins with it has it.
     """
     root = "/" + scope["root_path"].strip("/")

@@ -15,7 +15,7 @@ RAW_FRAMES = "fx.websocket.frames"
 Its value is ``{"send": send, "write": write}``. ``await send(data)`` writes one or
 more whole unmasked frames behind everything sent before. ``write(data)`` does so
 without waiting, and returns False when the next ``send`` has to finish it. Both raise
-OSError once the client is gone. Valid from ``websocket.accept`` to ``websocket.close``;
+OSError once the client has disconnected. Valid from ``websocket.accept`` to ``websocket.close``;
 not offered when the handshake agreed on an extension that changes frames, such as
 compression.
 """

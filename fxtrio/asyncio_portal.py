@@ -2,7 +2,7 @@
 
 `portal` runs a coroutine function of a library that knows asyncio alone. The thread
 starts at the first call and has ended when the lifespan has. anyio's blocking portal
-does the work; what is added is that calls are bounded, that a call which was cancelled
+does the work; added here: calls are bounded, that a call which was cancelled
 has ended before its caller goes on, and that no call can take the loop down.
 """
 

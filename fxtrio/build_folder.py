@@ -1,4 +1,4 @@
-"""What is written into a project's `.fx` stays there: no link of a repository leads it elsewhere.
+"""Files written into a project's `.fx` stay there: no link of a repository leads them elsewhere.
 
 Called by whatever writes there. The settings may name other places, such as that of a database;
 those are nothing of ours.
@@ -17,7 +17,7 @@ class LinkInTheWay(FxtrioError):
     def __init__(self, link: Path) -> None:
         super().__init__(
             f"{shown_path(link)}: is a symbolic link, and files are written into what it names. "
-            "Remove the link; what stood there is made anew."
+            "Remove the link; its files are created again."
         )
         self.link = link
 

@@ -7,7 +7,7 @@ right app in all of them, however many apps one process runs.
 
 Threads of `threading` begin without a copy, and ASGI code around an app runs before the app
 does. Such code belongs to the app that runs in its process, as long as there is only one:
-`running` says which. That an app runs is true of a process, so it is kept for the process.
+`running` says which. That an app runs is true of a process, so it is stored for the process.
 
 One variable holds app and request id together, so entering a request is one
 `set`, and a log line of a job shows the id of the request that enqueued it.
@@ -32,7 +32,7 @@ class RequestContext(msgspec.Struct, frozen=True, eq=False):
     """What work done for one request or WebSocket belongs to."""
 
     app: Any
-    """The `fxtrio.app_handle.App`, which is made of parts that stand above this file."""
+    """The `fxtrio.app_handle.App`, which consists of parts above this one."""
 
     request_id: str | None = None
     """The id in ``X-Request-Id``; None when observability is off."""
@@ -83,7 +83,7 @@ def current_app() -> Any:
     That is the app that the running code was begun by; for code that was begun by none, the
     only app of the process, unless the code runs on another event loop of Trio.
 
-    For the parts of the framework that the app is made of: each knows the type of its
+    For the parts of the framework that the app consists of: each knows the type of its
     own attribute. Everybody else calls `fxtrio.app_handle.get_app`, which is typed.
     """
     context = current.get()

@@ -91,7 +91,7 @@ def encode(value: object, *, place: str) -> bytes:
     ``place`` names the origin in errors, for example ``pages/index.fxl: load()``.
     Raises NotSerializable for unknown types, NaN and infinities, and values that
     contain themselves. Text that is not valid Unicode, which is half of a surrogate
-    pair, is sent as U+FFFD, and told once for each place.
+    pair, is sent as U+FFFD, and logged once for each place.
     """
     try:
         encoded = _encode(value)
@@ -113,7 +113,7 @@ def encode(value: object, *, place: str) -> bytes:
 
 
 def valid_text(text: str, *, place: str) -> str:
-    """Return ``text`` with U+FFFD for half of a surrogate pair; ``place`` is told of it once."""
+    """Return ``text`` with U+FFFD for half of a surrogate pair, logged once for each ``place``."""
     found: list[str] = []
     valid: str = _valid(text, "", found)
     if found:
@@ -155,7 +155,7 @@ def _valid(value: Any, path: str, found: list[str]) -> Any:
 
 @lru_cache(_TRACKED_PLACES)
 def _warn_once(place: str) -> Callable[[str], None]:
-    """Return what logs the first path that it is given, and no other."""
+    """Return a function that logs the first path of its calls, and no other."""
     first_time = iter((True,))
 
     def warn(path: str) -> None:

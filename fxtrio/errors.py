@@ -22,7 +22,7 @@ def shown_path(path: Path) -> str:
     """Return ``path`` as messages name it: relative to the current folder when it is below it."""
     try:
         return path.absolute().relative_to(Path.cwd()).as_posix()
-    except (ValueError, OSError):  # elsewhere, or the current folder is gone
+    except (ValueError, OSError):  # elsewhere, or the current folder was deleted
         return str(path)
 
 
@@ -45,7 +45,7 @@ class Busy(FxtrioError):
     """Something has as much to do as it can: the answer is a 503 with `Retry-After`."""
 
     message = "The server is busy. Try again in a moment."
-    """What clients are told."""
+    """The message that clients get."""
 
     retry_after: float = 1
     """When they may try again (seconds)."""
@@ -67,7 +67,7 @@ class LoaderError(_Copied):
 
 
 class NotFound(LoaderError):
-    """Raised in a loader for what is not there: the nearest `not-found.fxl` shows ``message``.
+    """Raised in a loader for a missing page: the nearest `not-found.fxl` shows ``message``.
 
     A `LoaderError` with status 404 shows the nearest `error.fxl`, and so does this one where no
     `not-found.fxl` stands up to the root.
@@ -200,7 +200,7 @@ class BodiesFull(ActionError):
         super().__init__("Too much is being sent at once. Try again in a moment.", 503)
 
 
-"""What is wrong, and what to do about it."""
+"""The cause and the remedy."""
 
 
 class TaskQueueError(FxtrioError):
@@ -231,7 +231,7 @@ class TaskQueueNotRunning(TaskQueueError):
 
 
 class ClientDisconnected(FxtrioError, ConnectionError):
-    """An application sends to a client that is gone. It may simply let this pass."""
+    """An application sends to a client that has disconnected. It may let this pass."""
 
     def __init__(self) -> None:
         super().__init__("send: the client has left. End the response, or let this error pass.")

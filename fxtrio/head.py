@@ -176,7 +176,7 @@ class _Reader(HTMLParser):
         return "".join(_write(*node) for node in inner.nodes)
 
     def _check(self, tag: str, pairs: list[tuple[str, str | None]]) -> dict[str, str]:
-        """Return the attributes that are kept; of repeated ones the first, as browsers do."""
+        """Return the allowed attributes; of repeated ones the first, as browsers do."""
         if tag not in self._allowed:
             allowed = ", ".join(sorted(self._allowed))
             raise self._invalid(f"<{tag}> is not allowed here; these are: {allowed}")

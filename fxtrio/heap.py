@@ -1,6 +1,6 @@
 """Gives memory that is free back to the system.
 
-The C library keeps what is free between what is used, and after a crowd of clients that is
+The C library keeps free memory between used blocks, and after a crowd of clients that is
 most of the heap: blocks of some 60 kB, whose places fit no others.
 """
 
@@ -25,7 +25,7 @@ class Heap:
         self._trimmed_at = -inf
 
     def trim(self) -> bool:
-        """Give back what is free where the system can; False if that was done a moment ago."""
+        """Return free memory to the system where it can; False if that was done a moment ago."""
         now = trio.current_time()
         if 0 <= now - self._trimmed_at < PAUSE:
             return False

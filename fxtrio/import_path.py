@@ -1,4 +1,4 @@
-"""Puts a project on the import path, whose bytecode is kept only of files that stay as they are.
+"""Puts a project on the import path, and stores bytecode only of files that no longer change.
 
 Python takes bytecode for that of a text of the same size, saved in the same second. Whoever
 saves twice within one, and starts a process in between, would see the first text for ever.
@@ -34,7 +34,7 @@ class _Loader(SourceFileLoader):
         """Write bytecode, which is all that importlib writes."""
         try:
             saved = Path(self.path).stat().st_mtime
-        except OSError:  # it is gone already
+        except OSError:  # it was removed already
             return
         if time.time() - saved > _YOUNG:
             super().set_data(path, data, _mode=_mode)
@@ -54,7 +54,7 @@ class _PathHook:
     roots: set[str] = attrs.field(factory=set)
 
     def __call__(self, path: str) -> FileFinder:
-        """Raise ImportError for what is elsewhere, as hooks do."""
+        """Raise ImportError for a path outside of the project, as hooks do."""
         folder = Path(path)
         if "site-packages" in folder.parts or self.roots.isdisjoint(
             map(str, (folder, *folder.parents))

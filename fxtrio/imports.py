@@ -90,7 +90,7 @@ class Imports:
 def imported_anew(names: Sequence[str]) -> Iterator[None]:
     """Replace imported modules by new ones, in this order, or as they import each other.
 
-    Those whose files are gone are forgotten. Raises what a module raises. After an error,
+    Those whose files were deleted are forgotten. Raises what a module raises. After an error,
     theirs or the block's, all modules are what they were before.
     """
     before = dict(sys.modules)
@@ -119,7 +119,7 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
 
 
 def _places_in_packages(names: Sequence[str]) -> dict[tuple[ModuleType, str], object]:
-    """Return what the packages of modules have in their places, if they are not run anew.
+    """Return what the packages of modules have in their places, if they are not run again.
 
     That is not always the module: `from .price import price` in a package covers it. Such a
     package uses the module, so that it is among ``names`` itself.
@@ -134,7 +134,7 @@ def _places_in_packages(names: Sequence[str]) -> dict[tuple[ModuleType, str], ob
 
 
 def _modules_in_packages(names: Sequence[str]) -> dict[str, list[tuple[str, ModuleType]]]:
-    """Return the modules of packages that are run anew, but for those that are so themselves.
+    """Return the modules of packages that are run again, except those that run again themselves.
 
     The new package leads to them, too.
     """

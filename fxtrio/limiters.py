@@ -19,7 +19,7 @@ MOST: Mapping[Purpose, int] = MappingProxyType(
     {
         "accounts": 2,  # the file of former accounts, and the first hash
         "calls": 40,  # plain functions of the application, see `fxtrio.callables`
-        "files": 16,  # what is read for a response; a disk answers sooner than a network
+        "files": 16,  # files of responses; a disk answers sooner than a network
         "names": 4,  # host names of databases and brokers
         "processes": 4,  # the start and the end of processes and of the asyncio loop
         "spool": 8,  # bodies that are written to the disk, and read from there

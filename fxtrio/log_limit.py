@@ -95,7 +95,7 @@ class Repeats(Generic[K]):
     def again(self, key: K, now: float) -> int | None:
         """Return how often ``key`` was suppressed if it is to be logged now, else None.
 
-        For callers without a task that calls `take_due`: the count is kept for the next time.
+        For callers without a task that calls `take_due`: the count carries over to the next time.
         """
         known = self._counts.get(key)
         if known is not None and now - known.since < self.period:

@@ -74,10 +74,10 @@ class PageModule:
     """Whether ``HEAD`` is a function of the loader's value."""
 
     revalidate: float | None = None
-    """``CACHE = {"revalidate": n}`` (seconds); None when responses are not kept."""
+    """``CACHE = {"revalidate": n}`` (seconds); None when responses are not cached."""
 
     memo: bool = True
-    """False for ``MEMO = False``: the HTML is rendered anew for every request."""
+    """False for ``MEMO = False``: the HTML is rendered again for every request."""
 
     standalone: bool = False
     """True for ``STANDALONE = True`` in a layout or template: outer layouts do not wrap it."""

@@ -40,7 +40,7 @@ def split_epoch(epoch: str) -> tuple[str, int]:
 
 
 def is_identity(text: str) -> bool:
-    """Tell whether `new_identity` can have made a text."""
+    """Return whether a text may be a result of `new_identity`."""
     return _FORM.fullmatch(text) is not None
 
 
@@ -92,7 +92,7 @@ def _machine() -> str:
 
 
 def _start(pid: int) -> str:
-    """Return when a process began, by which a number that is used again is told apart.
+    """Return when a process began, which distinguishes it from a later one with the same number.
 
     Empty when there is none. Raises OSError when it cannot be found out.
     """

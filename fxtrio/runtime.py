@@ -195,7 +195,7 @@ def invalidate_routes(response: InvalidatedResponse, *urls: str) -> InvalidatedR
 def merge_urls(known: Any, urls: Any) -> list[str]:
     """Return ``known`` and ``urls`` in order, each once, without empty ones.
 
-    Spaces and what is not ASCII are percent-encoded, as browsers do. Raises
+    Spaces and non-ASCII characters are percent-encoded, as browsers do. Raises
     ValueError for control characters.
     """
     merged: dict[str, None] = {}

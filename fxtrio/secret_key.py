@@ -12,7 +12,7 @@ FILE = Path(".fx/secret-key")
 
 
 def project_key(root: Path) -> str:
-    """Return the key kept in ``root``/.fx, made at the first call.
+    """Return the key stored in ``root``/.fx, created at the first call.
 
     One machine keeps it; several need FX_SECRET_KEY. Raises LinkInTheWay.
     """

@@ -20,7 +20,7 @@ _SIZE = re.compile(r"([0-9]{1,18})\s*(B|[KMG]i?B|)")
 def to_bytes(value: int | str) -> int:
     """Return a size in bytes from a whole number or text such as ``"64MiB"``.
 
-    Raises ValueError, whose text follows the name of what is wrong.
+    Raises ValueError, whose text follows the name of the setting.
     """
     wrong = f"must be a number of bytes or text such as '64MiB', not {value!r}"
     if isinstance(value, bool) or not isinstance(value, int | str):

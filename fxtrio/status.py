@@ -9,7 +9,7 @@ BODILESS = frozenset({204, 205, 304})
 
 
 def as_status(value: object) -> int | None:
-    """Return ``value`` as the status of a response; None for what is none.
+    """Return ``value`` as the status of a response; None if it is not one.
 
     An int from 200 to 599, members of `http.HTTPStatus` included. Not a bool, which is an
     int by descent alone, and not 1xx: an interim response does not end a request.

@@ -22,7 +22,7 @@ NO_FILE = "Expected a file"
 class UploadFile(StarletteUploadFile):
     """A file that came with a form: Starlette's, and a type that pydantic knows.
 
-    ``filename`` and ``content_type`` are what the client says. It is closed, and gone from
+    ``filename`` and ``content_type`` are what the client says. It is closed, and deleted from
     the disk, when the request and its background tasks have ended.
     """
 

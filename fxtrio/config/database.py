@@ -50,4 +50,4 @@ class DatabaseConfig:
     """Questions without an answer that end a connection; 0: the system's (count)."""
 
     idle_transaction_timeout: float = attrs.field(default=60.0, validator=validators.at_least(0))
-    """PostgreSQL ends a transaction that is asked nothing for so long; 0: never (seconds)."""
+    """PostgreSQL ends a transaction that is idle for so long; 0: never (seconds)."""

@@ -1,4 +1,4 @@
-"""`.env` and `.env.local` of a project: variables for the process, never over what is set.
+"""`.env` and `.env.local` of a project: variables for the process; those that are set win.
 
 The environment wins over ``.env.local``, which wins over ``.env``. Commands and
 `fx.testing` read them; an app that another server runs has that server's environment.

@@ -1,4 +1,4 @@
-"""What is wrong with settings."""
+"""Errors in settings."""
 
 from __future__ import annotations
 

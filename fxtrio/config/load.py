@@ -64,7 +64,7 @@ def read_config(
 
 
 def is_named(root: Path, config: Config, *, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether somebody has given the app in ``root`` its name, which is its folder's otherwise."""
+    """Whether the settings name the app in ``root``; otherwise it has the name of its folder."""
     environ = os.environ if environ is None else environ
     layers = _read_file(root / CONFIG_FILE), _read_environment(environ)
     return config.name != root.resolve().name or any("name" in values for values, _ in layers)
@@ -73,7 +73,7 @@ def is_named(root: Path, config: Config, *, environ: Mapping[str, str] | None = 
 def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem, ...]:
     """Return problems of settings with the place of their keys in the file.
 
-    For what is found wrong after the settings were read. Keys that the file does not have
+    For problems that are found after the settings were read. Keys that the file does not have
     come from a variable or from the code.
     """
     path = root / CONFIG_FILE
@@ -117,7 +117,7 @@ def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
 
 
 def _not_json(text: str, error: json.JSONDecodeError) -> str:
-    """Say what is wrong, also in the words of those who are used to JavaScript."""
+    """Describe a syntax error, also in terms that JavaScript developers know."""
     rest, before = text[error.pos :], text[: error.pos].rstrip()
     if rest.startswith(("//", "/*")):
         return "is not JSON: comments are not allowed in it"

@@ -1,6 +1,6 @@
 """What can be set, as frozen classes. In JSON the keys are the same words in camelCase.
 
-Times are seconds. Sizes are bytes, given as whole numbers or as text such as ``"64MiB"``.
+Times are seconds. Sizes are bytes, written as whole numbers or as text such as ``"64MiB"``.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class SsrConfig:
     """Node processes for each server process (count)."""
 
     memo: bool = True
-    """Whether HTML is kept for equal props; `MEMO = False` turns it off for one page."""
+    """Whether HTML is cached for equal props; `MEMO = False` turns it off for one page."""
 
     memo_bytes: int = attrs.field(
         default=64 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
     )
-    """Most HTML kept for each server process (bytes). Props above 64 KiB are kept when they are
+    """Most HTML cached in each server process (bytes). Props above 64 KiB are cached when they are
     rendered for the second time."""
 
     memo_age: float = attrs.field(default=60.0, validator=validators.positive_seconds)
-    """Longest time that HTML is kept (seconds)."""
+    """Longest time that HTML is cached (seconds)."""
 
     max_pending: int = attrs.field(default=1000, validator=validators.at_least(1))
     """Renders that may wait; one more is answered with 503 (count)."""
@@ -78,7 +78,7 @@ class CacheConfig:
     bytes: int = attrs.field(
         default=64 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
     )
-    """Most that is kept for each server process; 0 keeps nothing (bytes)."""
+    """Most that each server process caches; 0 turns it off (bytes)."""
 
     stale: float = attrs.field(default=3600.0, validator=validators.at_least(0))
     """How long a response that has had its time is sent until there is a new one (seconds)."""
@@ -216,7 +216,7 @@ HIDDEN_PARAMETERS = (
     *("signature", "sig", "ticket", "otp", "jwt", "assertion", "auth", "credential"),
     *("apikey", "accesskey", "privatekey", "authcode", "sessionid", "sid", "passwd", "pwd", "pin"),
 )
-"""What links that let somebody in are made of, by the names that are common for it."""
+"""Query parameters that sign somebody in, such as tokens of links, by their common names."""
 
 
 @attrs.frozen(kw_only=True)
@@ -227,7 +227,7 @@ class ObservabilityConfig:
     """Whether requests have an id, in `X-Request-Id` and in log lines."""
 
     trust_incoming_request_id: bool = False
-    """Whether a well-formed `X-Request-Id` of the client is kept."""
+    """Whether a well-formed `X-Request-Id` of the client is used."""
 
     readiness: tuple[str, ...] = attrs.field(default=validators.PARTS, validator=validators.parts)
     """Parts without which `/readyz` is a 503; those left out are listed there only."""
@@ -328,7 +328,7 @@ class Config:
     """Rendering in Node."""
 
     cache: CacheConfig = attrs.field(factory=CacheConfig)
-    """Responses kept whole."""
+    """The response cache."""
 
     timeouts: TimeoutsConfig = attrs.field(factory=TimeoutsConfig)
     """Deadlines."""

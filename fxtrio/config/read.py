@@ -25,7 +25,7 @@ Values = dict[str, Any]
 FILE_ONLY_KEYS = {"$schema"}
 _SECRETS = {"secretkeys", "secretkey", "secret", "secret_key"}
 _OPTIONS = {"port", "host", "workers"}
-"""What people look for in the file and is told on the command line."""
+"""Keys that people look for in the file; they are options of the command line."""
 
 ENTRIES: Mapping[str, type[attrs.AttrsInstance]] = {
     "plugins": PluginConfig,

@@ -23,7 +23,7 @@ class RouteMiddlewareConfig:
     """Hooks of the endpoints in `api` folders, outermost first."""
 
     websockets: tuple[str, ...] = attrs.field(default=(), validator=validators.dotted)
-    """Hooks of WebSocket handlers, asked after `pages` or `apis`, outermost first."""
+    """Hooks of WebSocket handlers, called after `pages` or `apis`, outermost first."""
 
     open_apis: bool = False
     """Whether endpoints are open on purpose although pages are guarded; else `fx check` asks."""

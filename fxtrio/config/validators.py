@@ -1,6 +1,6 @@
 """Converters and validators of settings. A refusal is a ValueError whose text follows "must …".
 
-Called by attrs when a `Config` is made, and one by one by `fxtrio.config.read`, which
+Called by attrs when a `Config` is created, and one by one by `fxtrio.config.read`, which
 wants every mistake and not only the first.
 """
 
@@ -29,7 +29,7 @@ Check = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 def to_base_url(value: str) -> str:
     """Return a path without the slash at its end, so that "/" is the same as "".
 
-    What does not begin with a slash is left alone: it is refused, as it was written.
+    A value without a slash in front is returned as it is: it is rejected as it was written.
     """
     return value.rstrip("/") if isinstance(value, str) and value.startswith("/") else value
 
@@ -51,7 +51,7 @@ def positive_seconds(_: Any, __: attrs.Attribute[Any], value: float) -> None:
 
 
 def base_url(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse what is neither empty nor an absolute path without dots, query or escapes."""
+    """Reject a value that is neither empty nor an absolute path without dots, query or escapes."""
     plain = _URL_PATH.fullmatch(value) and not {".", ".."} & set(value.split("/"))
     if value and not plain:
         raise ValueError(f"must be empty or a path such as '/app', not {value!r}")
@@ -65,7 +65,7 @@ def folder(_: Any, __: attrs.Attribute[Any], value: str) -> None:
 
 
 def language(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse what is not shaped like a language tag (BCP 47)."""
+    """Reject a value that is not shaped like a language tag (BCP 47)."""
     if not _LANGUAGE.fullmatch(value):
         raise ValueError(f"must be a language tag such as 'en' or 'pt-BR', not {value!r}")
 
@@ -144,7 +144,7 @@ def counts(_: Any, __: attrs.Attribute[Any], value: str) -> None:
 
 
 def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse what is neither empty nor the URL of a database. Never quotes a password."""
+    """Reject a value that is neither empty nor a database's URL. Never quotes a password."""
     if value and not re.fullmatch(r"sqlite://(/[^?#]*)?|postgres(ql)?://.*", value):
         quoted = urlsplit(value)._replace(netloc="…").geturl() if "@" in value else value
         raise ValueError(
@@ -159,7 +159,7 @@ def cors_origins(_: Any, attribute: attrs.Attribute[Any], value: Sequence[str]) 
 
 
 def route_pattern(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse what is neither a route pattern nor one with ``/*`` at its end."""
+    """Reject a value that is neither a route pattern nor one with ``/*`` at its end."""
     if not value.startswith("/") or set("?# ") & set(value) or "*" in value.removesuffix("/*"):
         raise ValueError(f"must be a route such as '/blog/[id]' or '/api/*', not {value!r}")
 
@@ -187,7 +187,7 @@ def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, 
 
 
 def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    """Refuse what is no limit of at least one request in a time."""
+    """Reject a value that is no limit of at least one request in a period."""
     from limits import parse_many  # slow to import, and few apps have limits
 
     try:

@@ -1,6 +1,6 @@
 """What Markdown hooks receive. Made by `fxtrio.serve` for each request.
 
-The classes are frozen; what a page's loader and render gave is kept for the length
+The classes are frozen; what a page's loader and render returned is cached for the length
 of the request, so that two hooks that ask cost one run.
 """
 
@@ -15,9 +15,9 @@ from starlette.requests import Request
 
 
 class _Once:
-    """Runs ``get`` when first asked, and gives the same value from then on.
+    """Runs ``get`` at the first call, and returns the same value from then on.
 
-    A failure is not kept. Callers at the same time share one run.
+    A failure is not cached. Callers at the same time share one run.
     """
 
     def __init__(self, get: Callable[[], Awaitable[Any]]) -> None:
@@ -66,7 +66,7 @@ class MarkdownContext:
     async def render_html(self) -> str:
         """Run the loaders, render on the server, and return the HTML of the body.
 
-        Happens once for a request, and only when asked for. Raises what loaders and
+        Happens at most once for a request, at the first call. Raises what loaders and
         renderer raise.
         """
         html: str = await self._html.value()

@@ -75,7 +75,7 @@ def _shorten(block: str) -> str:
         if token["escaped"]:
             escapes.append(token)
         elif token["ticks"]:
-            return block  # code without an end: nobody can tell what is text
+            return block  # code without an end: where text begins again is unknown
         elif token["bracket"] or token["target"]:
             linked = True
     needs = _Needs(block, escapes, linked=linked)

@@ -65,7 +65,7 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
 
 
 def _find(name: str, resolve: Resolver) -> type[Plugin[Any]]:
-    """Return the class that ``name`` means. Raises LookupError with what is wrong."""
+    """Return the class that ``name`` means. Raises LookupError with the cause."""
     if "." not in name and ":" not in name and name not in BUILT_IN:
         near = difflib.get_close_matches(name, BUILT_IN, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""

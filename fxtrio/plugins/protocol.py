@@ -47,7 +47,7 @@ class NoSettings:
 class Plugin(Generic[Given]):
     """The base of plugins. Every part is optional; `open` is what most have.
 
-    A plugin is made before the app runs, once for each app and process, and must not
+    A plugin is constructed before the app runs, once for each app and process, and must not
     touch anything outside until `open`.
     """
 
@@ -110,7 +110,7 @@ class Plugin(Generic[Given]):
     def routes(self) -> Sequence[BaseRoute]:
         """Return Starlette routes, their paths without the base URL.
 
-        They are asked before pages, and behind the app's CSRF check.
+        They are matched before pages, and behind the app's CSRF check.
         """
         return ()
 

@@ -28,7 +28,7 @@ _ROUNDING = 0.001
 """More than times are wrong by when they are added up (seconds)."""
 
 _LONGEST_NAME = 200
-"""Of a user; what is longer is cut (characters)."""
+"""Longest key of a user; a longer one is cut (characters)."""
 
 
 @attrs.frozen
@@ -76,7 +76,7 @@ def standing(item: RateLimitItem, passed: bool, window: Window) -> Standing:
     """Return the state of a client whose counts are ``window``."""
     previous, _, current, duration = window
     expiry, limit = item.get_expiry(), item.amount
-    left = max(0.0, duration - expiry)  # this window is kept until the next one has ended
+    left = max(0.0, duration - expiry)  # this window is stored until the next one has ended
     used = int(previous * left / expiry) + current
     remaining = max(0, limit - used)
     if not used:

@@ -103,6 +103,6 @@ def _is_open(routes: Sequence[str], pattern: str, *, called: bool) -> bool:
 
 
 async def _nobody(scope: Scope, receive: Receive, send: Send) -> None:
-    """Stands where a middleware has its app: it is asked, and calls nobody."""
+    """Takes the place of a middleware's app: it records the call, and calls nothing."""
     message: Message = {"type": "http.response.start", "status": 500, "headers": []}
     await send(message)
