@@ -260,6 +260,9 @@ EXACT = {
         "{ n: Note | null }"
     ),
     'async with db.transaction():\n    n = await later(1)\nreturn {"n": n}': "{ n: Note }",
+    'n = None\nwith suppress(KeyError):\n    n = 1\nreturn {"n": n}': "{ n: null | number }",
+    'n = None\nwith trio.move_on_after(1):\n    n = 1\nreturn {"n": n}': "{ n: null | number }",
+    'n = None\nwith remove_one(1):\n    n = 1\nreturn {"n": n}': "{ n: number }",
     'while True:\n    n = one(1)\n    if n:\n        break\nreturn {"n": n}': "{ n: Note }",
     'return {"x": NOTES.get(1) or {"title": ""}}': "{ x: Note | { title: string } }",
     'return {"d": Decimal("1") * 2, "s": str(1).split(",")}': "{ d: string; s: string[] }",

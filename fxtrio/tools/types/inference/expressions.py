@@ -219,18 +219,11 @@ def _call(node: ast.Call, scope: Scope) -> Value:
         if found is not None:
             return found
     if _is_cast(node, scope) and scope.module is not None:
-        target = annotation_in(_Module(scope.namespace["__name__"]), _annotation_text(node.args[0]))
+        target = annotation_in(scope.namespace["__name__"], _annotation_text(node.args[0]))
         return known(target)
     function = value_of(node.func, scope)
     value = either(call(one, _arguments(node, scope), scope.reader) for one in parts_of(function))
     return told(value, node, scope)
-
-
-class _Module:
-    """Stands for a module where annotations are read."""
-
-    def __init__(self, name: str) -> None:
-        self.__module__ = name
 
 
 def _annotation_text(node: ast.expr) -> str:

@@ -1,13 +1,16 @@
-"""Statements, one after the other: what names stand for, and what is returned.
+"""Reads the statements of a function in order: the values of its names, and what it returns.
 
-Ways through the code part and meet again. A loop is read twice, since what it does may
-change what it sees.
+``scope.names`` are the names at the statement that is being read. Where the code branches, each
+branch is read from a copy of them (`Flow._branch`), and the names after the statement are those
+at the ends of the branches, joined. A branch that returns, raises or jumps has no end.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -33,8 +36,8 @@ from fxtrio.tools.types.inference.values import (
     spoil,
 )
 
-_MAY_GO_ON = ("suppress", "move_on", "CancelScope")
-"""Parts of the names of blocks that an exception may leave without going on."""
+_SWALLOWS = re.compile(r"suppress$|CancelScope$|move_on_")
+"""Names of context managers whose block may end early while the code behind it runs."""
 
 
 @attrs.define(eq=False)
@@ -44,17 +47,17 @@ class Flow:
     scope: Scope
     returned: list[Value] = attrs.field(factory=list)
     _jumps: list[tuple[list[Names], list[Names]]] = attrs.field(factory=list)
-    """What is known where loops are left early and where they go on, innermost last."""
+    """The names at each ``break`` and at each ``continue``, by loop, the innermost last."""
 
-    _seen: list[list[Names]] = attrs.field(factory=list)
-    """What is known after each statement that an error may leave, of all blocks around it."""
+    _watched: list[list[Names]] = attrs.field(factory=list)
+    """The names after each statement so far, by block that an exception may leave."""
 
     def block(self, statements: Iterable[ast.stmt]) -> bool:
         """Read statements; return whether what follows is reached."""
         for one in statements:
             reached = self.statement(one)
-            for seen in self._seen:
-                seen.append(fork(self.scope.names))
+            for states in self._watched:
+                states.append(fork(self.scope.names))
             if not reached:
                 return False
         return True
@@ -65,9 +68,39 @@ class Flow:
         return True if read is None else read(self, node)
 
     def finish(self, *, reached: bool) -> Value:
-        """Return what the function gives; ``reached`` says whether it runs to its end."""
+        """Return the result of the function; ``reached`` says whether it runs to its end."""
         ends = [value_of(_NONE, self.scope)] if reached else []
         return either([*self.returned, *ends]) if self.returned or ends else NEVER
+
+    def _branch(
+        self, start: Names, body: list[ast.stmt], prepare: Callable[[], object] | None = None
+    ) -> list[Names]:
+        """Read ``body`` from a copy of ``start``.
+
+        Returns the names at its end, in a list that is empty if the end is not reached.
+        ``prepare`` binds or narrows names before the body.
+        """
+        self.scope.names = fork(start)
+        if prepare is not None:
+            prepare()
+        return [self.scope.names] if self.block(body) else []
+
+    def _meet(self, ends: list[Names]) -> bool:
+        """Continue where branches meet; return whether one of them gets there."""
+        self.scope.names = join(ends)
+        return bool(ends)
+
+    def _read_watched(self, statements: list[ast.stmt]) -> tuple[bool, list[Names]]:
+        """Read a block that an exception may leave after any statement.
+
+        Returns whether its end is reached, and the names after each statement.
+        """
+        states: list[Names] = []
+        self._watched.append(states)
+        try:
+            return self.block(statements), states
+        finally:
+            self._watched.pop()
 
     def _return(self, node: ast.Return) -> bool:
         self.returned.append(value_of(node.value or _NONE, self.scope))
@@ -93,8 +126,8 @@ class Flow:
 
     def _annotated(self, node: ast.AnnAssign) -> bool:
         value = None if node.value is None else value_of(node.value, self.scope)
-        owner = type("_", (), {"__module__": self.scope.namespace.get("__name__", "")})
-        annotation = annotation_in(owner, ast.unparse(node.annotation))
+        module = self.scope.namespace.get("__name__", "")
+        annotation = annotation_in(module, ast.unparse(node.annotation))
         found = known(annotation, "it is annotated as Any, or with what cannot be found")
         if value is not None and (isinstance(found, Unknown) or _is_open(annotation)):
             found = value
@@ -109,7 +142,7 @@ class Flow:
                 add_to(part, iterated(added))
                 return True
             if isinstance(part, Dict):
-                merge_into(part, added)  # one of several is not known, and spoils it
+                merge_into(part, added)  # an `Either` makes it unknown
                 return True
         bind(node.target, operated(before, node.op, added), self.scope)
         return True
@@ -123,14 +156,15 @@ class Flow:
 
     def _if(self, node: ast.If) -> bool:
         value_of(node.test, self.scope)
-        before, ways = self.scope.names, []
-        for truth, body in ((True, node.body), (False, node.orelse)):
-            self.scope.names = fork(before)
-            narrow(node.test, self.scope, truth=truth)
-            if self.block(body):
-                ways.append(self.scope.names)
-        self.scope.names = join(ways)
-        return bool(ways)
+        before = self.scope.names
+        when_true = partial(narrow, node.test, self.scope, truth=True)
+        when_false = partial(narrow, node.test, self.scope, truth=False)
+        return self._meet(
+            [
+                *self._branch(before, node.body, when_true),
+                *self._branch(before, node.orelse, when_false),
+            ]
+        )
 
     def _assert(self, node: ast.Assert) -> bool:
         value_of(node.test, self.scope)
@@ -162,21 +196,24 @@ class Flow:
         *,
         may_skip: bool,
     ) -> bool:
-        """Read a loop; without ``may_skip`` it is left by ``break`` only."""
-        ways = [self.scope.names]
+        """Read a loop; ``begin`` binds or narrows names before each round.
+
+        Without ``may_skip`` the loop ends by ``break`` only.
+        """
+        # The body is read twice, because the second round begins with what the first one has
+        # changed: a name that is None before the loop may be a dict at its top. A third round
+        # would only add what is two assignments away, which real code hardly has.
+        tops = [self.scope.names]
         breaks: list[Names] = []
         for _ in range(2):
-            self.scope.names = fork(join(ways))
             self._jumps.append(([], []))
-            begin()
-            goes_on = self.block(body)
+            ends = self._branch(join(tops), body, begin)
             left, continued = self._jumps.pop()
             breaks += left
-            ends = [*([self.scope.names] if goes_on else []), *continued]
-            ways = [join([*ways, *ends])]
-        self.scope.names = fork(ways[0])
-        ended = may_skip and self.block(otherwise)
-        ends = [*([self.scope.names] if ended else []), *breaks]
+            tops = [join([*tops, *ends, *continued])]
+        ended = self._branch(tops[0], otherwise) if may_skip else []
+        # Copied: the names at a ``break`` may still be those of another branch.
+        ends = [*ended, *breaks]
         self.scope.names = fork(join(ends))
         return bool(ends)
 
@@ -189,55 +226,45 @@ class Flow:
                 entered = Unknown(why, self.scope.place(one.context_expr))
                 bind(one.optional_vars, entered, self.scope)
             spoil(value, self.scope.unknown(one.context_expr, "it is a block"))
-        goes_on = any(
-            part in ast.unparse(one.context_expr) for one in node.items for part in _MAY_GO_ON
-        )
-        reached, seen = self._watched(node.body) if goes_on else (self.block(node.body), [])
-        if goes_on:
-            self.scope.names = join([before, *seen, *([self.scope.names] if reached else [])])
-        return reached or goes_on
+        if not any(_may_swallow(one.context_expr) for one in node.items):
+            return self.block(node.body)
+        reached, states = self._read_watched(node.body)
+        ends = [self.scope.names] if reached else []
+        return self._meet([before, *states, *ends])
 
     def _try(self, node: ast.Try) -> bool:
         before = fork(self.scope.names)
-        reached, inside = self._watched(node.body)
-        seen = [before, *inside]
+        reached, states = self._read_watched(node.body)
         if reached and node.orelse:
             reached = self.block(node.orelse)
-        ways = [self.scope.names] if reached else []
+        ends = [self.scope.names] if reached else []
+        # A handler begins after any of the statements, or before the first one. Each handler
+        # has copies of its own, since `join` may return one of the states itself.
+        raised = [before, *states]
         for handler in node.handlers:
-            self.scope.names = fork(join(map(fork, seen)))
-            if handler.name is not None:
-                self.scope.bind(handler.name, Unknown("it is an exception"))
-            if self.block(handler.body):
-                ways.append(self.scope.names)
-        self.scope.names = join(ways) if ways else fork(join(map(fork, seen)))
-        return self.block(node.finalbody) and bool(ways)
+            bind_error = partial(self._bind_error, handler)
+            ends += self._branch(join(map(fork, raised)), handler.body, bind_error)
+        # ``finally`` also runs when no end is reached, on the way out of the function.
+        self.scope.names = join(ends) if ends else fork(join(map(fork, raised)))
+        return self.block(node.finalbody) and bool(ends)
 
-    def _watched(self, statements: list[ast.stmt]) -> tuple[bool, list[Names]]:
-        """Read a block that an error may leave; return also what is known wherever it may."""
-        seen: list[Names] = []
-        self._seen.append(seen)
-        try:
-            return self.block(statements), seen
-        finally:
-            self._seen.pop()
+    def _bind_error(self, handler: ast.ExceptHandler) -> None:
+        if handler.name is not None:
+            self.scope.bind(handler.name, Unknown("it is an exception"))
 
     def _match(self, node: ast.Match) -> bool:
         value_of(node.subject, self.scope)
         before = self.scope.names
-        ways = [fork(before)]
+        ends = [] if _takes_all(node.cases) else [fork(before)]
         for case in node.cases:
-            self.scope.names = fork(before)
-            for part in ast.walk(case.pattern):
-                name = getattr(part, "name", None) or getattr(part, "rest", None)
-                if isinstance(name, str):
-                    self.scope.bind(name, Unknown("it is matched"))
-            if self.block(case.body):
-                ways.append(self.scope.names)
-        if _takes_all(node.cases):
-            del ways[0]
-        self.scope.names = join(ways)
-        return bool(ways)
+            ends += self._branch(before, case.body, partial(self._bind_captured, case.pattern))
+        return self._meet(ends)
+
+    def _bind_captured(self, pattern: ast.pattern) -> None:
+        for part in ast.walk(pattern):
+            name = getattr(part, "name", None) or getattr(part, "rest", None)
+            if isinstance(name, str):
+                self.scope.bind(name, Unknown("it is matched"))
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
         why = self.scope.unknown(node, f"{node.name} is defined inside of a function")
@@ -255,13 +282,19 @@ class Flow:
         return True
 
 
+def _may_swallow(manager: ast.expr) -> bool:
+    """Whether the code behind a ``with`` may run although its block was left early."""
+    named = (getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(manager))
+    return any(_SWALLOWS.match(name) for name in named)
+
+
 def _is_open(annotation: Any) -> bool:
-    """Whether an annotation says so little that the value says more."""
+    """Whether the value is more precise than its annotation."""
     return annotation in (dict, list, set, tuple) or annotation in (dict[str, Any], list[Any])
 
 
 def _loaded(target: ast.expr) -> ast.expr:
-    """Return the target of an assignment as what reads it."""
+    """Return the expression that reads the target of an assignment."""
     if isinstance(target, ast.Name):
         return ast.Name(target.id, ast.Load())
     if isinstance(target, ast.Attribute):
@@ -277,7 +310,7 @@ def _takes_all(cases: list[ast.match_case]) -> bool:
 
 
 def changed_in(node: ast.AST) -> set[str]:
-    """Return the names of things that code inside of ``node`` may change: a function of its own."""
+    """Return the names whose objects the code inside of ``node``, a definition, may change."""
     found: set[str] = set()
     for one in ast.walk(node):
         if isinstance(one, ast.Nonlocal | ast.Global):
@@ -317,7 +350,7 @@ def _declared_global(function: ast.AST) -> set[str]:
 
 
 def rebound_inside(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """Return the names that functions inside of a function bind anew."""
+    """Return the names of a function that functions inside of it assign."""
     return frozenset(
         name for node in ast.walk(function) if isinstance(node, ast.Nonlocal) for name in node.names
     )

@@ -180,14 +180,14 @@ def _assigned_in_methods(kind: type, name: str, reader: Reader) -> Any:
                 continue
             target = node.target
             if ast.unparse(target) == f"self.{name}":
-                return annotation_in(one, ast.unparse(node.annotation))
+                return annotation_in(one.__module__, ast.unparse(node.annotation))
     return None
 
 
-def annotation_in(owner: Any, text: str) -> Any:
-    """Return what an annotation means in the module of a class or function."""
-    holder = type("_", (), {"__annotations__": {"it": text}})
-    holder.__module__ = getattr(owner, "__module__", "")
+def annotation_in(module: str, text: str) -> Any:
+    """Return the type that an annotation denotes in a module; Any if it cannot be resolved."""
+    # `typing.get_type_hints` resolves the annotations of objects, not of texts.
+    holder = type("_", (), {"__annotations__": {"it": text}, "__module__": module})
     return hints_of(holder).get("it", Any)
 
 

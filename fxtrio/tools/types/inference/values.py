@@ -1,7 +1,9 @@
-"""What is known of a value while a function is read: `Dict` and `List` grow as the code says.
+"""Inferred values of names and expressions while the body of a function is read.
 
-They are shared by all names that stand for them, like the objects themselves. `join` is what
-is known after two ways through the code have met.
+A `Dict` and a `List` change as the code changes the objects that they describe, and all names of
+one object share one of them, so that ``data["key"] = 1`` is seen through every name. Where the
+code branches, each branch gets a copy of all names (`fork`), in which the shared ones are still
+shared; where branches meet, `join` merges the copies of one object by their common ``origin``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import attrs
 from fxtrio.tools.types.python.shapes import Place
 
 _MOST = 8
-"""Forms of one value that are told apart (count)."""
+"""Alternatives of one value; with more of them it is unknown (count)."""
 
 
 @attrs.frozen
@@ -26,42 +28,19 @@ class Unknown:
     remedy: str = ""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen
 class Known:
     """A value of an annotation, which is believed."""
 
     annotation: Any
 
-    def __eq__(self, other: object) -> bool:
-        """Compare annotations."""
-        return isinstance(other, Known) and self.annotation == other.annotation
 
-    def __hash__(self) -> int:
-        """Agree with equality."""
-        return 1
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Known:
-        """Return it as it is: nothing in it changes."""
-        return self
-
-
-@attrs.frozen(eq=False)
+@attrs.frozen
 class Live:
     """A module, class or function: the object itself."""
 
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        """Compare objects."""
-        return isinstance(other, Live) and self.value is other.value
-
-    def __hash__(self) -> int:
-        """Agree with equality."""
-        return id(self.value)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Live:
-        """Return it as it is."""
-        return self
+    value: Any = attrs.field(eq=id)
+    """Compared by identity: ``==`` of an application's object may do anything."""
 
 
 @attrs.frozen(eq=False)
@@ -71,16 +50,12 @@ class Bound:
     owner: Value
     name: str
     function: Any = None
-    """What is called; None for a method of a built-in type."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Bound:
-        """Return it as it is: it is called at once."""
-        return self
+    """The function; None for a method of a built-in type."""
 
 
 @attrs.frozen(eq=False)
 class Pending:
-    """What has to be awaited."""
+    """An awaitable, and the value that awaiting it returns."""
 
     value: Value
 
@@ -106,16 +81,7 @@ class Dict:
     """Why nothing is known of it any more."""
 
     origin: object = attrs.field(factory=object)
-    """The same in all copies that are made where ways part."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Dict:
-        """Return a copy that may go another way."""
-        made = memo[id(self)] = Dict({}, self.place, self.spoiled, self.origin)
-        made.entries = {
-            name: Entry(copied(one.value, memo), one.optional, one.place, one.fixed)
-            for name, one in self.entries.items()
-        }
-        return made
+    """The same in all copies of one object (`fork`)."""
 
 
 @attrs.define(eq=False)
@@ -127,22 +93,12 @@ class List:
     spoiled: Unknown | None = None
     origin: object = attrs.field(factory=object)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> List:
-        """Return a copy that may go another way."""
-        made = memo[id(self)] = List(None, self.kind, self.spoiled, self.origin)
-        made.item = None if self.item is None else copied(self.item, memo)
-        return made
-
 
 @attrs.frozen(eq=False)
 class Tuple:
     """A tuple of a known length."""
 
     items: tuple[Value, ...]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tuple:
-        """Return a copy that may go another way."""
-        return Tuple(tuple(copied(one, memo) for one in self.items))
 
 
 @attrs.frozen(eq=False)
@@ -151,44 +107,55 @@ class Either:
 
     parts: tuple[Value, ...]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Either:
-        """Return a copy that may go another way."""
-        return Either(tuple(copied(one, memo) for one in self.parts))
-
 
 Value = Unknown | Known | Live | Bound | Pending | Dict | List | Tuple | Either
 Names = dict[str, Value]
 
 NONE = Known(type(None))
 NEVER = Known(Never)
-"""What a function gives that always raises."""
+"""The result of a function that always raises."""
 
 
-def copied(value: Value, memo: dict[int, Any]) -> Value:
-    """Return a copy of what may change, the same one for the same object."""
-    if id(value) in memo:
-        found: Value = memo[id(value)]
-        return found
-    if isinstance(value, (Dict, List, Tuple, Either)):
-        made = value.__deepcopy__(memo)
-        memo[id(value)] = made
-        return made
-    return value
+def copied(value: Value, copies: dict[int, Value]) -> Value:
+    """Return a copy of a value that may change, and an immutable one as it is.
+
+    ``copies`` has the copies so far by the id of their original: one object that has two names
+    is copied once, and one that contains itself ends.
+    """
+    if id(value) in copies:
+        return copies[id(value)]
+    copy: Value
+    if isinstance(value, Dict):
+        copy = copies[id(value)] = Dict({}, value.place, value.spoiled, value.origin)
+        copy.entries = {
+            name: Entry(copied(one.value, copies), one.optional, one.place, one.fixed)
+            for name, one in value.entries.items()
+        }
+    elif isinstance(value, List):
+        copy = copies[id(value)] = List(None, value.kind, value.spoiled, value.origin)
+        copy.item = None if value.item is None else copied(value.item, copies)
+    elif isinstance(value, Tuple):
+        copy = copies[id(value)] = Tuple(tuple(copied(one, copies) for one in value.items))
+    elif isinstance(value, Either):
+        copy = copies[id(value)] = Either(tuple(copied(one, copies) for one in value.parts))
+    else:  # nothing in it changes; a `Bound` is called, and a `Pending` awaited, at once
+        copy = value
+    return copy
 
 
 def fork(names: Names) -> Names:
-    """Return a copy of what is known, for another way through the code."""
-    memo: dict[int, Any] = {}
-    return {name: copied(value, memo) for name, value in names.items()}
+    """Return a copy of all names for one branch of the code."""
+    copies: dict[int, Value] = {}
+    return {name: copied(value, copies) for name, value in names.items()}
 
 
 def parts_of(value: Value) -> tuple[Value, ...]:
-    """Return what a value may be."""
+    """Return the alternatives of a value."""
     return value.parts if isinstance(value, Either) else (value,)
 
 
 def either(values: Iterable[Value]) -> Value:
-    """Return one of several; what is known twice counts once."""
+    """Return a value with these alternatives; equal ones count once."""
     flat: list[Value] = []
     for value in values:
         for part in parts_of(value):
@@ -216,7 +183,7 @@ def is_whole(value: Value) -> TypeGuard[Dict]:
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether the same is known of two values."""
+    """Whether two values are equal as far as they are known."""
     if one is other:
         return True
     if isinstance(one, Dict) and isinstance(other, Dict):
@@ -248,7 +215,7 @@ def same_constant(one: object, other: object) -> bool:
 
 
 def _unfix(one: Value, other: Value) -> None:
-    """Forget the constants that differ in two values of which the same is known."""
+    """Forget the constants that differ in two values that are otherwise equal."""
     if isinstance(one, Dict) and isinstance(other, Dict):
         for name, entry in one.entries.items():
             if not same_constant(entry.fixed, other.entries[name].fixed):
@@ -267,9 +234,10 @@ def _inner(value: Tuple | Either) -> tuple[Value, ...]:
 
 
 def join(ways: Iterable[Names]) -> Names:
-    """Return what is known where ways through the code meet.
+    """Return the names where branches meet.
 
-    What only one way has bound is what that way knows: without it there is an error.
+    A name that one branch has bound has its value from that branch: after the other branch,
+    reading it is an error, and returns no value.
     """
     found: Names | None = None
     for way in ways:
@@ -279,20 +247,20 @@ def join(ways: Iterable[Names]) -> Names:
 
 def _joined(one: Names, other: Names) -> Names:
     memo: dict[tuple[int, int], Value] = {}
-    made = {**one}
+    met = {**one}
     for name, value in other.items():
-        if name not in made:
+        if name not in met:
             if not _is_path(name):
-                made[name] = value
+                met[name] = value
         else:
-            made[name] = _meet(made[name], value, memo)
+            met[name] = _meet(met[name], value, memo)
     for name in [name for name in one if _is_path(name) and name not in other]:
-        del made[name]
-    return made
+        del met[name]
+    return met
 
 
 def _is_path(name: str) -> bool:
-    """Whether it is no name, but something that was narrowed: ``note.due``."""
+    """Whether it is not a name but a narrowed expression, such as ``note.due``."""
     return not name.isidentifier()
 
 
@@ -326,7 +294,7 @@ def _meet_entries(
 
 
 def spoil(value: Value, why: Unknown) -> None:
-    """Forget what is known of all that may change in ``value``: unknown code has it."""
+    """Mark everything mutable in ``value`` as unknown: code that is not read may change it."""
     for part in _inside(value, set()):
         if isinstance(part, (Dict, List)):
             part.spoiled = part.spoiled or why
