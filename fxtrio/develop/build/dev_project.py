@@ -164,7 +164,9 @@ class Workshop:
         await self._tell_problems()
         for problem in self._files.news():
             self.found(problem)
-        warm = [route.view for route in self._manifest.routes[:_WARM]] if self._manifest else []
+        routes = self._manifest.routes if self._manifest else ()
+        likely = sorted(routes, key=lambda route: route.pattern != "/")
+        warm = [route.view for route in likely[:_WARM]]
         self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
         looked_at = self._outlines.check_input(project, self.config)
         self._mistakes.look_later(looked_at, self._toolchain, after=_AT_START)

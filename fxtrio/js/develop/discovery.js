@@ -4,6 +4,7 @@
  * them once more, and may reload every open page.
  */
 
+import { EventEmitter, once } from 'node:events';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
@@ -11,13 +12,40 @@ import { requestsOf } from '../vite/requests.js';
 import { moduleFile } from '../vite/specifiers.js';
 import { OF_LIBRARY } from '../worker/library.js';
 
-/** How often React is bundled at most: a page may have the broken package bundled with it. */
-const MOST_ATTEMPTS = 5;
+/** How long nothing may have been requested until packages are bundled that no page needs (ms). */
+const QUIET_MS = 1000;
 
 const FILE = /^(\.|@\/)/;
 const CODE = /(?<!\.d)\.(m?[jt]s|[jt]sx)$/;
 /** Addresses, what a package defines itself, and what fxtrio and React are made of. */
 const OTHER = /^([/#]|\w[\w+.-]*:|fx\/client$)/;
+const PACKAGE = /^[\w@]/;
+
+/**
+ * Return what is settled when nothing has been requested for a while, and what is to be called at
+ * each request; before the first one it waits.
+ *
+ * @param {number} ms
+ */
+export function quietness(ms = QUIET_MS) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  let requested = () => {};
+  /** @type {Promise<void>} */
+  const quiet = new Promise((resolve) => {
+    requested = () => {
+      clearTimeout(timer);
+      timer = setTimeout(resolve, ms);
+      timer.unref();
+    };
+  });
+  return { quiet, requested };
+}
+
+/** @param {string} specifier */
+function isPackage(specifier) {
+  return !FILE.test(specifier) && !OTHER.test(specifier) && !OF_LIBRARY.test(specifier);
+}
 
 /**
  * Return the packages that page files import, by themselves or through other files of the project:
@@ -41,27 +69,39 @@ export async function importedPackages(sources, { root, site, parse }) {
       if (FILE.test(value)) {
         const imported = moduleFile(value, root, path.dirname(id));
         if (imported !== undefined && CODE.test(imported)) files.set(imported, imported);
-      } else if (!OTHER.test(value) && !OF_LIBRARY.test(value) && !packages.has(value)) {
-        packages.set(value, id);
-      }
+      } else if (isPackage(value) && !packages.has(value)) packages.set(value, id);
     }
   }
   return packages;
 }
 
 /**
- * Register the packages of all pages with Vite, whose first bundle waits for that.
+ * Register the packages of all pages with Vite, whose first bundle waits for that: until a page
+ * needs one of them, or the first page has been shown.
  *
  * @param {import('./site.js').Site} site
  * @param {string} root of the project
  * @param {typeof import('vite').parseSync} parse
+ * @param {Promise<unknown>} quiet settled when nobody waits for the first page any more
  * @returns {import('vite').Plugin}
  */
-export function discoveryPlugin(site, root, parse) {
+export function discoveryPlugin(site, root, parse, quiet) {
+  const needed = new EventEmitter();
   return {
     name: 'fx:discovery',
+    enforce: 'pre',
+    resolveId: {
+      filter: { id: PACKAGE },
+      handler(id, importer = '') {
+        if (CODE.test(importer) && isPackage(id)) needed.emit('package');
+        return null;
+      },
+    },
     configureServer({ environments }) {
-      const found = site.planned.then(() => importedPackages(site.sources, { root, site, parse }));
+      const begun = Promise.race([once(needed, 'package'), quiet]);
+      const found = begun
+        .then(() => site.planned)
+        .then(() => importedPackages(site.sources, { root, site, parse }));
       for (const environment of Object.values(environments)) {
         const registered = found.then((packages) => register(environment, packages));
         const whenIdle = environment.waitForRequestsIdle.bind(environment);
@@ -89,22 +129,14 @@ async function register({ pluginContainer }, packages) {
  * then pages register their own packages when they are opened, and that package fails its page.
  *
  * @param {import('vite').DevEnvironment} environment
- * @param {() => Promise<unknown>[]} registerLibrary registers what every page needs; settled when
- *   that is bundled, or cannot be
  */
-export async function recoverFromFailure(environment, registerLibrary) {
+export async function recoverFromFailure(environment) {
   await environment.waitForRequestsIdle();
   const { depsOptimizer, moduleGraph, hot } = environment;
   const bundled = Object.values(depsOptimizer?.metadata.discovered ?? {});
   await Promise.all(bundled.map(({ processing }) => processing));
   const { optimized = {} } = depsOptimizer?.metadata ?? {};
   if (bundled.every(({ id }) => id in optimized)) return;
-  for (let left = MOST_ATTEMPTS; left > 0; left -= 1) {
-    const library = registerLibrary();
-    if (library.length === 0) break;
-    depsOptimizer?.run(); // before a page registers that package again
-    await Promise.all(library);
-  }
   moduleGraph.invalidateAll(); // modules name packages that there are not
   if (environment.config.consumer === 'client') hot.send({ type: 'full-reload' });
 }

@@ -20,6 +20,7 @@ import { Access } from './access.js';
 import { Browsers } from './browsers.js';
 import { Changes } from './changes.js';
 import { answerFrames } from './frames-socket.js';
+import { quietness } from './discovery.js';
 import { freeWhenIdle } from './idle-memory.js';
 import { Mistakes } from './mistakes.js';
 import { Places } from './places.js';
@@ -76,7 +77,8 @@ async function begin(settings) {
   const site = new Site(settings);
   const browsers = new Browsers();
   const settled = new EventEmitter();
-  const made = await makeServer(settings, site, browsers, settled);
+  const { quiet, requested: busy } = quietness();
+  const made = await makeServer(settings, site, browsers, settled, quiet);
   const { vite, server, runtime } = made;
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, made);
@@ -84,7 +86,11 @@ async function begin(settings) {
   const mistakes = new Mistakes();
   browsers.pagesOf = (file) => pagesThatNeed(server, site, file);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
-  const requested = freeWhenIdle();
+  const collected = freeWhenIdle();
+  const requested = () => {
+    collected();
+    busy();
+  };
   const web = moduleServer(site, access, server).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([
@@ -108,7 +114,7 @@ async function begin(settings) {
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
     look: (message) => mistakes.look(message),
-    warm: ({ pages }) => views.warm(pages).then(() => ({})),
+    warm: ({ pages }) => views.warm(pages).then(() => (busy(), {})),
   };
   return async (message) => {
     requested();

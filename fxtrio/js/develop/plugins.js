@@ -25,6 +25,7 @@ const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
  * @param {object} known.serverRuntime what stands for it in renders
  * @param {string} known.cacheDir folder of Vite's cache
  * @param {NodeJS.Require} known.require of the toolchain
+ * @param {Promise<unknown>} known.quiet settled when nobody waits for the first page any more
  * @returns {Plugin[]}
  */
 export function developmentPlugins(known) {
@@ -35,7 +36,7 @@ export function developmentPlugins(known) {
   );
   return [
     entryPlugin(settings, runtime, refresh),
-    discoveryPlugin(site, settings.root, vite.parseSync),
+    discoveryPlugin(site, settings.root, vite.parseSync, known.quiet),
     foreignPlugin(settings.root, vite.parseSync),
     pagePlugin(site, vite, runtime),
     nativePlugin(home, native, runtime, serverRuntime),

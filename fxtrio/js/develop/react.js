@@ -1,21 +1,31 @@
 /**
  * The one React of `fx dev`, whoever imports it: that of `reactHome`, for page files, modules, the
- * client runtime, and packages, which Vite bundles before anybody asks for them.
+ * client runtime, and packages, which Vite bundles before anybody asks for them. Browsers get the
+ * one that is bundled with the client runtime.
  */
 
 import path from 'node:path';
 
-import { packagesPlugin } from '../vite/packages.js';
 import { OF_LIBRARY } from '../worker/library.js';
+import { reactFile, reactModules } from './runtime.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 
 const NATIVE = '\0fx:native:';
 const REQUIRED = '\0fx:required:';
+const SHARED = '\0fx:shared:';
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /** The symbol of the function that loads a module of React for renders. */
 const LOAD = 'fx.native';
+
+/**
+ * Packages are bundled without source maps, which are twice as large as the code. Vite asks for
+ * them whatever its options say.
+ *
+ * @param {any} options of Rolldown's output
+ */
+const outputOptions = (options) => ({ ...options, sourcemap: false });
 
 /** @param {string} name of a module */
 const loading = (name) =>
@@ -34,6 +44,7 @@ const loading = (name) =>
 export function nativePlugin(home, native, runtime, serverRuntime) {
   const importer = path.join(home, 'package.json');
   const client = `${runtime}/index.js`;
+  const bundled = new Set(reactModules(home));
   const load = (/** @type {string} */ id) => (id === client ? serverRuntime : native(id));
   /** @type {any} */ (globalThis)[Symbol.for(LOAD)] = load;
   return {
@@ -44,7 +55,9 @@ export function nativePlugin(home, native, runtime, serverRuntime) {
       handler(id, _importer, options) {
         if (id !== client && !OF_LIBRARY.test(id)) return null;
         if (this.environment.config.consumer === 'server') return `${NATIVE}${id}`;
-        return id === client ? null : this.resolve(id, importer, { ...options, skipSelf: true });
+        if (id === client) return null;
+        if (bundled.has(id)) return reactFile(runtime, id);
+        return this.resolve(id, importer, { ...options, skipSelf: true });
       },
     },
     load: {
@@ -62,14 +75,33 @@ export function nativePlugin(home, native, runtime, serverRuntime) {
 }
 
 /**
- * What packages import that are bundled for browsers.
+ * What packages import that are bundled for browsers: React is not bundled with them. They get it
+ * through a CommonJS module, as it is one: a name that it has no more is undefined, and no error.
  *
  * @param {string} home
  * @returns {Plugin}
  */
 export function bundledPlugin(home) {
-  // Vite bundles anew when a name changes: another React may be installed meanwhile.
-  const plugin = { ...packagesPlugin(home), name: `fx:packages:${home}` };
+  const importer = path.join(home, 'package.json');
+  const bundled = new Set(reactModules(home));
+  const plugin = {
+    // Vite bundles anew when a name changes: another React may be installed meanwhile.
+    name: `fx:shared:${home}`,
+    resolveId: {
+      filter: { id: OF_LIBRARY },
+      /** @this {any} */
+      handler(/** @type {string} */ id, /** @type {string | undefined} */ from) {
+        if (!bundled.has(id)) return this.resolve(id, importer, { skipSelf: true });
+        return from?.startsWith(SHARED) ? { id, external: true } : `${SHARED}${id}`;
+      },
+    },
+    load: {
+      filter: { id: /^\0fx:shared:/ },
+      handler: (/** @type {string} */ id) =>
+        `import value from ${JSON.stringify(id.slice(SHARED.length))}; module.exports = value;`,
+    },
+    outputOptions,
+  };
   return {
     name: 'fx:bundled',
     config: () => ({
@@ -107,5 +139,6 @@ export function requiredPlugin() {
       handler: (/** @type {string} */ id) =>
         `module.exports = ${loading(id.slice(REQUIRED.length))};`,
     },
+    outputOptions,
   };
 }

@@ -23,7 +23,8 @@ const DENIED = [
   '**/*.{sqlite,sqlite3,db,log}',
 ];
 
-const REACT = [
+/** What is Node's own in renders. */
+const NATIVE = [
   'react',
   'react-dom',
   'react-dom/client',
@@ -36,8 +37,9 @@ const REACT = [
  * @param {import('./site.js').Site} site
  * @param {import('./browsers.js').Browsers} browsers
  * @param {import('node:events').EventEmitter} settled
+ * @param {Promise<unknown>} quiet settled when nobody waits for the first page any more
  */
-export async function makeServer(settings, site, browsers, settled) {
+export async function makeServer(settings, site, browsers, settled, quiet) {
   const { root, folder, base, toolchain } = settings;
   const require = createRequire(path.join(toolchain, 'package.json'));
   const load = (/** @type {string} */ name) => import(pathToFileURL(require.resolve(name)).href);
@@ -47,12 +49,13 @@ export async function makeServer(settings, site, browsers, settled) {
     load('vite/module-runner'),
     load('@vitejs/plugin-react'),
   ]);
-  const runtime = await bundleRuntime(require, path.join(folder, 'runtime'));
-  const cacheDir = path.join(folder, 'vite');
   const home = reactHome(root, toolchain);
+  const runtime = await bundleRuntime(require, home, path.join(folder, 'runtime'));
+  const cacheDir = path.join(folder, 'vite');
   const native = createRequire(path.join(home, 'package.json'));
   const serverRuntime = loadServerRuntime(runtime, native);
-  const known = { settings, site, vite, home, native, runtime, serverRuntime, cacheDir, require };
+  const folders = { home, runtime, cacheDir };
+  const known = { settings, site, vite, native, serverRuntime, require, quiet, ...folders };
   const server = await vite.createServer({
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },
     cacheDir,
@@ -71,33 +74,11 @@ export async function makeServer(settings, site, browsers, settled) {
     ],
     oxc: { exclude: [/\.js$/, /\.fxl\.tsx$/] },
     server: serverOptions([root, runtime, toolchain], settled),
-    optimizeDeps: {
-      ...{ include: [], entries: [], noDiscovery: false },
-      // The map is three times as much as the code.
-      rolldownOptions: /** @type {any} */ ({ output: { sourcemap: false } }),
-    },
+    optimizeDeps: { include: [], entries: [], noDiscovery: false },
     environments: environments(vite, browsers),
   });
-  const { client, ssr } = server.environments;
-  const registerLibrary = () => registerReact(client, native);
-  registerLibrary();
-  void recoverFromFailure(client, registerLibrary);
-  void recoverFromFailure(ssr, () => []);
+  for (const one of Object.values(server.environments)) void recoverFromFailure(one);
   return { vite, runner, server, runtime, serverRuntime };
-}
-
-/**
- * Register React before Vite finds it somewhere else.
- *
- * @param {import('vite').DevEnvironment} client
- * @param {NodeJS.Require} native finds it
- * @returns {Promise<unknown>[]} settled when what was not bundled yet is, or cannot be
- */
-function registerReact({ depsOptimizer }, native) {
-  return REACT.flatMap((name) => {
-    const { processing } = depsOptimizer?.registerMissingImport(name, native.resolve(name)) ?? {};
-    return processing ?? [];
-  });
 }
 
 /**
@@ -157,7 +138,7 @@ function environments(vite, transport) {
       optimizeDeps: {
         noDiscovery: false,
         include: [],
-        exclude: [...REACT, 'react-dom/server.node'],
+        exclude: [...NATIVE, 'react-dom/server.node'],
         rolldownOptions: { plugins: [requiredPlugin()] },
       },
     },

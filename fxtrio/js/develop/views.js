@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
+import { importedPackages } from './discovery.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
 
@@ -172,8 +173,12 @@ export class Views {
    * @param {readonly number[]} ids
    */
   async warm(ids) {
-    const views = ids.map((id) => this.#site.viewAt(id)).filter((view) => view !== undefined);
-    for (const view of views) {
+    const likely = ids.map((id) => this.#site.viewAt(id)).filter((view) => view !== undefined);
+    const views = [];
+    for (const view of likely) {
+      // Packages are bundled when a page needs them: that is for the first page only.
+      if (views.length > 0 && (await this.#needsPackages(view))) continue;
+      views.push(view);
       await this.#load(view).catch(() => {}); // told to whoever asks for the page
     }
     const runtime = this.#runtime.slice(this.#settings.root.length);
@@ -189,6 +194,13 @@ export class Views {
     ];
     const { client } = this.#server.environments;
     await Promise.all(urls.map((url) => client.warmupRequest(url)));
+  }
+
+  /** @param {import('../vite/plan.js').Plan['views'][number]} view */
+  async #needsPackages({ module, layouts }) {
+    const sources = [module, ...layouts.map(([source]) => source)];
+    const project = { root: this.#settings.root, site: this.#site, parse: this.#vite.parseSync };
+    return (await importedPackages(sources, project)).size > 0;
   }
 
   /**

@@ -80,7 +80,11 @@ test('a file that does not parse, or has been deleted, hides no package of the o
   assert.ok(found.has('swr'));
 });
 
-test('the first bundle waits until all packages are registered, whatever is wrong with one', async () => {
+/**
+ * @param {Site} site
+ * @param {Promise<unknown>} quiet
+ */
+function discover(site, quiet) {
   /** @type {string[]} */
   const happened = [];
   const environment = (/** @type {string} */ name) => ({
@@ -94,12 +98,20 @@ test('the first bundle waits until all packages are registered, whatever is wron
   });
   /** @type {{ environments: Record<string, any> }} */
   const server = { environments: { client: environment('client'), ssr: environment('ssr') } };
-  const site = emptySite();
-  const { configureServer } = discoveryPlugin(site, root, parseSync);
-  /** @type {any} */ (configureServer)(server);
-
+  const plugin = /** @type {any} */ (discoveryPlugin(site, root, parseSync, quiet));
+  plugin.configureServer(server);
   const idle = Object.values(server.environments).map((one) => one.waitForRequestsIdle());
-  await new Promise((resolve) => void setImmediate(resolve));
+  const resolve = (/** @type {string} */ id, importer = `${root}/pages/other.fxl.tsx`) =>
+    plugin.resolveId.handler(id, importer);
+  return { happened, idle, resolve };
+}
+
+const turn = () => new Promise((resolve) => void setImmediate(resolve));
+
+test('the first bundle waits until all packages are registered, whatever is wrong with one', async () => {
+  const site = emptySite();
+  const { happened, idle } = discover(site, Promise.resolve());
+  await turn();
   assert.deepEqual(happened, []);
   plan(site, { 'pages/index.fxl': `import 'broken';\nimport 'swr';` });
   await Promise.all(idle);
@@ -111,23 +123,36 @@ test('the first bundle waits until all packages are registered, whatever is wron
   }
 });
 
+test('packages are bundled after the first page, unless a page needs one before', async () => {
+  const site = emptySite();
+  const { happened, idle, resolve } = discover(site, new Promise(() => {}));
+  plan(site, { 'pages/index.fxl': `import 'react';`, 'pages/other.fxl': `import 'swr';` });
+  for (const id of ['react', './card', '@/components/card', 'fx/client', 'node:fs']) resolve(id);
+  resolve('index.html', `${root}/*`); // as Vite does
+  await turn();
+  assert.deepEqual(happened, []);
+
+  resolve('swr');
+  await Promise.all(idle);
+  assert.equal(happened.filter((/** @type {string} */ one) => one.endsWith('swr')).length, 2);
+});
+
 test('a package that cannot be bundled takes nothing from the pages that do not import it', async () => {
   for (const fails of [true, false]) {
     /** @type {string[]} */
     const happened = [];
-    const packages = ['react', 'broken'].map((id) => ({ id, processing: Promise.resolve() }));
+    const packages = ['swr', 'broken'].map((id) => ({ id, processing: Promise.resolve() }));
     const optimized = fails ? {} : Object.fromEntries(packages.map((one) => [one.id, one]));
     const discovered = Object.fromEntries(packages.map((one) => [one.id, one]));
     const environment = /** @type {any} */ ({
       config: { consumer: 'client' },
       waitForRequestsIdle: async () => {},
-      depsOptimizer: { metadata: { discovered, optimized }, run: () => happened.push('bundle') },
+      depsOptimizer: { metadata: { discovered, optimized } },
       moduleGraph: { invalidateAll: () => happened.push('transform again') },
       hot: { send: (/** @type {{ type: string }} */ { type }) => happened.push(type) },
     });
-    let left = 2; // the first time a page has the broken one bundled, too
-    await recoverFromFailure(environment, () => (left-- > 0 ? [Promise.resolve()] : []));
-    const steps = ['bundle', 'bundle', 'transform again', 'full-reload'];
+    await recoverFromFailure(environment);
+    const steps = ['transform again', 'full-reload'];
     assert.deepEqual(happened, fails ? steps : []);
   }
 });
