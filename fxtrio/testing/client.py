@@ -17,6 +17,7 @@ from starlette.types import Message, Scope
 from fxtrio.app import Application
 from fxtrio.errors import FxtrioError
 from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, PAYLOAD
+from fxtrio.testing.events import ActionStream, EventReader, is_event_stream, read_events
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.unwrap_groups import ungrouped
 
@@ -76,6 +77,8 @@ class ActionResult:
     error: str
     fields: dict[str, list[str]]
     headers: Headers
+    values: list[Any] = attrs.field(factory=list)
+    """What an action that streams yielded."""
 
 
 @attrs.frozen
@@ -116,6 +119,13 @@ def _answered(response: TestResponse) -> dict[str, Any] | None:
         payload = None
     keys = payload if isinstance(payload, dict) else {}
     return None if isinstance(keys.get("ok"), bool) else {**keys, "ok": True}
+
+
+def _streamed(response: TestResponse) -> ActionResult:
+    """Return what a whole stream of an action holds."""
+    values, end = read_events(response.text)
+    ok, error, fields = end.pop("ok"), end.pop("error", ""), end.pop("fields", {})
+    return ActionResult(response.status, ok, end, error, fields, response.headers, values)
 
 
 @attrs.define(eq=False)
@@ -272,16 +282,53 @@ class Client:
         A response that the action made itself is ok when its status is 2xx, as for `useAction`.
         Raises AnswerUnreadable when a response of another kind comes back.
         """
-        path = name if "." in name else f"{page.strip('/') or 'index'}/{name}"
-        response = await self.post(
-            f"{self.base_url}{ACTIONS}{path}", json=body or {}, headers=headers
-        )
+        response = await self.post(self.action_url(page, name), json=body or {}, headers=headers)
+        if is_event_stream(response.headers):
+            return _streamed(response)
         payload = _answered(response)
         if payload is None:
             payload = _envelope(response, f"action({page!r}, {name!r})", "Use post() with its URL")
         ok = payload.pop("ok")
         error, fields = payload.pop("error", ""), payload.pop("fields", {})
         return ActionResult(response.status, ok, payload, error, fields, response.headers)
+
+    def stream_action(
+        self,
+        page: str,
+        name: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        headers: HeaderArgument | None = None,
+    ) -> AbstractAsyncContextManager[ActionStream]:
+        """Call an action that streams, and read its values as they come.
+
+        Leaving the block disconnects the client, which cancels the action. Raises
+        AnswerUnreadable when the action fails before its first value, or does not stream.
+        """
+        return ungrouped(self._stream_action(page, name, body, headers))
+
+    @asynccontextmanager
+    async def _stream_action(
+        self, page: str, name: str, body: Mapping[str, Any] | None, headers: HeaderArgument | None
+    ) -> AsyncIterator[ActionStream]:
+        call = f"stream_action({page!r}, {name!r})"
+        async with self.stream(
+            "POST",
+            self.action_url(page, name),
+            content=stdlib_json.dumps(body or {}).encode(),
+            headers={"content-type": "application/json", **(headers or {})},
+        ) as response:
+            if not is_event_stream(response.headers):
+                whole = b"".join([chunk async for chunk in response])
+                media = response.headers.get("content-type", "without a type")
+                remedy = "Use action() for what is not streamed"
+                raise AnswerUnreadable(call, response.status, media, whole, remedy)
+            yield ActionStream(response.headers, EventReader(response))
+
+    def action_url(self, page: str, name: str) -> str:
+        """Return the URL of an action of the page at the path ``page``, or of a module."""
+        path = name if "." in name else f"{page.strip('/') or 'index'}/{name}"
+        return f"{self.base_url}{ACTIONS}{path}"
 
     def websocket(
         self, url: str, *, headers: HeaderArgument | None = None, protocols: Sequence[str] = ()

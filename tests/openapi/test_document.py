@@ -274,3 +274,16 @@ def test_the_command_writes_a_file_or_the_standard_output(tmp_path: Path) -> Non
     assert shown.stdout == file.read_text("utf-8")
     assert json.loads(shown.stdout)["openapi"] == "3.1.0"
     assert "operations in " in told.stdout
+
+
+async def test_an_action_that_streams_answers_with_events(tmp_path: Path) -> None:
+    action = """
+    from collections.abc import AsyncIterator
+
+    @action
+    async def count(request) -> AsyncIterator[int]:
+        yield 1
+    """
+    found = await document_of(write_tree(tmp_path, {"pages/index.fxl": page(action)}))
+    success = found["paths"]["/api/__actions/index/count"]["post"]["responses"]["200"]
+    assert success["content"] == {"text/event-stream": {"schema": {"type": "integer"}}}

@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
-from fxtrio.testing.client import StreamedResponse
+from fxtrio.testing.client import AnswerUnreadable, StreamedResponse
 from tests.trees import page, write_tree
 
 ASK = """
@@ -344,3 +344,17 @@ async def test_a_stream_of_an_hour_takes_no_time(tmp_path: Path, autojump_clock:
     root = write_tree(tmp_path, {"pages/index.fxl": page(ASK)})
     async with open_app(root, timeouts__action=7200) as client:
         assert len(await call(client, "ask", {"every": 600, "count": 6})) == 7
+
+
+async def test_the_test_client_reads_values_and_their_end(
+    client: Client, autojump_clock: MockClock
+) -> None:
+    result = await client.action("/", "breaks")
+    assert (result.status, result.ok, result.values) == (200, False, [1])
+    assert (result.error, result.data) == ("The model broke.", {"data": {"model": "m"}})
+    async with client.stream_action("/", "ask", {"count": 2}) as values:
+        found = [value["text"] async for value in values]
+    assert (found, values.end) == (["a0", "a1"], {"ok": True})
+    with pytest.raises(AnswerUnreadable, match="status 422"):
+        async with client.stream_action("/", "ask", {"text": "no"}):
+            pass

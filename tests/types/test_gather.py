@@ -11,6 +11,7 @@ from fxtrio.config import load_config
 from fxtrio.tools.types.gather.gatherer_process import project_types
 from fxtrio.tools.types.gather.page_types import ProjectTypes, dump_types, load_types
 from fxtrio.tools.types.python.shapes import ObjectShape
+from fxtrio.tools.types.ui.action_types import action_declarations
 from fxtrio.tools.types.ui.typescript import Printer
 
 VIEW = "\n\nexport default function View() {\n  return <p />;\n}\n"
@@ -132,3 +133,29 @@ async def load(request) -> {name}:
         "pages/index.fxl": "{ user: string | null; outer: number }",
         "pages/layout.fxl": "{ user: string | null; outer: number }",
     }
+
+
+async def test_an_action_that_streams_is_typed_by_what_it_yields(tmp_path: Path) -> None:
+    page = """from collections.abc import AsyncIterator
+from typing import TypedDict
+
+
+class Token(TypedDict):
+    text: str
+
+
+@action
+async def ask(request) -> AsyncIterator[Token | str]:
+    yield {"text": "a"}
+
+
+@action
+async def plain(request):
+    yield 1
+"""
+    found = (await types_of(tmp_path, {"pages/index.fxl": page})).page("pages/index.fxl")
+    assert found is not None
+    printer = Printer.of(found.definitions, loose=False)
+    declared = "\n".join(action_declarations(found.actions, printer))
+    assert '"ask": { payload: any; result: { data: any }; value: Token | string;' in declared
+    assert '"plain": { payload: any; result: { data: any }; value: any;' in declared

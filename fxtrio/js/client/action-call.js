@@ -1,10 +1,13 @@
 /** One call of a server action: name and payload in, result out. Never throws. */
 
+import { readEvents } from './event-stream.js';
+import { Reading } from './reading.js';
 import { actionPage, pathOf, queryOf, withoutBase } from './urls.js';
 
 /**
- * What an action answered. `ok: true` comes with the keys of the returned dict; `fields` is
- * always there.
+ * What an action answered. `ok: true` comes with the keys of the returned dict, and for an action
+ * that streams with `data`, what its values came to; `fields` is always there. A call that was
+ * `stopped` is not ok, and has no error.
  *
  * @typedef {{
  *   ok: boolean,
@@ -12,12 +15,14 @@ import { actionPage, pathOf, queryOf, withoutBase } from './urls.js';
  *   fields: Record<string, string[]>,
  *   data?: any,
  *   redirect?: string,
+ *   stopped?: boolean,
  *   [key: string]: any,
  * }} ActionResult
  */
 
 const CSRF_COOKIES = ['__Host-fx-csrf', 'fx-csrf'];
 const UNREACHABLE = 'The server could not be reached.';
+const LOST = 'The connection was lost.';
 
 /**
  * Return the URL of an action. It has the query of its page, so that the page a form leads back
@@ -62,17 +67,27 @@ export function csrfToken(cookies) {
  * @param {unknown} options.payload a form's data as it is, nothing as no body, else JSON
  * @param {string} options.cookies
  * @param {(url: string) => void} options.invalidate called for each URL the action names
+ * @param {Reading} [options.reading] takes the values of an action that streams
  * @returns {Promise<ActionResult>}
  */
-export async function callAction({ fetch, url, payload, cookies, invalidate }) {
+export async function callAction({
+  fetch,
+  url,
+  payload,
+  cookies,
+  invalidate,
+  reading = new Reading(),
+}) {
   const token = csrfToken(cookies);
   try {
-    const first = await send({ fetch, url, payload, invalidate, token });
+    const first = await send({ fetch, url, payload, invalidate, token, reading });
     if (!first.forged) return first.result;
     const fresh = await freshToken(fetch, url);
     if (fresh === null || fresh === token) return first.result;
-    return (await send({ fetch, url, payload, invalidate, token: fresh })).result;
+    return (await send({ fetch, url, payload, invalidate, token: fresh, reading })).result;
   } catch {
+    if (reading.signal.aborted) return { ok: false, stopped: true, error: '', fields: {} };
+    if (reading.streamed) return { ok: false, error: LOST, fields: {} };
     return { ok: false, error: UNREACHABLE, fields: {} };
   }
 }
@@ -84,20 +99,43 @@ export async function callAction({ fetch, url, payload, cookies, invalidate }) {
  * @param {unknown} options.payload
  * @param {string | null} options.token
  * @param {(url: string) => void} options.invalidate
+ * @param {Reading} options.reading
  * @returns {Promise<{ result: ActionResult, forged: boolean }>} `forged`: the token was refused
  * @throws {TypeError} when the server cannot be reached
  */
-async function send({ fetch, url, payload, token, invalidate }) {
+async function send({ fetch, url, payload, token, invalidate, reading }) {
   /** @type {Record<string, string>} */
-  const headers = { accept: 'application/json' };
+  const headers = { accept: 'application/json, text/event-stream' };
   if (token !== null) headers['x-csrf-token'] = token;
   const body = encodeBody(payload, headers);
-  const response = await fetch(url, { method: 'POST', headers, body });
+  const response = await fetch(url, { method: 'POST', headers, body, signal: reading.signal });
   for (const invalid of (response.headers.get('x-fx-invalidate') ?? '').split(', ')) {
     if (invalid !== '') invalidate(invalid);
   }
+  if (/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) {
+    return { result: await readStream(response, invalidate, reading), forged: false };
+  }
   const result = await readResult(response);
   return { result, forged: response.status === 403 && /^CSRF .*token/.test(result.error ?? '') };
+}
+
+/**
+ * Read what an action streams, to its end.
+ *
+ * @param {Response} response
+ * @param {(url: string) => void} invalidate
+ * @param {Reading} reading
+ * @returns {Promise<ActionResult>}
+ * @throws when the connection is lost or the call is stopped
+ */
+async function readStream(response, invalidate, reading) {
+  reading.begin();
+  const body = /** @type {ReadableStream<Uint8Array>} */ (response.body);
+  const end = await readEvents(body, (values) => reading.take(values));
+  if (end === null) throw new TypeError(LOST);
+  const { invalidate: urls = [], ...result } = end;
+  urls.forEach(invalidate);
+  return result.ok ? { fields: {}, data: reading.data, ...result } : { fields: {}, ...result };
 }
 
 /**

@@ -1,12 +1,13 @@
 /** `Form`: a form that calls a server action or goes to a page, with JavaScript or without. */
 
-import { createElement, useRef, useState } from 'react';
+import { createElement, useState } from 'react';
 import { flushSync } from 'react-dom';
 
 import { actionUrl } from './action-call.js';
 import { useRoute } from './contexts.js';
+import { Reading } from './reading.js';
 import { SearchForm } from './search-form.js';
-import { stateOf, UNCALLED, useActionCall } from './use-action.js';
+import { stateOf, UNCALLED, useActionCall, useLatestReading } from './use-action.js';
 
 /**
  * @typedef {import('./types.js').ActionData} ActionData
@@ -18,7 +19,9 @@ import { stateOf, UNCALLED, useActionCall } from './use-action.js';
  *   onError?: (message: string, fields: Record<string, string[]>, data: Record<string, any>) => void,
  *   refresh?: boolean,
  *   reset?: boolean,
- *   children?: import('react').ReactNode | ((state: FormState) => import('react').ReactNode),
+ *   reduce?: import('./reading.js').Reduce,
+ *   initial?: any,
+ *   children?: import('react').ReactNode | ((state: FormState & { stop: () => void }) => import('react').ReactNode),
  *   method?: 'post' | 'POST',
  * }} ActionFormProps
  * @typedef {ActionFormProps | import('./search-form.js').SearchFormProps} FormProps
@@ -50,17 +53,21 @@ export function Form(props) {
  * success the page's data is loaded anew unless there is an `onSuccess`; `refresh` decides
  * otherwise. `reset` empties the fields after success.
  *
+ * Of an action that streams, `data` is what `reduce` has made of its values so far, beginning
+ * with `initial`; without them it is the last value. `stop()` ends it.
+ *
  * `values` has what was typed into a form that was sent without JavaScript and failed, for
  * `defaultValue`; with JavaScript the fields keep it by themselves.
  *
  * @param {ActionFormProps} props
  */
 function ActionForm(props) {
-  const { action, page, onSuccess, onError, refresh, reset = false, children, ...rest } = props;
+  const { action, page, onSuccess, onError, refresh, reset = false, children, ...others } = props;
+  const { reduce, initial, ...rest } = others;
   const { state: shown, base, runtime } = useRoute('Form');
   const [state, setState] = useState(() => initialState(shown.actionData, action));
   const call = useActionCall(action, page);
-  const busy = useRef(false);
+  const { latest: busy, stop } = useLatestReading();
 
   /** @param {import('react').FormEvent<HTMLFormElement>} event */
   const submit = async (event) => {
@@ -68,17 +75,21 @@ function ActionForm(props) {
     if (event.defaultPrevented) return;
     event.preventDefault();
     if (busy.current) return;
-    busy.current = true;
+    const reading = new Reading({ reduce, initial }, (streamed) =>
+      setState({ ...UNCALLED, pending: true, data: streamed, values: NO_VALUES }),
+    );
+    busy.current = reading;
     const form = event.currentTarget;
     const submitter = /** @type {SubmitEvent} */ (event.nativeEvent).submitter;
     const data = new FormData(form, submitter);
     setState((before) => ({ ...before, pending: true }));
-    const result = await call(data);
-    busy.current = false;
-    const after = stateOf(result);
+    const result = await call(data, reading);
+    busy.current = null;
+    const after = stateOf(result, reading);
+    if (reading.thrown.length > 0) throw reading.thrown[0];
     if (!result.ok) {
       setState(({ values }) => ({ ...after, values }));
-      onError?.(result.error ?? '', result.fields, result.data ?? {});
+      if (!result.stopped) onError?.(result.error ?? '', result.fields, result.data ?? {});
       return;
     }
     // At once: `reset` puts back the values that are the default by then.
@@ -99,7 +110,7 @@ function ActionForm(props) {
       method: 'post',
       onSubmit: submit,
     },
-    typeof children === 'function' ? children(state) : children,
+    typeof children === 'function' ? children({ ...state, stop }) : children,
   );
 }
 

@@ -114,10 +114,14 @@ export type ActionFormProps<Result = any> = PlainFormProps & {
   reset?: boolean;
   /** Load the page's data anew after success: yes, unless there is an `onSuccess`. */
   refresh?: boolean;
+  /** Of an action that streams: what `data` becomes with the next value. */
+  reduce?: (all: any, value: any) => any;
+  /** Of an action that streams: what `data` is before the first value. */
+  initial?: any;
   onSuccess?: (data: Result) => void;
   /** `data` is that of the `ActionError`; `{}` without. */
   onError?: (message: string, fields: Fields, data: Record<string, any>) => void;
-  children?: ReactNode | ((state: FormState<Result>) => ReactNode);
+  children?: ReactNode | ((state: FormState<Result> & Stoppable) => ReactNode);
 };
 
 /** A form whose fields become the query of a page. */
@@ -249,19 +253,35 @@ export interface Actions {}
 /** What an action answered. */
 export type ActionResult<Result = any> =
   | ({ ok: true; fields: Fields; redirect?: string } & Result)
-  | { ok: false; error: string; fields: Fields; data?: any };
+  | { ok: false; error: string; fields: Fields; data?: any; stopped?: boolean };
 
 /** An action of the page as a function, with the state of its last call. Never throws. */
 export type Action<Payload = any, Result = any> = ((
   payload?: Payload | FormData | URLSearchParams,
 ) => Promise<ActionResult<Result>>) &
-  ActionState<Result>;
+  ActionState<Result> &
+  Stoppable;
+
+/** A call that can be ended. */
+export interface Stoppable {
+  /** End the call: it is `stopped`, and not ok. An action that streams is cancelled. */
+  stop: () => void;
+}
+
+/** What an action that streams may be called with: `data` is the last value without them. */
+export interface Streaming<Data = any, Value = any> {
+  /** Return what `data` becomes with the next value. */
+  reduce?: (all: Data, value: Value) => Data;
+  /** What `data` is before the first value; null by default. */
+  initial?: Data;
+}
 
 /** An action that throws an `ActionFailure` where another one resolves with `ok: false`. */
 export type ThrowingAction<Payload = any, Result = any> = ((
   payload?: Payload | FormData | URLSearchParams,
 ) => Promise<Extract<ActionResult<Result>, { ok: true }>>) &
-  ActionState<Result>;
+  ActionState<Result> &
+  Stoppable;
 
 /** An action has failed: its `error` is the message. */
 export class ActionFailure extends Error {
@@ -279,19 +299,19 @@ type ResultOf<Known> = Known extends { result: infer Result } ? Result : any;
  */
 export function useAction<Name extends keyof Actions>(
   name: Name,
-  options?: { page?: string; throws?: false },
+  options?: { page?: string; throws?: false } & Streaming,
 ): Action<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
 export function useAction<Name extends keyof Actions>(
   name: Name,
-  options: { page?: string; throws: true },
+  options: { page?: string; throws: true } & Streaming,
 ): ThrowingAction<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
 export function useAction<Payload = any, Result = any>(
   name: string,
-  options?: { page?: string; throws?: false },
+  options?: { page?: string; throws?: false } & Streaming,
 ): Action<Payload, Result>;
 export function useAction<Payload = any, Result = any>(
   name: string,
-  options: { page?: string; throws: true },
+  options: { page?: string; throws: true } & Streaming,
 ): ThrowingAction<Payload, Result>;
 
 // ---------------------------------------------------------------------------------------------

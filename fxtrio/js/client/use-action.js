@@ -1,17 +1,19 @@
 /** `useAction`: a server action as a function with state. */
 
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { actionUrl, callAction } from './action-call.js';
 import { useRoute } from './contexts.js';
 import { isWebUrl } from './payload.js';
+import { Reading } from './reading.js';
 
 /** @typedef {import('./action-call.js').ActionResult} ActionResult */
 
 /**
  * @typedef {object} ActionState
  * @property {boolean} pending
- * @property {any} data what the last call returned; null before one, and after a failure
+ * @property {any} data what the last call returned; null before one, and after a failure. Of an
+ *   action that streams: what its values have come to, also after a failure
  * @property {string | null} error
  * @property {Record<string, string[]>} fields
  */
@@ -45,32 +47,56 @@ export class ActionFailure extends Error {
  * are those of its last call. It resolves with the result, and never throws unless that is
  * asked for.
  *
+ * Of an action that streams, `data` is what `reduce` has made of the values so far, beginning with
+ * `initial`; without them it is the last value. `stop()` ends the call, and so does the next one
+ * or the end of the component.
+ *
  * @param {string} name
- * @param {{ page?: string, throws?: boolean }} [options] `page` is the path of another page that
- *   defines it; with `throws` a failure is an ActionFailure
+ * @param {{ page?: string, throws?: boolean } & import('./reading.js').ReadingOptions} [options]
+ *   `page` is the path of another page that defines it; with `throws` a failure is an ActionFailure
  */
-export function useAction(name, { page, throws = false } = {}) {
+export function useAction(name, { page, throws = false, reduce, initial } = {}) {
   const [state, setState] = useState(UNCALLED);
   const call = useActionCall(name, page);
-  const latest = useRef(0);
+  const options = useRef({ reduce, initial });
+  useEffect(() => {
+    options.current = { reduce, initial };
+  });
+  const { latest, stop } = useLatestReading();
   const run = useCallback(
     /** @param {unknown} [payload] */
     async (payload) => {
-      latest.current += 1;
-      const number = latest.current;
+      latest.current?.leave();
+      const reading = new Reading(options.current, (data) => {
+        if (reading === latest.current) setState({ ...UNCALLED, pending: true, data });
+      });
+      latest.current = reading;
       setState((before) => ({ ...before, pending: true }));
-      const result = await call(payload);
-      if (number === latest.current) setState(stateOf(result));
+      const result = await call(payload, reading);
+      if (reading === latest.current) setState(stateOf(result, reading));
+      if (reading.thrown.length > 0) throw reading.thrown[0];
       if (throws && !result.ok) throw new ActionFailure(result);
       return result;
     },
-    [call, throws],
+    [call, throws, latest],
   );
   return useMemo(() => {
     /** @param {unknown} [payload] */
     const action = (payload) => run(payload);
-    return Object.assign(action, state);
-  }, [run, state]);
+    return Object.assign(action, state, { stop });
+  }, [run, state, stop]);
+}
+
+/**
+ * Return the place of the call under way, which ends with its component if it streams, and a
+ * function that stops it.
+ */
+export function useLatestReading() {
+  /** @type {import('react').RefObject<Reading | null>} */
+  const latest = useRef(null);
+  useEffect(() => () => latest.current?.leave(), []);
+  const stop = useCallback(() => latest.current?.stop(), []);
+  return { latest, stop };
 }
 
 /**
@@ -78,13 +104,13 @@ export function useAction(name, { page, throws = false } = {}) {
  *
  * @param {string} name
  * @param {string} [page]
- * @returns {(payload?: unknown) => Promise<ActionResult>}
+ * @returns {(payload: unknown, reading: Reading) => Promise<ActionResult>}
  */
 export function useActionCall(name, page) {
   const { state, base, runtime } = useRoute('useAction');
   const url = actionUrl({ base, page: page ?? state.requestedPath, name });
   return useCallback(
-    async (payload) => {
+    async (payload, reading) => {
       if (runtime === null) throw new Error(`${name}: actions are called in the browser only.`);
       const result = await callAction({
         fetch,
@@ -92,6 +118,7 @@ export function useActionCall(name, page) {
         payload,
         cookies: document.cookie,
         invalidate: (invalid) => runtime.router.invalidate(invalid),
+        reading,
       });
       if (typeof result.redirect === 'string') {
         if (!isWebUrl(result.redirect, new URL(location.href))) {
@@ -108,9 +135,14 @@ export function useActionCall(name, page) {
 
 /**
  * @param {ActionResult} result
+ * @param {Reading} [reading] whose values it ends
  * @returns {ActionState}
  */
-export function stateOf(result) {
+export function stateOf(result, reading) {
+  if (reading?.streamed || result.stopped) {
+    const error = result.ok || result.stopped ? null : (result.error ?? '');
+    return { pending: false, data: reading?.data ?? null, error, fields: result.fields };
+  }
   if (!result.ok) {
     const { error = '', fields } = result;
     return { ...UNCALLED, error, fields };

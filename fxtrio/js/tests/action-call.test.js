@@ -125,7 +125,7 @@ test('a page that a redirect has led to is a failure', async () => {
 
 test('it asks for JSON, so that a form is not answered with a page', async () => {
   const { request } = await json({ ok: true });
-  assert.equal(request.headers.accept, 'application/json');
+  assert.equal(request.headers.accept, 'application/json, text/event-stream');
 });
 
 test('the token of the cookie is sent back', async () => {

@@ -16,18 +16,27 @@ export interface Known {
   payload: any;
   result: any;
   fields: string;
+  /** What an action that streams yields. */
+  value?: any;
 }
 
-export interface State<Of extends Known> {
+/** What an action that streams yields. */
+export type Value<Of> = Of extends { value: infer V } ? V : never;
+
+/** What an action has as its `data` where nothing reduces its values. */
+export type Data<Of extends Known> = Of extends { value: infer V } ? V | null : Of['result'] | null;
+
+export interface State<Of extends Known, D = Data<Of>> extends base.Stoppable {
   pending: boolean;
-  data: Of['result'] | null;
+  data: D;
   error: string | null;
   fields: Fields<Of['fields']>;
 }
 
 /** What an action answered, for code that looks at `ok` first. */
 export type Result<Of extends Known> =
-  Success<Of> | { ok: false; error: string; fields: Fields<Of['fields']>; data?: any };
+  | Success<Of>
+  | { ok: false; error: string; fields: Fields<Of['fields']>; data?: any; stopped?: boolean };
 
 /** The same for code that writes no types. */
 export type LooseResult<Of extends Known> = {
@@ -36,6 +45,7 @@ export type LooseResult<Of extends Known> = {
   fields: Fields<Of['fields']>;
   redirect?: string;
   data?: any;
+  stopped?: boolean;
 } & Of['result'];
 
 /** What an action answered that throws when it fails. */
@@ -66,6 +76,9 @@ export type ActionOf<Own extends Acting, Name, Page> = Extract<
   Known
 >;
 
+/** The `data` of a form, whose values a property may reduce. */
+type Reduced<Of extends Known> = Of extends { value: any } ? any : Data<Of>;
+
 type OwnFormProps<Name, Page, Of extends Known> = Omit<
   base.ActionFormProps,
   'action' | 'page' | 'onSuccess' | 'onError' | 'children'
@@ -74,7 +87,7 @@ type OwnFormProps<Name, Page, Of extends Known> = Omit<
   page?: Page & PagePath<Page>;
   onSuccess?: (data: Of['result']) => void;
   onError?: (message: string, fields: Fields<Of['fields']>, data: any) => void;
-  children?: ReactNode | ((state: State<Of> & { values: base.Values }) => ReactNode);
+  children?: ReactNode | ((state: State<Of, Reduced<Of>> & { values: base.Values }) => ReactNode);
 };
 
 /** A form whose actions are known, and the paths that it may lead to. */

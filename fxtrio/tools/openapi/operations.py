@@ -21,6 +21,7 @@ from fxtrio.tools.types.gather.page_types import (
 from fxtrio.tools.types.python.shapes import ObjectShape, Shape, Vague, parts_of
 
 JSON = "application/json"
+EVENTS = "text/event-stream"
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 
@@ -161,6 +162,12 @@ def _body(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str, A
 
 
 def _success(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str, Any]:
+    if action.value is not None:
+        return {
+            "description": "The action has begun. Each event holds a value; the last one, `end`, "
+            "holds `ok`, and what stands beside it in other responses of actions.",
+            "content": {EVENTS: {"schema": schemas.schema(action.value)}},
+        }
     forms = [_with_ok(page.definition(part), schemas) for part in parts_of(action.result)]
     if action.redirects:
         goes = {"type": "string", "description": "Where the visitor goes next."}

@@ -125,7 +125,8 @@ def keys_of(types: PageTypes) -> Iterator[Key]:
     """Yield all keys of what a file gives and takes, those inside of classes too."""
     shapes: list[Shape] = [types.data, types.layout_data]
     for action in types.actions:
-        shapes += [action.result, *([] if action.argument is None else [action.argument])]
+        known = (action.result, action.value, action.argument)
+        shapes += [shape for shape in known if shape is not None]
     shapes += [one.shape for one in types.definitions]
     for shape in shapes:
         for _, part in walk(shape):

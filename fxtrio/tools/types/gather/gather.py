@@ -20,6 +20,7 @@ from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.views import plan_site
 from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes.pattern import Kind, parse_pattern
+from fxtrio.runtime import is_streamed
 from fxtrio.tools.types.gather.page_types import (
     ActionTypes,
     EndpointTypes,
@@ -172,7 +173,9 @@ class _Gatherer:
                 yield self._action(name, function)
 
     def _action(self, name: str, function: Any) -> ActionTypes:
-        result = self._returned.by_action(function)
+        streamed = is_streamed(function)
+        result = NOTHING if streamed else self._returned.by_action(function)
+        value = self._returned.by_generator(function) if streamed else None
         function = inspect.unwrap(function)
         place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
         parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -181,7 +184,7 @@ class _Gatherer:
         if model is None:
             unread = ActionTypes(name, None, result, optional=True, closed=False)
             return msgspec.structs.replace(
-                unread, place=place, text=text, redirects=_redirects(function)
+                unread, place=place, text=text, redirects=_redirects(function), value=value
             )
         argument = self._taken.shape(model)
         found = self._definitions.resolve(argument)
@@ -198,6 +201,7 @@ class _Gatherer:
             place=place,
             text=text,
             redirects=_redirects(function),
+            value=value,
         )
 
     def _messages(self, page: CheckedPage) -> tuple[Shape | None, Place | None]:
@@ -223,9 +227,9 @@ class _Gatherer:
 
 def _shapes_of(actions: Iterable[ActionTypes]) -> Iterator[Shape]:
     for action in actions:
-        yield action.result
-        if action.argument is not None:
-            yield action.argument
+        for shape in (action.result, action.value, action.argument):
+            if shape is not None:
+                yield shape
 
 
 def _redirects(function: Any) -> bool:

@@ -51,6 +51,9 @@ class ActionTypes(msgspec.Struct, frozen=True):
     redirects: bool = False
     """Whether its own code names a redirect, which is answered in place of the result."""
 
+    value: Shape | None = None
+    """What an action that streams yields; None for one that returns."""
+
 
 class MethodTypes(msgspec.Struct, frozen=True):
     """What an endpoint answers to one method."""

@@ -33,6 +33,11 @@ from fxtrio.tools.types.python.shapes import (
 )
 
 _REMEDY = "Annotate what it returns: a TypedDict, an attrs class, a dataclass"
+_GENERATORS = (
+    collections.abc.AsyncIterator,
+    collections.abc.AsyncIterable,
+    collections.abc.AsyncGenerator,
+)
 _OPEN = (dict, collections.abc.Mapping)
 _OWN_KEYS = frozenset({"ok", "background"})
 """Keys of an action's result that are not sent as they are."""
@@ -55,6 +60,17 @@ class Returned:
         if isinstance(found, UnionShape):
             return union(map(_as_result, found.parts))
         return _as_result(found)
+
+    def by_generator(self, function: Any) -> Shape:
+        """Return the type of the values of an action that streams, by its annotation."""
+        function = self.shaper.sources.seen_through(function)
+        annotation = hints_of(function).get("return")
+        values = typing.get_args(annotation)
+        if typing.get_origin(annotation) not in _GENERATORS or not values:
+            place = self.shaper.sources.place_of_function(function)
+            cause = f"{function.__name__}() has no annotation of what it yields"
+            return Vague(cause, place, "Annotate it with AsyncIterator[…]")
+        return union(shape_of(Known(one), self.shaper) for one in _values(values[0]))
 
     def _returned(self, function: Any, sent: Callable[[Value], Value]) -> Shape:
         self.reader.read = 0

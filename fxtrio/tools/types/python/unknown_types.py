@@ -39,6 +39,8 @@ def _of_page(page: PageTypes) -> Iterator[Problem]:
     yield from _of_shape(page, page.data, "data", page.loader)
     for action in page.actions:
         yield from _of_shape(page, action.result, f"the result of {action.name}", action.place)
+        if action.value is not None:
+            yield from _of_shape(page, action.value, f"a value of {action.name}", action.place)
         if action.argument is not None:
             what = f"the argument of {action.name}"
             yield from _of_shape(page, action.argument, what, action.place)

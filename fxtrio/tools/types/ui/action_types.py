@@ -24,7 +24,10 @@ def known_actions(actions: Iterable[ActionTypes], printer: Printer) -> tuple[str
         payload = "any" if action.argument is None else printer.type(action.argument)
         fields = " | ".join(map(json.dumps, action.fields)) or "never"
         fields = fields if action.closed else "string"
-        shown = f"payload: {payload}; result: {printer.type(action.result)}; fields: {fields}"
+        result = printer.type(action.result)
+        if action.value is not None:  # what the values are reduced to is known where it is called
+            result = f"{{ data: any }}; value: {printer.type(action.value)}"
+        shown = f"payload: {payload}; result: {result}; fields: {fields}"
         known.append(f"{json.dumps(action.name)}: {{ {shown} }}")
         if action.optional:
             optional.append(json.dumps(action.name))

@@ -185,9 +185,9 @@ def _shared_actions(modules: Iterable[str], tier: Tier) -> str:
         f"export type $SharedOptional = {optional};",
         *_calls("$Shared", "$SharedOptional", tier),
         "export function useAction(name: string, "
-        "options?: { page?: string; throws?: false }): base.Action;",
+        "options?: { page?: string; throws?: false } & base.Streaming): base.Action;",
         "export function useAction(name: string, "
-        "options: { page?: string; throws: true }): base.ThrowingAction;",
+        "options: { page?: string; throws: true } & base.Streaming): base.ThrowingAction;",
     ]
     return "\n".join(lines) + "\n"
 
@@ -207,9 +207,10 @@ def _calls_anywhere(tier: Tier) -> list[str]:
         f'type $Call{names} = N extends shared.ActionsAt<$Own, P>["optional"] '
         f"? {loose_call} : {call};",
         "export function useAction<const N extends shared.NameOf<$Own, P>, "
-        "const P extends string | undefined = undefined, const Throws extends boolean = false>"
-        "(name: N, options?: { page?: P & PagePath<P>; throws?: Throws }): "
-        f"$Call{names} & shared.State<{one}>;",
+        "const P extends string | undefined = undefined, const Throws extends boolean = false, "
+        f"D = shared.Data<{one}>>"
+        "(name: N, options?: { page?: P & PagePath<P>; throws?: Throws } & "
+        f"base.Streaming<D, shared.Value<{one}>>): $Call{names} & shared.State<{one}, D>;",
     ]
 
 
@@ -220,12 +221,13 @@ def _calls(actions: str, optional: str, tier: Tier) -> list[str]:
     payload = f"shared.Payload<{actions}[N]>"
     call = f"(payload: {payload}) => Promise<$Answer<N, Throws>>"
     loose_call = f"(payload?: {payload}) => Promise<$Answer<N, Throws>>"
-    state = f"shared.State<{actions}[N]>"
     names = f"<N extends keyof {actions}, Throws>"
     return [
         f"type $Answer{names} = {answer};",
         f"type $Call{names} = N extends {optional} ? {loose_call} : {call};",
         f"export function useAction<const N extends keyof {actions}, "
-        "const Throws extends boolean = false>(name: N, "
-        f"options?: {{ page?: undefined; throws?: Throws }}): $Call<N, Throws> & {state};",
+        f"const Throws extends boolean = false, D = shared.Data<{actions}[N]>>(name: N, "
+        "options?: { page?: undefined; throws?: Throws } & "
+        f"base.Streaming<D, shared.Value<{actions}[N]>>): "
+        f"$Call<N, Throws> & shared.State<{actions}[N], D>;",
     ]
