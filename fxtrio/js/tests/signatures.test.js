@@ -23,7 +23,7 @@ test('properties, options and results are read from the declarations', () => {
   for (const name of ['page', 'onError', 'method', 'scroll']) assert.ok(form?.names.includes(name));
   assert.deepEqual(signatures.get('useAction')?.takes, [
     null,
-    { names: ['page', 'throws'], element: null },
+    { names: ['page', 'throws', 'reduce', 'initial'], element: null },
   ]);
   const gives = ['pending', 'data', 'error', 'fields'];
   assert.deepEqual(signatures.get('useAction')?.gives, { names: gives, element: null });
