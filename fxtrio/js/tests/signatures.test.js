@@ -25,7 +25,7 @@ test('properties, options and results are read from the declarations', () => {
     null,
     { names: ['page', 'throws', 'reduce', 'initial'], element: null },
   ]);
-  const gives = ['pending', 'data', 'error', 'fields'];
+  const gives = ['pending', 'data', 'error', 'fields', 'stop'];
   assert.deepEqual(signatures.get('useAction')?.gives, { names: gives, element: null });
 });
 
