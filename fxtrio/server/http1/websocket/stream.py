@@ -1,9 +1,8 @@
 """One WebSocket: the ``receive`` and ``send`` of an ASGI application, and the end on both sides.
 
-The application's own task reads the socket while it waits in `WsStream.receive`.
-While it does something else for longer, a second task reads, so that pings are
-answered and a client that left is noticed; it stops when enough waits to be
-received.
+The socket has one reader at a time: the application's own task while it waits in
+`WsStream.receive`, else after a while the task of `ReadAhead`. Who begins to read takes the
+socket back from the other first. Writing has no such owner, since `write_now` is one step.
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from fxtrio.server.http1.response import (
     Response,
 )
 from fxtrio.server.http1.websocket.handshake import Offer
+from fxtrio.server.http1.websocket.pings import Pings
 from fxtrio.server.http1.websocket.protocol import WsProtocol
-from fxtrio.server.http1.worker_state import NEVER, TICK
+from fxtrio.server.http1.websocket.read_ahead import ReadAhead
 
 _GREEDY = 16
-"""Messages sent or taken without waiting, before other tasks get a turn."""
-
-_AWAY = 4
-"""Ticks that the application may be busy before a second task reads for it."""
+"""Messages sent or taken without waiting, before other tasks get a turn. Without it a loop over
+messages that are there already, or to a client that takes all, would never let others run."""
 
 _GOING_AWAY, _TRY_AGAIN_LATER = 1001, 1013
 
@@ -41,13 +39,13 @@ class WsStream:
 
     def __init__(self, connection: ClientConnection, offer: Offer, nursery: trio.Nursery) -> None:
         self.status: int | None = None  # that the client was answered with
-        self.left = False  # whether the application was told of the end
+        self.left = False  # whether the application has received the disconnect
         self._connection = connection
         self._transport = connection.transport
         self._limits = connection.limits
         self._offer = offer
         self._nursery = nursery
-        # What came before the answer. Taken from the reader: it lives as long as the WebSocket.
+        # Bytes that arrived before the answer. Taken from the reader, which lives as long as this.
         self._early, connection.reader.rest = connection.reader.rest or bytearray(), bytearray()
         self._early_read: trio.CancelScope | None = None
         self._protocol: WsProtocol | None = None
@@ -55,15 +53,12 @@ class WsStream:
         self._denial = Response(keep_alive=False)
         self._connected = self._closed = False
         self._streak = 0  # messages since the last wait
-        self._ping_at = self._pong_by = NEVER
-        self._pongs = 0
         self._receiving = False
-        self._away = 0
-        self._watch: trio.CancelScope | None = None
-        self._watched = trio.Event()
+        self._pings = Pings(connection.limits)
+        self._ahead = ReadAhead(nursery)
 
     async def receive(self) -> Message:
-        """Return the next ASGI message; after the end, the disconnect as often as asked."""
+        """Return the next ASGI message; after the end, the disconnect each time."""
         self._streak += 1
         if self._streak > _GREEDY:
             await self._take_turns()
@@ -79,7 +74,7 @@ class WsStream:
         """Take an ASGI message.
 
         Raises BadResponse when the application breaks the protocol, and
-        ClientDisconnected when the other side has closed or is gone.
+        ClientDisconnected when the other side has closed or vanished.
         """
         kind = message["type"]
         protocol = self._protocol
@@ -132,7 +127,7 @@ class WsStream:
             await self._take_turns()
 
     async def finish(self, *, failed: bool) -> None:
-        """Close in the application's name, if it has not, and wait for the other side."""
+        """Close for the application, if it has not, and wait for the other side."""
         protocol = self._protocol
         if protocol is None:
             if self._denial.stage in (NOTHING, STARTED):
@@ -143,8 +138,10 @@ class WsStream:
                 await self._connection.refuse(RequestRefusal(500, "the application did not answer"))
             return
         await self._close(protocol, 1011 if failed else 1000, "")
-        await self._relieve()
+        await self._ahead.stop()
         self._receiving = True
+        # Reading goes on until the client's close frame: closing a socket with unread data would
+        # send a reset, which may destroy our last messages before the client has read them.
         with trio.move_on_after(self._limits.websocket_close):
             protocol.discard()
             while not self._over(protocol):
@@ -175,34 +172,12 @@ class WsStream:
             return
         self._write_soon(protocol.take_output())
         if protocol.is_open:
-            self._check_pings(protocol, now)
-        self._away += 1
-        if (
-            self._away > _AWAY
-            and self._watch is None
-            and not (self._receiving or protocol.is_full or self._over(protocol))
-        ):
-            self._watch = trio.CancelScope()
-            self._nursery.start_soon(self._read_ahead, protocol, self._watch)
-
-    def _check_pings(self, protocol: WsProtocol, now: float) -> None:
-        interval = self._limits.websocket_ping
-        if interval is None:
-            return
-        if self._ping_at == NEVER and self._pong_by == NEVER:
-            self._ping_at = now + interval
-        elif now >= self._ping_at and not self._transport.backlog:
-            self._ping_at, self._pong_by = NEVER, now + self._limits.websocket_pong
-            self._pongs = protocol.pongs
-            self._write_soon(protocol.ping())
-        elif self._pong_by != NEVER:
-            if protocol.pongs != self._pongs:
-                self._ping_at, self._pong_by = now + interval, NEVER
-            elif protocol.is_full:
-                self._pong_by += TICK  # it may be among what the application has yet to take
-            elif now > self._pong_by:
-                self._pong_by = NEVER
+            ping = self._pings.check(protocol, now, backlog=bool(self._transport.backlog))
+            if ping is None:
                 self._transport.abort()
+            else:
+                self._write_soon(ping)
+        self._ahead.tick(self._read_open, self._may_read_ahead, receiving=self._receiving)
 
     # The opening.
 
@@ -247,9 +222,10 @@ class WsStream:
     # Reading.
 
     async def _receive_later(self) -> Message:
-        if self._watch is not None:
-            await self._relieve()
-        self._receiving, self._away, self._streak = True, 0, 0
+        if self._ahead.is_reading:
+            await self._ahead.stop()
+        self._ahead.came_back()
+        self._receiving, self._streak = True, 0
         try:
             while True:
                 protocol = self._protocol
@@ -258,7 +234,7 @@ class WsStream:
                         return self._disconnect(1006, "")
                 elif protocol.messages:
                     return self._next_message(protocol)
-                elif protocol.resume():
+                elif protocol.resume():  # it had stopped at its limit, with more to parse
                     await self._write_output(protocol)
                 elif self._over(protocol):
                     return self._disconnect(*protocol.close)
@@ -274,6 +250,8 @@ class WsStream:
         return message
 
     async def _read(self, protocol: WsProtocol) -> None:
+        # Who has messages waiting may have to wait until the process has room for more; a
+        # WebSocket with none may always read, so that a few large ones cannot stop all others.
         if self._backlog.size and process_unreceived.is_full:
             await process_unreceived.wait_room(self._backlog)
             if self._over(protocol):
@@ -289,7 +267,7 @@ class WsStream:
         await self._write_output(protocol)
 
     def _give_up(self) -> None:
-        """Close a WebSocket of which too much waits, and forget that."""
+        """Close this WebSocket, whose messages fill the budget, and drop them."""
         if self._protocol is not None:
             self._write_soon(self._protocol.abandon(_TRY_AGAIN_LATER, REASON))
             self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
@@ -315,19 +293,14 @@ class WsStream:
         self._early += data
         return bool(data)
 
-    async def _read_ahead(self, protocol: WsProtocol, watch: trio.CancelScope) -> None:
-        with watch:
-            while not (protocol.is_full or self._over(protocol)):
-                await self._read(protocol)
-        self._watch = None
-        self._watched.set()
-        self._watched = trio.Event()
+    async def _read_open(self) -> None:
+        """Read for an application that is busy elsewhere."""
+        if self._protocol is not None:
+            await self._read(self._protocol)
 
-    async def _relieve(self) -> None:
-        """Take reading back from the second task."""
-        while self._watch is not None:
-            self._watch.cancel()
-            await self._watched.wait()
+    def _may_read_ahead(self) -> bool:
+        protocol = self._protocol
+        return protocol is not None and not (protocol.is_full or self._over(protocol))
 
     # Writing.
 

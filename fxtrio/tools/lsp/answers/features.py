@@ -16,7 +16,7 @@ from fxtrio.tools.lsp.answers.document_symbols import (
 )
 from fxtrio.tools.lsp.answers.hover import STARTING, hover_text, word_at
 from fxtrio.tools.lsp.answers.map_results import (
-    Answered,
+    MapResult,
     as_it_is,
     completion_back,
     edits_back,
@@ -262,7 +262,7 @@ class Answers:
         return changes
 
     async def _elsewhere(
-        self, method: str, document: Document, position: Position, back: Answered, **more: Any
+        self, method: str, document: Document, position: Position, back: MapResult, **more: Any
     ) -> Any:
         """Return what the server of the language at a position answers; None without one."""
         view = await self._views.of(document)

@@ -1,4 +1,10 @@
-"""What a server of one language answers, with its places carried back to the page. Pure."""
+"""Maps the results of a language server from the file that it knows to the page. Pure.
+
+A server is asked about one half of a page, as a file of its own language (`virtual_document`).
+Positions in its results are positions in that file, and some have no counterpart in the page:
+code that fxtrio generates around a half. A range that is merely shown is left out then; an edit
+that would change such code is rejected, and with it the whole rename.
+"""
 
 from __future__ import annotations
 
@@ -6,52 +12,62 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from fxtrio.tools.lsp.documents.positions import edited, units
 from fxtrio.tools.lsp.documents.virtual_document import Projection
 from fxtrio.tools.types.ui.virtual_project import FOLDER
 
 GENERATED = f"/{FOLDER.as_posix()}/"
-"""Where files are that nobody writes by hand: a place in them is none to show or to change."""
+"""Part of the URIs of generated files, in which nothing is shown or changed."""
 
 _WORD_END = re.compile(r"(?<![\w$])[\w$]+\Z")
 
-Answered = Callable[[Any, Projection, Mapping[str, tuple[str, Projection]]], Any]
-"""Takes a result, the file that was asked about, and all files by the URI that servers know them
-by, each with the URI of its page."""
+Json = dict[str, Any]
+"""An object of the language server protocol, as JSON has it."""
 
-Pages = Mapping[str, tuple[str, Projection]]
+
+@attrs.frozen
+class Asked:
+    """What a server was asked about."""
+
+    projection: Projection
+    """The file of the question."""
+
+    pages: Mapping[str, tuple[str, Projection]]
+    """All files by the URI that the server knows, each with the URI of its page."""
+
+
+MapResult = Callable[[Any, Asked], Any]
+"""Maps one kind of result."""
 
 
 def word_before(line: str, character: int) -> str:
-    """Return the letters of a word that stand in front of a place of a line, in UTF-16 units."""
+    """Return the part of a word before ``character``, which counts UTF-16 units."""
     before = line.encode("utf-16-le", "replace")[: 2 * character].decode("utf-16-le", "replace")
     found = _WORD_END.search(before)
     return found[0] if found is not None else ""
 
 
-def completion_back(
-    result: Any, projection: Projection, pages: Pages, *, word: str = ""
-) -> list[dict[str, Any]]:
-    """Return items of a completion whose edits are within the page.
+def completion_back(result: Any, asked: Asked, *, word: str = "") -> list[Json]:
+    """Return the items of a completion whose edits are within the page.
 
-    Those that do not have the letters of ``word`` in its order are left out, as editors do: there
-    are a thousand names of the browser.
+    Items without the letters of ``word`` in this order are left out. Editors do so as well, but
+    the browser has a thousand global names, and sending them all would take longer than typing.
     """
     items = result.get("items", []) if isinstance(result, dict) else result or []
-    shared = _default_range(result, projection)
+    shared = _default_range(result)
     items = [one for one in items if _has_letters(one, word.lower())]
-    return [one for item in items if (one := item_back(item, projection, shared)) is not None]
+    return [one for item in items if (one := item_back(item, asked.projection, shared)) is not None]
 
 
-def _has_letters(item: dict[str, Any], word: str) -> bool:
+def _has_letters(item: Json, word: str) -> bool:
     letters = iter(str(item.get("filterText") or item.get("label", "")).lower())
     return all(one in letters for one in word)
 
 
-def item_back(
-    item: dict[str, Any], projection: Projection, shared: dict[str, Any] | None = None
-) -> dict[str, Any] | None:
-    """Return one item; None when what it writes is not within the page.
+def item_back(item: Json, projection: Projection, shared: Json | None = None) -> Json | None:
+    """Return one item; None when its edit is not within the page.
 
     ``shared`` is the range of items that have none of their own.
     """
@@ -70,7 +86,7 @@ def item_back(
     return found
 
 
-def _default_range(result: Any, projection: Projection) -> dict[str, Any] | None:
+def _default_range(result: Any) -> Json | None:
     defaults = result.get("itemDefaults") if isinstance(result, dict) else None
     range_ = defaults.get("editRange") if isinstance(defaults, dict) else None
     if not isinstance(range_, dict):
@@ -78,7 +94,7 @@ def _default_range(result: Any, projection: Projection) -> dict[str, Any] | None
     return {"range": range_} if "start" in range_ else range_
 
 
-def _edit_back(edit: dict[str, Any], projection: Projection) -> dict[str, Any] | None:
+def _edit_back(edit: Json, projection: Projection) -> Json | None:
     found = dict(edit)
     for key in ("range", "insert", "replace"):
         if key in edit:
@@ -88,24 +104,24 @@ def _edit_back(edit: dict[str, Any], projection: Projection) -> dict[str, Any] |
     return found
 
 
-def hover_back(result: Any, projection: Projection, pages: Pages) -> Any:
-    """Return what is shown of a place; its range is left out where it is not in the page."""
+def hover_back(result: Any, asked: Asked) -> Any:
+    """Return a hover; its range is left out where it is not in the page."""
     if not isinstance(result, dict) or "range" not in result:
         return result
     found = {key: value for key, value in result.items() if key != "range"}
-    range_ = projection.range_back(result["range"])
+    range_ = asked.projection.range_back(result["range"])
     return found if range_ is None else {**found, "range": range_}
 
 
-def locations_back(result: Any, projection: Projection, pages: Pages) -> list[dict[str, Any]]:
-    """Return places, those of other files too."""
+def locations_back(result: Any, asked: Asked) -> list[Json]:
+    """Return locations, also those in other files."""
     found = result if isinstance(result, list) else [result] if result else []
     places = []
     for one in found:
         uri = one.get("targetUri", one.get("uri"))
         range_ = one.get("targetSelectionRange", one.get("range"))
-        if uri in pages:
-            uri, known = pages[uri]
+        if uri in asked.pages:
+            uri, known = asked.pages[uri]
             range_ = known.range_back(range_)
         elif GENERATED in uri:
             continue
@@ -114,7 +130,7 @@ def locations_back(result: Any, projection: Projection, pages: Pages) -> list[di
     return places
 
 
-def edits_back(result: Any, projection: Projection, pages: Pages) -> dict[str, Any] | None:
+def edits_back(result: Any, asked: Asked) -> Json | None:
     """Return the changes of a rename; None when one of them is not within its page."""
     if not isinstance(result, dict):
         return None
@@ -122,25 +138,26 @@ def edits_back(result: Any, projection: Projection, pages: Pages) -> dict[str, A
     for one in result.get("documentChanges") or []:
         if "textDocument" in one:
             listed.append((one["textDocument"]["uri"], one["edits"]))
-    changes: dict[str, list[dict[str, Any]]] = {}
+    changes: dict[str, list[Json]] = {}
     for uri, edits in listed:
-        page, known = pages.get(uri, (uri, None))
+        page, known = asked.pages.get(uri, (uri, None))
         if known is None and GENERATED in uri:
             return None
-        made = edits if known is None else _line_edits(edits, known)
-        if made is None:
+        mapped = edits if known is None else _line_edits(edits, known)
+        if mapped is None:
             return None
-        changes.setdefault(page, []).extend(made)
+        changes.setdefault(page, []).extend(mapped)
     return {"changes": changes}
 
 
-def _line_edits(edits: list[dict[str, Any]], projection: Projection) -> list[dict[str, Any]] | None:
-    """Return edits that each change a part of a line; some servers write the whole file anew.
+def _line_edits(edits: list[Json], projection: Projection) -> list[Json] | None:
+    """Return edits that each change a part of one line.
 
-    None when there are lines more or less then, or when what was put in changes.
+    Some servers replace the whole file, of which the page has only a part; so the lines before
+    and after are compared. None when their number changes, or when generated code changes.
     """
-    # The last first, so that none moves another.
-    ordered = sorted(edits, key=lambda one: tuple(one["range"]["start"].values()), reverse=True)
+    # From the end to the beginning, so that no edit moves the place of another.
+    ordered = sorted(edits, key=_start_of, reverse=True)
     text = projection.text
     for one in ordered:
         text = edited(text, one["range"], one["newText"])
@@ -162,22 +179,27 @@ def _line_edits(edits: list[dict[str, Any]], projection: Projection) -> list[dic
     return found
 
 
+def _start_of(edit: Json) -> tuple[int, int]:
+    start = edit["range"]["start"]
+    return start["line"], start["character"]
+
+
 def _common(one: str, other: str) -> int:
-    """Return with how many equal characters two texts begin."""
+    """Return the length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def name_back(result: Any, projection: Projection, pages: Pages) -> dict[str, Any] | None:
-    """Return the name that may be changed; None for none."""
+def name_back(result: Any, asked: Asked) -> Json | None:
+    """Return the range of the name that can be renamed; None for none."""
     if not isinstance(result, dict):
         return None
     if "start" in result:
-        range_ = projection.range_back(result)
+        range_ = asked.projection.range_back(result)
         return None if range_ is None else dict(range_)
-    return hover_back(result, projection, pages) if "range" in result else result
+    return hover_back(result, asked) if "range" in result else result
 
 
-def as_it_is(result: Any, projection: Projection, pages: Pages) -> Any:
-    """Return a result that has no places."""
+def as_it_is(result: Any, asked: Asked) -> Any:
+    """Return a result that has no positions."""
     return result

@@ -19,7 +19,7 @@ import attrs
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.tools.lsp.answers.map_results import Answered
+from fxtrio.tools.lsp.answers.map_results import Asked, MapResult
 from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.positions import Position
 from fxtrio.tools.lsp.documents.virtual_document import Language, Projection, language_at, project
@@ -73,11 +73,11 @@ class OtherServers:
                 nursery.start_soon(process.run, name=f"lsp.{process.name}")
 
     async def ask(
-        self, method: str, view: PageView, position: Position, back: Answered, **more: Any
+        self, method: str, view: PageView, position: Position, back: MapResult, **more: Any
     ) -> Any:
         """Return what the server of the half at ``position`` answers; None without one.
 
-        ``back`` carries its places back to the page.
+        ``back`` maps its positions to the page.
         """
         language = language_at(view, position["line"])
         server = self._server(view.root, language)
@@ -93,7 +93,7 @@ class OtherServers:
             result = await server.process.request(method, params)
         except (ConnectionLost, JsonRpcException):
             return None
-        return back(result, projection, server.pages)
+        return back(result, Asked(projection, server.pages))
 
     async def resolve(self, view: PageView, item: dict[str, Any]) -> Any:
         """Return a completion item of the server of a language with all that it knows of it."""
