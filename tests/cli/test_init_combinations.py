@@ -15,6 +15,7 @@ from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
 from fxtrio.testing import open_app
 from tests.cli.in_browser import hydrated
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import fx, serving, visit
 from tests.ports import free_port
 
@@ -95,10 +96,12 @@ def test_accounts_and_database_work_in_fx_dev(browser: Browser, tmp_path: Path) 
         page.get_by_label("New note").fill("hello there")
         page.get_by_role("button", name="Add").click()
         expect(page.get_by_text("hello there")).to_be_visible()
+        assert_accessible(page)
         page.get_by_role("link", name="Sign in").click()
         page.get_by_role("link", name="Create an account").click()
         for title in ("Register", "Sign in"):
             expect(page.locator("h1")).to_have_text(title)
+            assert_accessible(page)
             page.get_by_label("Email").fill("ada@example.org")
             page.get_by_label("Password").fill("correct horse battery")
             page.get_by_role("button", name=title).click()

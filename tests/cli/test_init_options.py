@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.in_browser import edit, hydrated
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import fx, served, serving, visit
 from tests.ports import free_port
 
@@ -39,9 +40,11 @@ def assert_works(page: Page) -> None:
     page.get_by_label("New note").fill("hello there")
     page.get_by_role("button", name="Add").click()
     expect(page.get_by_text("hello there")).to_be_visible()
+    assert_accessible(page)
     page.get_by_role("link", name="About").click()
     expect(page.locator("h1")).to_have_text("About")
     expect(page.get_by_role("link", name="About")).to_have_attribute("aria-current", "page")
+    assert_accessible(page)
 
 
 def test_new_classes_are_seen_at_once_and_after_a_build(browser: Browser, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import urllib.request
 
 from playwright.sync_api import Browser, expect
 
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, Visitor, visit
 
 HYDRATED = """
@@ -51,6 +52,7 @@ def test_the_form_shows_a_field_error_and_then_the_new_entry(
     expect(visitor.page.get_by_role("alert")).to_have_text(
         "Tell us your name, in up to 40 characters."
     )
+    assert_accessible(visitor.page)
     sign(visitor, "Ann <b>", "Hello from a test")
     entry = visitor.page.get_by_role("listitem").filter(has_text="Hello from a test")
     expect(entry).to_be_visible()
@@ -70,6 +72,7 @@ def test_a_link_navigates_without_a_reload_and_back_works(
     expect(visitor.page.get_by_role("heading", name="Ann")).to_be_visible()
     assert re.fullmatch(r".*/entries/\d+", visitor.page.url)
     expect(visitor.page).to_have_title("Ann · Guestbook")
+    assert_accessible(visitor.page)
     visitor.page.go_back()
     expect(visitor.page.get_by_role("heading", name="Say hello")).to_be_visible()
     expect(visitor.page).to_have_title("Guestbook")
@@ -87,6 +90,7 @@ def test_errors_have_pages_of_the_application(guestbook: Server, browser: Browse
     visitor.page.goto(guestbook.url + "/entries/999")
     expect(visitor.page.get_by_role("heading", name="Not found")).to_be_visible()
     expect(visitor.page.get_by_text("There is no entry '999'.")).to_be_visible()
+    assert_accessible(visitor.page)
     response = visitor.page.goto(guestbook.url + "/no/such/page")
     assert response is not None and response.status == 404
     expect(visitor.page.get_by_role("heading", name="Not found")).to_be_visible()

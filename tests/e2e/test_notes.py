@@ -9,6 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, copy_example, fx, served, visit
 
 
@@ -25,12 +26,14 @@ def test_a_job_goes_on_after_the_answer_and_the_page_shows_its_result(
 ) -> None:
     visitor = visit(browser)
     visitor.page.goto(notes.url)
+    assert_accessible(visitor.page)
     visitor.page.get_by_label("Title").fill("Shopping")
     visitor.page.get_by_label("Text").fill("milk and a lot of bread")
     visitor.page.get_by_role("button", name="Write").click()
     visitor.page.get_by_role("link", name="Shopping").click()
     expect(visitor.page.get_by_role("heading", name="Shopping")).to_be_visible()
     expect(visitor.page.get_by_role("status")).to_have_text("6 words")
+    assert_accessible(visitor.page)
     assert visitor.complaints == []
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, Visitor, copy_example, fx, served, visit
 
 PASSWORD = "correct horse battery staple"
@@ -45,7 +46,7 @@ def look(browser: Browser, workshop: Server, name: str, *, javascript: bool = Tr
 
 
 def slot(visitor: Visitor, name: str):
-    return visitor.page.get_by_role("button", name=f"Take {name}", exact=True)
+    return visitor.page.get_by_role("button", name=f"free, {name}:00", exact=True)
 
 
 def test_what_one_books_the_other_sees_at_once(workshop: Server, browser: Browser) -> None:
@@ -55,9 +56,12 @@ def test_what_one_books_the_other_sees_at_once(workshop: Server, browser: Browse
     expect(bob.page.get_by_role("cell", name="ann held")).to_be_visible()
     ann.page.get_by_label("What will you make?").fill("a bowl of ash")
     sketch = {"name": "bowl.png", "mimeType": "image/png", "buffer": PIXEL}
+    assert_accessible(ann.page)
+    assert_accessible(bob.page)
     ann.page.get_by_label("A sketch").set_input_files(sketch)  # type: ignore[arg-type]  # a dict
     ann.page.get_by_role("button", name="Book it").click()
     expect(bob.page.get_by_role("cell", name="ann booked")).to_be_visible()
+    assert_accessible(ann.page)
     ann.page.get_by_role("link", name=f"Lathe, {DAY} at 10:00").click()
     expect(ann.page.get_by_text("a bowl of ash")).to_be_visible()
     image = ann.page.get_by_alt_text("Your sketch")

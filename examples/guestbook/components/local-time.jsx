@@ -1,0 +1,17 @@
+import { ClientOnly } from "fx/client";
+
+/** A moment in the visitor's language and time zone; in UTC until the page has come to life. */
+export function LocalTime({ value }) {
+  return (
+    <time dateTime={value} className="small">
+      <ClientOnly fallback={`${value.slice(0, 16).replace("T", " ")} UTC`}>
+        {() =>
+          new Date(value).toLocaleString(undefined, {
+            dateStyle: "medium",
+            timeStyle: "short",
+          })
+        }
+      </ClientOnly>
+    </time>
+  );
+}
