@@ -189,3 +189,16 @@ def test_no_package_has_two_public_classes_of_one_name() -> None:
                 places[package, node.name].append(module)
 
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_no_test_asserts_how_long_something_takes() -> None:
+    """The machine may be busy; deadlines end what hangs, and `benchmarks/` measures."""
+    clocks = r"time\.(?:monotonic|perf_counter|process_time|time)\(\)"
+    duration = re.compile(rf"^\s*assert\b.*{clocks} - (?!.*, )", re.MULTILINE)
+    found = [
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for file in sorted((ROOT / "tests").rglob("*.py"))
+        for line in duration.findall(file.read_text(encoding="utf-8"))
+    ]
+
+    assert found == []

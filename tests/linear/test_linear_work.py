@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 from tests.short import amount
 
-from .__main__ import GROWTH as GROWTH_OF_TIME
-from .__main__ import times_of
 from .apart import APART
 from .parsers import PARSERS
 from .pieces import PIECES
@@ -87,14 +85,6 @@ def test_each_piece_is_parsed_in_linear_work(name: str) -> None:
 def test_hostile_input_is_parsed_in_linear_work(name: str, pieces: list[bytes]) -> None:
     small, large = growth_of(PARSERS[name], b"".join(pieces))
     assert large <= GROWTH * small + FIXED
-
-
-@pytest.mark.parametrize("name", ["UI code", "Python code"])
-def test_what_regular_expressions_look_at_grows_with_a_page(name: str) -> None:
-    """Their work is no line of Python. The quadratic times here were seconds."""
-    for piece in (b'\\"', b"'", b'"""', b"`", b'f"{'):
-        small, large = times_of(PARSERS[name], piece)
-        assert large < 0.5 or large < GROWTH_OF_TIME * small, piece
 
 
 def test_quadratic_work_would_be_noticed() -> None:

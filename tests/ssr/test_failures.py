@@ -33,16 +33,13 @@ class Traffic:
         self.pool = pool
         self.answers: list[bytes] = []
         self.errors: list[RenderError] = []
-        self.slowest = 0.0
 
     async def ask(self, count: int) -> None:
         for number in range(count):
-            began = time.monotonic()
             try:
                 self.answers.append((await self.pool.render(0, state(name=str(number)))).html)
             except RenderError as error:
                 self.errors.append(error)
-            self.slowest = max(self.slowest, time.monotonic() - began)
 
     async def flow(self, *, task_status: trio.TaskStatus[None]) -> None:
         task_status.started()
@@ -112,14 +109,12 @@ async def test_an_endless_loop_fails_at_its_deadline_and_the_next_renders_succee
     async with open_pool(timeout=0.5) as pool:
         traffic = Traffic(pool)
         async with trio.open_nursery() as nursery:
-            began = time.monotonic()
 
             @nursery.start_soon
             async def _loop() -> None:
                 with pytest.raises(RenderTimeout) as failed:
                     await pool.render(2, state("loop"))
                 assert (failed.value.page, failed.value.timeout) == (2, 0.5)
-                assert 0.5 <= time.monotonic() - began < 5
 
             await trio.testing.wait_all_tasks_blocked()
             for _ in range(20):
