@@ -25,7 +25,7 @@ APART = {"starter", "__main__"}
 """Modules that are not imported: files for projects, and commands."""
 
 
-def subclasses(base: type) -> Iterator[type]:
+def subclasses(base: type[Exception]) -> Iterator[type[Exception]]:
     for one in base.__subclasses__():
         yield one
         yield from subclasses(one)
