@@ -3,15 +3,13 @@
 A lane is the waiting jobs of one queue, name and priority; the index `fx_jobs_lanes` has its jobs
 in the order in which they are due. The first job of each lane is found from that of the previous
 lane by index lookups, so a million jobs of a lane cost as much as one. Each lane of the process
-yields as many jobs as requested, and the first of all these are claimed. SQLite and PostgreSQL
-share the SQL, except for lists and locks.
+yields as many jobs as requested, and the first of all these are claimed. What differs between
+databases comes from `dialects`.
 """
 
 from __future__ import annotations
 
-from typing import Literal
-
-Dialect = Literal["sqlite", "postgresql"]
+from fxtrio.jobs.dialects import JobSql
 
 SUSPECT = 2
 """A job whose process died so often runs beside no other such one, so that the culprit's
@@ -36,90 +34,72 @@ _NEXT = f"""coalesce(
   {_first(" and later.queue > head.queue", "queue, name, priority")})"""
 
 
-def _heads(dialect: Dialect) -> str:
+def _heads(sql: JobSql) -> str:
     """Return the recursive table of the first job of each lane."""
     head = "select one.id, one.queue, one.name, one.priority, one.due from"
-    following = f"{head} heads as head join fx_jobs as one on one.id = {_NEXT}"
-    if dialect == "postgresql":  # which would read the whole table for a join with few rows
-        looked_up = f"select * from fx_jobs where fx_jobs.id = {_NEXT} limit 1"
-        following = f"{head} heads as head cross join lateral ({looked_up}) as one"
+    following = f"{head} heads as head {sql.following_head.format(id=_NEXT)}"
     return (
         f"heads (id, queue, name, priority, due) as ({head} fx_jobs as one"
         f" where one.id = {_first('', 'queue, name, priority')} union all {following})"
     )
 
 
-def within(dialect: Dialect, number: int) -> str:
-    """Return the test for being in a list, which is the argument ``number``."""
-    if dialect == "postgresql":
-        return f"= any(${number})"
-    return f"in (select value from json_each(${number}))"
-
-
-def _wanted(dialect: Dialect, table: str, names: int, queues: int | None) -> str:
+def _wanted(sql: JobSql, table: str, names: int, queues: int | None) -> str:
     """Return the condition for a process's jobs. The parameters are numbers of arguments."""
-    chosen = f" and {table}.queue {within(dialect, queues)}" if queues else ""
+    chosen = f" and {table}.queue {sql.in_list.format(number=queues)}" if queues else ""
     return (
-        f"{table}.name {within(dialect, names)}{chosen}"
+        f"{table}.name {sql.in_list.format(number=names)}{chosen}"
         f" and {table}.queue not in (select queue from fx_paused)"
     )
 
 
-def find_due(dialect: Dialect, *, queues: bool) -> str:
+def find_due(sql: JobSql, *, queues: bool) -> str:
     """Return the query for the jobs to claim; see `claim` for its arguments."""
-    wanted = _wanted(dialect, "head", 3, 5 if queues else None)
+    wanted = _wanted(sql, "head", 3, 5 if queues else None)
     of_lane = (
-        "select {columns} from fx_jobs as one where one.state = 'waiting' and one.crashes < 2"
+        f"select {sql.lane_columns} from fx_jobs as one"
+        " where one.state = 'waiting' and one.crashes < 2"
         " and one.queue = head.queue and one.name = head.name and one.priority = head.priority"
         " and one.due <= $2 order by one.due, one.id limit $4"
     )
-    if dialect == "postgresql":
-        columns = "one.id, one.priority, one.due"
-        each = f"cross join lateral ({of_lane.format(columns=columns)} for update skip locked)"
-        joined = f"{each} as job"
-    else:
-        joined = f"join fx_jobs as job on job.id in ({of_lane.format(columns='one.id')})"
     return (
-        f"with recursive {_heads(dialect)} select job.id from heads as head"
-        f" {joined} where head.due <= $2 and {wanted}"
+        f"with recursive {_heads(sql)} select job.id from heads as head"
+        f" {sql.of_lane.format(query=of_lane)} where head.due <= $2 and {wanted}"
         " order by job.priority desc, job.due, job.id limit $4"
     )
 
 
-def find_suspects(dialect: Dialect, *, queues: bool) -> str:
+def find_suspects(sql: JobSql, *, queues: bool) -> str:
     """Return the query for those that may have killed processes, with the same arguments."""
-    lock = " for update skip locked" if dialect == "postgresql" else ""
     return (
         f"select id from fx_jobs where state = 'waiting' and crashes >= {SUSPECT} and due <= $2"
-        f" and {_wanted(dialect, 'fx_jobs', 3, 5 if queues else None)}"
-        f" order by due, id limit $4{lock}"
+        f" and {_wanted(sql, 'fx_jobs', 3, 5 if queues else None)}"
+        f" order by due, id limit $4{sql.skip_locked}"
     )
 
 
-def claim(dialect: Dialect, *, queues: bool, suspects: bool) -> str:
+def claim(sql: JobSql, *, queues: bool, suspects: bool) -> str:
     """Return the statement that claims jobs.
 
     Its arguments are the worker, the time, names, the most and, with ``queues``, those.
     """
-    found = (find_suspects if suspects else find_due)(dialect, queues=queues)
-    # An array, whose rows PostgreSQL finds by the index, however many there may be.
-    chosen = f"= any(array({found}))" if dialect == "postgresql" else f"in ({found})"
+    found = (find_suspects if suspects else find_due)(sql, queues=queues)
     return (
         "update fx_jobs set state = 'running', worker = $1, attempts = attempts + 1"
-        f" where id {chosen} returning id, name, args, attempts, request_id, worker, due,"
-        " crashes, priority, misfits"
+        f" where id {sql.in_query.format(query=found)}"
+        " returning id, name, args, attempts, request_id, worker, due, crashes, priority, misfits"
     )
 
 
-def next_due(dialect: Dialect, *, queues: bool) -> str:
+def next_due(sql: JobSql, *, queues: bool) -> str:
     """Return the query for when jobs are due, the arguments names and queues.
 
     Its columns are ``next`` and ``suspect``.
     """
     second = 2 if queues else None
     return (
-        f"with recursive {_heads(dialect)} select (select min(head.due) from heads as head"
-        f" where {_wanted(dialect, 'head', 1, second)}) as next,"
+        f"with recursive {_heads(sql)} select (select min(head.due) from heads as head"
+        f" where {_wanted(sql, 'head', 1, second)}) as next,"
         " (select min(due) from fx_jobs where state = 'waiting'"
-        f" and crashes >= {SUSPECT} and {_wanted(dialect, 'fx_jobs', 1, second)}) as suspect"
+        f" and crashes >= {SUSPECT} and {_wanted(sql, 'fx_jobs', 1, second)}) as suspect"
     )

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fxtrio.jobs.dialects import JobSql, job_sql
+
 if TYPE_CHECKING:
     from fxtrio.db import Database
 
 
-_TYPES = {
-    "sqlite": {"serial": "integer primary key autoincrement", "real": "real"},
-    "postgresql": {
-        "serial": "bigint generated always as identity primary key",
-        "real": "double precision",
-    },
-}
 _TABLES = """
 create table if not exists fx_jobs (
   id {serial}, name text not null, queue text not null, args text not null,
@@ -44,7 +39,7 @@ create index fx_jobs_lanes on fx_jobs (queue, name, priority, due, id)
 _NEWEST = "fx_jobs_lanes"
 """Created last: if it exists, the tables are not queried, which others may have locked."""
 
-_LOCK = "select pg_advisory_xact_lock(7225103)"
+_LOCK = 7225103
 
 
 async def make_tables(database: Database) -> None:
@@ -52,38 +47,28 @@ async def make_tables(database: Database) -> None:
 
     Processes of an earlier version go on with them.
     """
-    if await _is_complete(database):
+    sql = job_sql(database)
+    if await _is_complete(database, sql):
         return
-    types = _TYPES[database.dialect]
     async with database.transaction():
-        if database.dialect == "postgresql":  # two processes that create a table collide there
-            await database.execute(_LOCK)
-            if await _is_complete(database):
+        if sql.lock is not None:  # two processes that create a table would collide
+            await database.execute(sql.lock.format(number=_LOCK))
+            if await _is_complete(database, sql):
                 return
-        await database.run_script(_TABLES.format(**types))
-        known = await _columns(database)
+        await database.run_script(_TABLES.format(**sql.types))
+        known = await _columns(database, sql)
         for column in _COLUMNS:
             if column not in known:
                 await database.execute(
                     f"alter table fx_jobs add column {column} integer not null default 0"
                 )
-        if not await _is_complete(database):
-            await database.run_script(_LATER.format(**types))
+        if not await _is_complete(database, sql):
+            await database.run_script(_LATER.format(**sql.types))
 
 
-async def _is_complete(database: Database) -> bool:
-    sql = (
-        f"select to_regclass('{_NEWEST}') is not null"
-        if database.dialect == "postgresql"
-        else f"select count(*) from sqlite_master where name = '{_NEWEST}'"
-    )
-    return bool(await database.value(sql))
+async def _is_complete(database: Database, sql: JobSql) -> bool:
+    return bool(await database.value(sql.has_index.format(index=_NEWEST)))
 
 
-async def _columns(database: Database) -> set[str]:
-    sql = (
-        "select attname as name from pg_attribute where attrelid = 'fx_jobs'::regclass"
-        if database.dialect == "postgresql"
-        else "select name from pragma_table_info('fx_jobs')"
-    )
-    return {row["name"] for row in await database.all(dict, sql)}
+async def _columns(database: Database, sql: JobSql) -> set[str]:
+    return {row["name"] for row in await database.all(dict, sql.columns)}

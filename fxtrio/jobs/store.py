@@ -16,7 +16,7 @@ import attrs
 
 from fxtrio.db.database import limited
 from fxtrio.jobs import lanes
-from fxtrio.jobs.lanes import within
+from fxtrio.jobs.dialects import JobSql, job_sql
 from fxtrio.jobs.schema import make_tables
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ PURGED = 1000
 """Jobs that one statement deletes at most: SQLite blocks other writers meanwhile (count)."""
 
 _SET_BACK = 600.0  # for a statement that changes all jobs that wait, in seconds
-_LOCK = "select pg_advisory_xact_lock(7225104)"
+_LOCK = 7225104
 
 
 @attrs.frozen(eq=False)
@@ -70,6 +70,11 @@ class JobStore:
     """The statements. Times are seconds since 1970."""
 
     database: Database
+    _sql: JobSql = attrs.field(init=False)
+
+    @_sql.default
+    def _sql_of_engine(self) -> JobSql:
+        return job_sql(self.database)
 
     async def prepare(self) -> None:
         """Make the tables where there are none, or older ones."""
@@ -77,10 +82,9 @@ class JobStore:
 
     async def now(self) -> float:
         """Return the time of the database, in seconds since 1970."""
-        if self.database.dialect == "sqlite":  # a file has the clock of its machine
+        if self._sql.now is None:
             return time.time()
-        sql = "select extract(epoch from clock_timestamp())::float8"
-        return float(await self.database.value(sql))
+        return float(await self.database.value(self._sql.now))
 
     async def add(
         self,
@@ -129,7 +133,7 @@ class JobStore:
         """
         claimed = await self.database.all(
             Claimed,
-            lanes.claim(self.database.dialect, queues=bool(queues), suspects=suspects),
+            lanes.claim(self._sql, queues=bool(queues), suspects=suspects),
             *(worker, now, list(names), most, *([list(queues)] if queues else [])),
         )
         return sorted(claimed, key=lambda job: (-job.priority, job.due, job.id))
@@ -138,14 +142,14 @@ class JobStore:
         """Return when the next jobs are due that `claim` would take."""
         due = await self.database.one(
             Due,
-            lanes.next_due(self.database.dialect, queues=bool(queues)),
+            lanes.next_due(self._sql, queues=bool(queues)),
             *(list(names), *([list(queues)] if queues else [])),
         )
         assert due is not None
         return due
 
     def _in(self, number: int) -> str:
-        return within(self.database.dialect, number)
+        return self._sql.in_list.format(number=number)
 
     async def finish(self, worker: str, ended: Sequence[int], now: float) -> int:
         """Call jobs done; return how many belonged to ``worker`` still."""
@@ -258,8 +262,8 @@ class JobStore:
         """
         patient = limited(self.database, _SET_BACK)
         async with patient.transaction():
-            if patient.dialect == "postgresql":
-                await patient.execute(_LOCK)
+            if self._sql.lock is not None:
+                await patient.execute(self._sql.lock.format(number=_LOCK))
             latest = await patient.value("select max(seen) from fx_workers")
             if latest is None or latest < now + seconds / 2:
                 return False
@@ -290,7 +294,7 @@ class JobStore:
         """Record times of schedules; return whose were not recorded yet, nor later ones."""
         rows = await self.database.all(
             dict,
-            f"insert into fx_ticks (name, tick) {self._pairs()} on conflict (name) do update"
+            f"insert into fx_ticks (name, tick) {self._sql.pairs} on conflict (name) do update"
             " set tick = excluded.tick where fx_ticks.tick < excluded.tick returning name",
             list(ticks),
             list(ticks.values()),
@@ -301,15 +305,6 @@ class JobStore:
         """Record an earlier time of a schedule where it is ``beyond``: the clock was set back."""
         sql = "update fx_ticks set tick = $1 where name = $2 and tick > $3"
         await self.database.execute(sql, tick, name, beyond)
-
-    def _pairs(self) -> str:
-        """Return the rows of two lists, the arguments 1 and 2."""
-        if self.database.dialect == "postgresql":
-            return "select * from unnest($1::text[], $2::float8[]) as pairs(name, tick)"
-        return (
-            "select names.value, ticks.value from json_each($1) as names"
-            " join json_each($2) as ticks on ticks.key = names.key where true"
-        )
 
     async def ticks(self) -> dict[str, float]:
         """Return the last recorded time of each schedule."""

@@ -13,6 +13,7 @@ import trio
 from fx.jobs import job
 from fxtrio.db import Database
 from fxtrio.jobs import lanes
+from fxtrio.jobs.dialects import job_sql
 from fxtrio.jobs.store import JobStore
 from tests.db.engines import opened
 from tests.jobs.running import rows, running
@@ -90,8 +91,8 @@ async def test_what_others_wait_for_is_not_read(database: Database, queues: list
         await fill(store.database, 3000, name if queues else "unknown", queue)
     await fill(store.database, 9, "known", "fast")
     names = ["known", "other"]
-    claim = lanes.claim(store.database.dialect, queues=bool(queues), suspects=False)
-    due = lanes.next_due(store.database.dialect, queues=bool(queues))
+    claim = lanes.claim(job_sql(store.database), queues=bool(queues), suspects=False)
+    due = lanes.next_due(job_sql(store.database), queues=bool(queues))
     some = [queues] if queues else []
     plans = [
         *await steps(store.database, due, names, *some),
