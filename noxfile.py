@@ -231,6 +231,12 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def pictures(session: nox.Session) -> None:
+    """Draw the pictures of the documentation again."""
+    _program(session, "tests.docs.draw")
+
+
+@nox.session
 def attack(session: nox.Session) -> None:
     """Attack a real app for ten minutes at most; arguments after -- go to it (--seconds 60)."""
     _program(session, "tests.attack")

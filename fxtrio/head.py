@@ -128,7 +128,7 @@ class _Reader(HTMLParser):
         if self._open is not None:
             self._text.append(data)
         elif data.strip():
-            raise self._invalid(f"{data.strip()[:40]!r} stands outside of an element")
+            raise self._invalid(f"{data.strip()[:40]!r} is outside of an element")
 
     def handle_comment(self, data: str) -> None:
         """Drop comments, except in a title, where they are text."""

@@ -318,7 +318,7 @@ def test_every_key_of_a_json_text_has_a_place(value: object, indent: int | None)
         ('{"lang": "en",}', "there is a comma behind the last entry"),
         ('{"middleware": ["a.b",]}', "there is a comma behind the last entry"),
         ('{\n// mine\n"lang": "en"}', "comments are not allowed in it"),
-        ("{'lang': 'en'}", "text stands in double quotes"),
+        ("{'lang': 'en'}", "text needs double quotes"),
         ('{"lang" "en"}', "Expecting ':' delimiter"),
     ],
 )

@@ -136,7 +136,7 @@ def test_what_the_server_tells_of_its_clients_is_limited_too(
     try:
         with caplog.at_level(logging.INFO, SERVER):
             for port in range(1000):
-                server.info("127.0.0.1:%d refused with 400", port)
+                server.info("127.0.0.1:%d rejected with 400", port)
             server.info("Stopping")
             clock.now += PERIOD
             limit.log_repeats()

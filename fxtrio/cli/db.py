@@ -149,7 +149,7 @@ def restore(root: Path, file: Path) -> None:
     before = put_back(file, _sqlite_path(root, "pg_restore"))
     print_done(f"{file} is the database now.")
     if before is not None:
-        print_done(f"The one before is kept as {before}.")
+        print_done(f"The previous database is {before}.")
 
 
 def _sqlite_path(root: Path, instead: str) -> Path:

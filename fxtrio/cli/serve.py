@@ -328,7 +328,7 @@ def name_of_folder(root: Path, config: Config) -> str:
     if not by_name:
         return ""
     return (
-        f"{' and '.join(by_name)}: apps are told apart by their name, and this one has that of "
+        f"{' and '.join(by_name)}: apps are distinguished by their name, and this one has that of "
         f"its folder, {config.name!r}. Set 'name', to the same in all processes of the app and in "
         "no other app."
     )

@@ -127,7 +127,7 @@ def _not_json(text: str, error: json.JSONDecodeError) -> str:
     ):
         return "is not JSON: there is a comma behind the last entry"
     if rest.startswith("'"):
-        return "is not JSON: text stands in double quotes"
+        return "is not JSON: text needs double quotes"
     return f"is not JSON: {error.msg}"
 
 

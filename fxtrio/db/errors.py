@@ -37,7 +37,7 @@ class PoolerUnsuitable(DatabaseError):
 
     def __init__(self, place: str, what: str) -> None:
         super().__init__(
-            f"{place}: a pooler stands before PostgreSQL that lends connections for one "
+            f"{place}: a pooler in front of PostgreSQL lends connections for one "
             f"transaction, where LISTEN, which {what} need, hears nothing. Name the server "
             "itself, or let the pooler lend whole sessions."
         )
@@ -68,8 +68,8 @@ class DatabaseReplaced(DatabaseBusy):
         super().__init__("")
         self.cause = f"{path} was replaced, moved or deleted while the server runs"
         self.args = (
-            f"fx.db: {self.cause}. What is written now would be lost, so nothing is: start the "
-            "server anew. Restore backups with 'fx db restore' while it is stopped.",
+            f"fx.db: {self.cause}. Writes would be lost, so all are rejected: restart the "
+            "server. Restore backups with 'fx db restore' while it is stopped.",
         )
 
 
@@ -97,8 +97,8 @@ class TransactionConflict(DatabaseError, Busy):
     def __init__(self, attempts: int) -> None:
         often = "time" if attempts == 1 else "times"
         super().__init__(
-            f"db.transaction: others were in its way {attempts} {often}, so nothing of it was "
-            "kept. Read and write fewer rows in it, or set 'retry' higher."
+            f"db.transaction: it conflicted with others {attempts} {often}, and was rolled "
+            "back. Read and write fewer rows in it, or set 'retry' higher."
         )
         self.attempts = attempts
 

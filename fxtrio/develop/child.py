@@ -121,7 +121,7 @@ async def _take_orders(swapper: Swapper, replies: int, serving: trio.Event) -> N
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_name_stalls, serving)
             await _follow(swapper, replies)
-            nursery.cancel_scope.cancel("the parent is gone")
+            nursery.cancel_scope.cancel("the parent has ended")
 
 
 async def _name_stalls(serving: trio.Event) -> None:

@@ -155,7 +155,7 @@ def _why_none(app: Any) -> str:
     if app is None:
         return why_no_app()
     if app.database is None:
-        return "jobs are kept in the database, and this app has none. Set 'database.url'"
+        return "jobs are stored in the database, and this app has none. Set 'database.url'"
     return (
         "the app began without any job, so nothing runs them. Import the module of this one "
         "at the top of a page, an endpoint or a hook, and start the app again"

@@ -21,7 +21,7 @@ class JobArgumentsInvalid(JobError, TypeError):
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(
-            f"{name}.enqueue: the arguments are kept as JSON, and {cause}. Hand over str, "
+            f"{name}.enqueue: the arguments are stored as JSON, and {cause}. Pass str, "
             "int, float, bool, None, lists and dicts: an id, and not the object."
         )
 

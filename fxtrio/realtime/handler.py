@@ -127,7 +127,7 @@ async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: floa
         while inbox.active_at + grace > trio.current_time():  # noqa: ASYNC110  # it moves
             await trio.sleep_until(inbox.active_at + grace)
         log.warning(
-            "%s went on for %g s after its client had gone, and was cancelled", place, grace
+            "%s ran for %g s after its client had disconnected, and was cancelled", place, grace
         )
     scope.cancel()
 

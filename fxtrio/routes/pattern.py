@@ -69,7 +69,7 @@ def parse_segment(name: str) -> Segment:
     refused = _REFUSED.search(name)
     if refused or not name:
         shown = repr(refused[0]) if refused else "nothing"
-        raise ValueError(f"holds {shown}, which cannot stand in a URL segment. Rename it")
+        raise ValueError(f"holds {shown}, which a URL segment cannot contain. Rename it")
     return Segment(Kind.LITERAL, unicodedata.normalize("NFC", name))
 
 

@@ -142,7 +142,7 @@ class _Planner:
         if segments is None:
             return None
         if segments == (Segment(Kind.LITERAL, "index"),):
-            cause = "answers '/index', which stands for '/' in actions and Markdown. Rename it"
+            cause = "answers '/index', which means '/' in actions and Markdown. Rename it"
             self._refuse(source, "index", cause)
             return None
         kept = self._shapes.setdefault(shape(segments), source)

@@ -50,7 +50,7 @@ _MAX_PART = 120  # characters of each part of a problem
 _DIRECTIVE = re.compile(r"[a-z][a-z-]{0,39}")
 _KEYWORD = re.compile(r"[a-z][a-z-]{0,29}")
 _REMEDIES = {
-    "eval": "Libraries that only try whether they may go on without it: for zod, "
+    "eval": "Libraries that only test whether it is allowed work without it: for zod, "
     "z.config({ jitless: true }) ends the report.",
     "inline": "Write <Script>, or give a library for its script what useNonce() returns.",
 }

@@ -19,7 +19,7 @@ class SocketRefused(Exception):
     """The app refused the handshake."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"The handshake was refused with status {status}.")
+        super().__init__(f"The handshake was rejected with status {status}.")
         self.status = status
 
 

@@ -41,6 +41,6 @@ async def test_a_migration_that_fails_is_shown_until_it_is_put_right(tmp_path: P
         async with developing(tmp_path) as port:
             answer = await shown(port, MIGRATION.encode())
             assert answer.startswith(b"HTTP/1.1 500 ")
-            assert b"Nothing of it was kept" in answer
+            assert b"It was rolled back" in answer
             (tmp_path / MIGRATION).write_text("create table notes (text text);\n")
             assert (await shown(port, b"0 notes")).startswith(b"HTTP/1.1 200 ")

@@ -65,7 +65,7 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
         expect(overlay.get_by_role("link")).to_have_attribute("href", f"vscode://file{place}")
         expect(overlay.locator("p")).to_have_text("IndexError: list index out of range")
         expect(overlay.locator("pre")).to_contain_text('18 |     return {"notes": NOTES[99]}')
-        expect(overlay.locator("em")).to_contain_text("Put it right and save")
+        expect(overlay.locator("em")).to_contain_text("Correct it and save")
         request = overlay.locator("small").inner_text().removeprefix("Request ")
         assert f"[request {request}]" in server.output()
     edit(project, '{"notes": NOTES[99]}', '{"notes": NOTES}')

@@ -242,7 +242,9 @@ async def test_a_project_folder_that_goes_is_named(tmp_path: Path) -> None:
                 with trio.move_on_after(0.1):
                     await pending.take()
             nursery.cancel_scope.cancel()
-    assert [warning.startswith(f"{root}: the folder is gone.") for warning in warnings] == [True]
+    assert [warning.startswith(f"{root}: the folder was deleted.") for warning in warnings] == [
+        True
+    ]
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_python_below_code_whose_bracket_is_open_names_the_bracket() -> None:
         ("const a = (1]", "1:13: ']' does not close the '(' of line 1. Write ')'."),
         ("const a = 1)", "1:12: ')' closes nothing. Remove it."),
         ("const a = <p>a <= b</p>", "1:16: '<' in JSX text starts no element. Write {'<'}."),
-        ("const a = <p;>", "1:13: ';' does not belong into the tag <p>. Remove it"),
+        ("const a = <p;>", "1:13: ';' does not belong in the tag <p>. Remove it"),
         ("const a = \x01", "1:11: '\\x01' has no meaning in JavaScript. Remove it."),
         ("x = '", "1:5: broken Python: unterminated string literal (detected at line 1)."),
         ("y = 1\nx = '''\n\n", "2:5: broken Python: unterminated triple-quoted string literal "),
@@ -133,7 +133,10 @@ def test_python_below_code_whose_bracket_is_open_names_the_bracket() -> None:
         ("if x:\n\ty\n        z\n", "3:1: broken Python: inconsistent use of tabs"),
         ("x = 1\n# --- ui ---\ny = 1\n# --- ui ---\n", "4:1: there is a second '# --- ui ---'"),
         ("x = (\n# --- ui ---\ny = 1\n", "1:5: broken Python: '(' was never closed."),
-        ("# --- ui ---\ny = 1\ndef x(): pass", "3:1: Python stands below the '# --- ui ---' line"),
+        (
+            "# --- ui ---\ny = 1\ndef x(): pass",
+            "3:1: there is Python below the '# --- ui ---' line",
+        ),
         ("-" * 100_000 + "1", "1:1: broken Python: it is nested too deeply."),
     ],
 )

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.node
 
 LEFT = [
     ("mails.py", 2, "'pyxle_mail' is no module of this framework"),
-    ("pyxle.config.json", 4, "the setting 'styling' has gone"),
-    ("pyxle.config.json", 9, "the setting 'plugins.1' has gone"),
+    ("pyxle.config.json", 4, "the setting 'styling' no longer exists"),
+    ("pyxle.config.json", 9, "the setting 'plugins.1' no longer exists"),
 ]
 
 

@@ -146,7 +146,7 @@ def test_settings_without_a_counterpart_are_told_where_they_were() -> None:
     made, left = convert_config(text, "pyxle.config.json") or ("", [])
     assert '"exemptPaths"' in made
     assert [(one.line, one.column, one.message) for one in left] == [
-        (2, 12, "the setting 'csrf.cookieName' has gone"),
-        (3, 15, "the setting 'plugins.0' has gone"),
+        (2, 12, "the setting 'csrf.cookieName' no longer exists"),
+        (3, 15, "the setting 'plugins.0' no longer exists"),
     ]
     assert convert_config("{", "x") is None

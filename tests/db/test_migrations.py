@@ -153,7 +153,7 @@ async def test_one_that_is_no_transaction_runs_statement_by_statement(
         text += "create index concurrently on books (id);"
     files = FILES | {"migrations/0002_more.sql": f"-- transaction: none\n{text}"}
     write_tree(tmp_path, files)
-    with pytest.raises(MigrationFailed, match=r"[23] of its [345] statements have run"):
+    with pytest.raises(MigrationFailed, match=r"[23] of its [345] statements are committed"):
         await migrate(db, tmp_path)
     assert await db.value("select count(*) from books") == 3
 
@@ -235,7 +235,7 @@ async def test_one_that_waits_for_a_table_in_use_gives_up_and_may_be_run_again(
             write_tree(tmp_path, {"migrations/0002_alter.sql": "alter table books add n int;"})
             async with other.transaction():
                 await other.value("select count(*) from books")
-                with pytest.raises(MigrationFailed, match="Others held what it locks"):
+                with pytest.raises(MigrationFailed, match="Others held its locks"):
                     await migrate(db, tmp_path, lock_timeout=0.05)
             assert [one.file for one in await migrate(db, tmp_path)] == ["0002_alter.sql"]
 
@@ -330,6 +330,6 @@ async def test_a_start_that_fails_for_a_migration_is_told_in_one_line(project: P
         {
             "type": "lifespan.startup.failed",
             "message": "migrations/0003_broken.sql: table books already exists. "
-            "Nothing of it was kept: correct it and run 'fx db up'.",
+            "It was rolled back: correct it and run 'fx db up'.",
         }
     ]

@@ -49,7 +49,7 @@ def test_a_line_that_fixes_the_border_stays(tmp_path: Path) -> None:
         ("def f(:\n  pass\n", (1, 7), "broken Python"),
         ("X = 1\n\nimport a from 'b'\nexport default <p>\n", (4, 0), ""),
         ("X = 1\nconst a = 1\ndef f():\n    pass\nconst b = (\n", (5, 0), "never closed"),
-        ("const a = b\nLIMIT = 5;\n(() => {\n  f()\n})()\n", (3, 1), "goes on with a statement"),
+        ("const a = b\nLIMIT = 5;\n(() => {\n  f()\n})()\n", (3, 1), "continues a statement"),
         (";;;\n/a/.test(b)\n", (1, 1), "read as the other language"),
     ],
 )

@@ -268,7 +268,7 @@ async def test_what_cannot_be_kept_is_refused(database: Database) -> None:
         await send.enqueue(1)
     async with running(database, send):
         for value in (object(), float("nan")):
-            with pytest.raises(JobArgumentsInvalid, match="kept as JSON"):
+            with pytest.raises(JobArgumentsInvalid, match="stored as JSON"):
                 await send.enqueue(value)
 
 

@@ -383,7 +383,7 @@ async def test_a_handler_that_has_received_gets_some_grace(autojump_clock: MockC
         await client.send("save this")
         await client.disconnect()
     assert trio.current_time() == 30
-    assert "went on for 30 s after its client had gone" in caplog.text
+    assert "ran for 30 s after its client had disconnected" in caplog.text
 
 
 async def test_a_message_that_nobody_received_yet_gets_the_grace_too(autojump_clock: MockClock):

@@ -153,7 +153,7 @@ async def test_who_is_refused_is_told_as_an_address() -> None:
         await client.send(b"nonsense\r\n\r\n")
         assert (await client.reply()).status == 400
         told = [record.getMessage() for record in server.log.take(20)]
-    assert any(line.startswith(f"127.0.0.1:{port} refused with 400: ") for line in told)
+    assert any(line.startswith(f"127.0.0.1:{port} rejected with 400: ") for line in told)
 
 
 async def test_refusals_are_told_as_those_of_the_code_that_refuses() -> None:
@@ -162,7 +162,7 @@ async def test_refusals_are_told_as_those_of_the_code_that_refuses() -> None:
             async with await server.connect() as client:
                 await client.send(b"nonsense\r\n\r\n")
                 assert (await client.reply()).status == 400
-        told = [record for record in server.log.take(20) if "refused" in record.getMessage()]
+        told = [record for record in server.log.take(20) if "rejected" in record.getMessage()]
     assert len(told) == 3
     assert {record.pathname.rpartition("fxtrio/")[2] for record in told} == {
         "server/http1/connection_context.py"

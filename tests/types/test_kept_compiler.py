@@ -74,7 +74,7 @@ async def checking(root: Path) -> AsyncIterator[Both]:
 
 
 async def never(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
-    raise AssertionError(f"the compiler starts anew in {folder}")
+    raise AssertionError(f"the compiler restarts in {folder}")
 
 
 @pytest.fixture

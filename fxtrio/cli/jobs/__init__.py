@@ -179,7 +179,7 @@ def resume(root: Path, queue: str) -> None:
 
     if not _ask(root, lambda store: resume_queue(store, queue)):
         raise click.ClickException(f"The queue {queue!r} is not paused.")
-    print_done(f"The queue {queue!r} goes on.")
+    print_done(f"The queue {queue!r} is running again.")
 
 
 @command.command

@@ -300,7 +300,7 @@ class _Reader:
         home = _AT_HOME.get(what)
         if home is not None and self._kind not in home:
             message = f"{what} has no effect in {self._kind} files"
-            self._report(node, message, f"Remove it; it belongs into {' and '.join(home)} files")
+            self._report(node, message, f"Remove it; it belongs in {' and '.join(home)} files")
 
     def _report(self, node: ast.stmt | ast.expr, message: str, remedy: str) -> None:
         offset = self._source.offset_of(node.lineno, node.col_offset)

@@ -150,6 +150,6 @@ class JsxReader(Brackets):
             tag = self.stack[-1].shown
             self.give_up(
                 self.offset,
-                f"{text[self.offset]!r} does not belong into the tag {tag}",
+                f"{text[self.offset]!r} does not belong in the tag {tag}",
                 "Remove it, or close the tag in front of it",
             )

@@ -105,7 +105,7 @@ def _string(code: str, start: int, end: int, prefix: str) -> Newer:
     if "t" in prefix:
         return Newer(start, end, instead, (3, 14), "a t-string", "Write an f-string")
     remedy = "Give the value in the braces a name in front of it"
-    return Newer(start, end, instead, (3, 12), "what stands in the f-string's braces", remedy)
+    return Newer(start, end, instead, (3, 12), "the code in the f-string's braces", remedy)
 
 
 def _parameters(bare: str) -> Iterator[Newer]:

@@ -200,7 +200,7 @@ class Splitter:
             if sign is Sign.PERHAPS:
                 return False
             remedy = "Move it above that line, or remove the line"
-            self._refuse_statement("Python stands below the '# --- ui ---' line", remedy)
+            self._refuse_statement("there is Python below the '# --- ui ---' line", remedy)
             self.scanner.restart(self._offset)
             return True
         if start > self._offset:

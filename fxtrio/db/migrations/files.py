@@ -54,13 +54,13 @@ class MigrationsPending(DatabaseError):
         self.files = tuple(files)
 
 
-ROLLED_BACK = "Nothing of it was kept: correct it and run 'fx db up'."
+ROLLED_BACK = "It was rolled back: correct it and run 'fx db up'."
 LOCKED = (
-    "Others held what it locks, so nothing of it was kept: run 'fx db up' again, at a quieter time "
+    "Others held its locks, so it was rolled back: run 'fx db up' again, at a quieter time "
     "or with a higher 'database.migrationLockTimeout'."
 )
 PARTLY_COMMITTED = (
-    "It has ended its own transaction, so what came before that was kept, and it does not count "
+    "It has ended its own transaction, so earlier statements are committed, and it does not count "
     "as run: undo that by hand, correct the file and run 'fx db up'."
 )
 

@@ -48,7 +48,7 @@ _TURN = 0.2  # between two looks whether another process still migrates, in seco
 _RECORD = "insert into fx_migrations (number, name, checksum, applied) values ($1, $2, $3, $4)"
 
 _HALFWAY = (
-    "{done} of its {all} statements have run and are kept, since it is no transaction, and it "
+    "{done} of its {all} statements are committed, since it is no transaction, and it "
     "does not count as run: undo them by hand or write them so that they may run again "
     "('if not exists'), then run 'fx db up'."
 )
@@ -217,7 +217,7 @@ def describe_newer(ahead: Sequence[Run]) -> str:
     """Return the warning about migrations that newer code has run."""
     return (
         f"{FOLDER}: newer code has run {', '.join(run.file for run in ahead)} on this database. "
-        "This code goes on; what it asks of columns that are gone fails."
+        "This code runs; its queries of columns that were dropped fail."
     )
 
 

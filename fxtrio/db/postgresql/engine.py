@@ -51,7 +51,7 @@ _UNAVAILABLE = ("08", "53", "57P", "58", "25006")
 """Beginnings of SQLSTATE: connection, resources (disk, memory, connections), operator, I/O,
 and a server that only reads, such as one that is about to take over."""
 _PREPARES = (
-    "a pooler stands before it that lends connections for one transaction, where prepared "
+    "a pooler in front of it lends connections for one transaction, where prepared "
     "statements of several clients meet. Set 'database.prepare' to false, or let the pooler "
     "lend whole sessions"
 )

@@ -103,4 +103,4 @@ class LikelyMistakes:
 
     def stop(self) -> None:
         """Look at nothing until `look_later` is called: Node may be started anew."""
-        self._checking.cancel("everything is made anew")
+        self._checking.cancel("everything is built again")

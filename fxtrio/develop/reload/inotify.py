@@ -92,7 +92,7 @@ class _Folders:
         self._watches.clear()
         self._watch(str(self.root))
         if str(self.root) not in self._watches:
-            raise FileNotFoundError(2, "the project folder is gone", str(self.root))
+            raise FileNotFoundError(2, "the project folder was deleted", str(self.root))
 
     def told_of(self, event: Event) -> Iterator[tuple[Change, str]]:
         """Yield the changes that one event is; raises `OSError` as `tell_changes` does."""
@@ -102,7 +102,7 @@ class _Folders:
         paths = tuple(self._paths.get(event.wd, ()))
         if event.mask & (flags.DELETE_SELF | flags.MOVE_SELF):
             if str(self.root) in paths:
-                raise FileNotFoundError(2, "the project folder is gone", str(self.root))
+                raise FileNotFoundError(2, "the project folder was deleted", str(self.root))
             return
         for folder in paths:
             yield from self._told_in(folder, event)
@@ -180,7 +180,7 @@ class _Folders:
             del self._paths[number]
             try:
                 self.inotify.rm_watch(number)
-            except OSError:  # the folder is gone, and its watch with it
+            except OSError:  # the folder was deleted, and its watch with it
                 return
 
     def _forget_watch(self, number: int) -> None:

@@ -136,7 +136,7 @@ def _reason(error: BaseException, root: Path) -> str:
     """Return why nothing can be watched, and what to do about it."""
     text = str(error)
     if isinstance(error, FileNotFoundError):
-        cause, remedy = f"{root}: the folder is gone", "Start again where it is"
+        cause, remedy = f"{root}: the folder was deleted", "Start again where it is"
     elif isinstance(error, PermissionError):
         named = re.search(r'about \["([^"]+)"\]', text)
         place = Path(named[1] if named else error.filename or root)

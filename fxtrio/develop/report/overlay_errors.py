@@ -25,10 +25,10 @@ _PLACE = re.compile(r"([^:]++):(\d++):(\d++)")
 """A file in a stack of JavaScript. Names of folders may have blanks and brackets."""
 
 _REMEDY = (
-    "Put it right and save: this goes away by itself. "
-    "What visitors shall be told is raised as LoaderError or ActionError."
+    "Correct it and save: this message disappears. "
+    "To show visitors a message, raise LoaderError or ActionError."
 )
-_REMEDY_OF_RENDERS = "Put it right and save: this goes away by itself."
+_REMEDY_OF_RENDERS = "Correct it and save: this message disappears."
 
 
 class Shown(TypedDict):

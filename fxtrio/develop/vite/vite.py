@@ -29,7 +29,7 @@ class OrderVoid(FxtrioError):
     """The process is started anew: whoever needs an answer asks the next one."""
 
     def __init__(self) -> None:
-        super().__init__("Node is started anew.")
+        super().__init__("Node is restarted.")
 
 
 @attrs.define(eq=False)

@@ -127,8 +127,8 @@ class JobAttempts:
         """Wait for the end of a thread, which cannot be stopped, before another attempt."""
         released = self.release(job)
         log.error(
-            "Job %s (%d) has run out of time, and its thread goes on: it is tried again when that "
-            "has ended%s. Give what it calls a timeout of its own.",
+            "Job %s (%d) has timed out, and its thread still runs: it is retried when that "
+            "has ended%s. Set a timeout in the code that it calls.",
             job.name,
             job.id,
             "" if released else ", and takes the place of another job meanwhile",

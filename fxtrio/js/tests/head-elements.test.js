@@ -57,7 +57,7 @@ test('noscript holds HTML', () => {
 
 test('what does not belong into a head is refused by name', () => {
   const Card = () => null;
-  assert.throws(() => headNodes(createElement('div')), /<div> cannot stand in it/);
+  assert.throws(() => headNodes(createElement('div')), /<div> cannot be in it/);
   assert.throws(() => headNodes(createElement(Card)), /the component Card/);
   assert.throws(() => headNodes('text'), /the text "text"/);
   assert.throws(() => headNodes(createElement('title', null, createElement('b'))), /inside of a/);

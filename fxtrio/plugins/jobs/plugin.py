@@ -141,7 +141,7 @@ class JobsPlugin(Plugin[JobsSettings]):
         elif "auth" not in itertools.takewhile(
             lambda name: name != self.name, (each.name for each in self.config.plugins)
         ):
-            found["guard"] = "is needed, as 'auth' does not stand before it in 'plugins'"
+            found["guard"] = "is needed, as 'auth' does not precede it in 'plugins'"
         elif not settings.users:
             found["users"] = "is needed: the addresses of those who may see the page"
         return found

@@ -95,7 +95,7 @@ class ClientConnection:
         self.linger = True
         await self.transport.write(refuse(refusal.status, self.hub.common))
         await self.services.log.info(
-            "%s refused with %d: %s",
+            "%s rejected with %d: %s",
             show_address(self.peer.client),
             refusal.status,
             refusal.reason,

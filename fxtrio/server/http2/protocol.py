@@ -310,7 +310,7 @@ class GuardedProtocol(H2Protocol):
             with suppress(ProtocolError):
                 self.connection.send_headers(number, lines, end_stream=True)
         self._reset(number, ErrorCodes.NO_ERROR if fresh else ErrorCodes.CANCEL)
-        await self._note("%s refused with %d: %s", rejection.status, rejection.reason)
+        await self._note("%s rejected with %d: %s", rejection.status, rejection.reason)
         if call is not None and isinstance(call.stream, HTTPStream):
             if fresh:
                 call.stream.closed = True

@@ -99,21 +99,21 @@ PATCHES = {
         ("hypercorn.trio.tcp_server:TCPServer._read_data",),
     ),
     "requests left behind": Patch(
-        "a connection whose client leaves while a further request waits for its turn is kept "
-        "for ever: a thousand of them, at a hundred bytes each, take all descriptors",
+        "a connection whose client leaves while a further request waits for its turn stays open "
+        "forever: a thousand of them, at a hundred bytes each, take all descriptors",
         connections.reading_waits_for_ever,
         connections.end_reading,
         ("hypercorn.protocol.h11:H11Protocol.handle",),
     ),
     "disconnected": Patch(
         "is_disconnected() never turns true on trio (pgjones/hypercorn issue 210), and an "
-        "application that does not read its body holds its connection for ever",
+        "application that does not read its body holds its connection forever",
         connections.disconnect_is_hidden,
         connections.show_disconnect,
         ("hypercorn.trio.task_group:TaskGroup.spawn_app",),
     ),
     "long message": Patch(
-        "a WebSocket message above the limit is kept, and grows for as long as the client sends",
+        "a WebSocket message above the limit is buffered, and grows while the client sends",
         websockets.long_messages_grow,
         websockets.end_long_messages,
         ("hypercorn.protocol.ws_stream:WSStream._handle_events",),
@@ -136,7 +136,7 @@ PATCHES = {
     ),
     "early frames": Patch(
         "frames that come before a WebSocket is accepted are answered beside the application's "
-        "own answer: a traceback for each such client, and a handler that waits for ever",
+        "own answer: a traceback for each such client, and a handler that waits forever",
         websockets.early_frames_are_answered,
         websockets.refuse_early_frames,
         ("hypercorn.protocol.ws_stream:WSStream.handle",),

@@ -135,7 +135,9 @@ class Supervisor:
             return successor
         if not self._stopping.is_set():
             await self._config.log.error(
-                "Worker %d: its successor failed (%s); it goes on", worker.number, successor.fate
+                "Worker %d: its successor failed (%s); it keeps running",
+                worker.number,
+                successor.fate,
             )
             await self._pause(_TRIES)
         worker.wanted, settled = trio.Event(), worker.settled

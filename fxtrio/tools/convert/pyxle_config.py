@@ -66,7 +66,7 @@ def convert_config(text: str, path: str) -> tuple[str, list[Problem]] | None:
         Problem(
             path,
             *(nearest_place(places, key) or (1, 1)),
-            f"the setting '{key}' has gone",
+            f"the setting '{key}' no longer exists",
             remedy,
         )
         for key, remedy in lost.items()

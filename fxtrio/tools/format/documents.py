@@ -130,7 +130,7 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
         for half, text in made.items():
             runs = cut(runs, half, text)
     except BordersLost as lost:
-        message = "this line goes on with a statement that stands above the other half"
+        message = "this line continues a statement above the other half"
         return _kept(source, lost.line, message, "End that statement with ';'")
     text = assemble(runs)
     again = split_source(read_text(text, source.path))

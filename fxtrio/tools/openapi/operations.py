@@ -165,7 +165,7 @@ def _success(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str
     if action.value is not None:
         return {
             "description": "The action has begun. Each event holds a value; the last one, `end`, "
-            "holds `ok`, and what stands beside it in other responses of actions.",
+            "holds `ok`, and the keys beside it in other responses of actions.",
             "content": {EVENTS: {"schema": schemas.schema(action.value)}},
         }
     forms = [_with_ok(page.definition(part), schemas) for part in parts_of(action.result)]
@@ -206,7 +206,7 @@ def _endpoint(
     endpoint: EndpointTypes, template: str, name: str, method: MethodTypes, schemas: Schemas
 ) -> dict[str, Any]:
     vague = isinstance(method.result, Vague)
-    success: dict[str, Any] = {"description": "What the endpoint answers."}
+    success: dict[str, Any] = {"description": "The response of the endpoint."}
     if name != "head":
         kind = "*/*" if vague else JSON  # it may be a response of any kind
         success["content"] = {kind: {"schema": schemas.schema(method.result)}}

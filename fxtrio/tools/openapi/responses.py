@@ -24,7 +24,7 @@ SCHEMAS: dict[str, Schema] = {
         "type": "object",
         "properties": {
             "ok": {"type": "boolean", "const": False},
-            "error": {"type": "string", "description": "What went wrong, for people."},
+            "error": {"type": "string", "description": "The error, for people."},
             "data": {"type": "object", "additionalProperties": {}},
             "fields": _FIELDS,
             "redirect": {"type": "string", "description": "Where a visitor goes instead."},
@@ -62,7 +62,7 @@ def _refusal(text: str, **more: Any) -> dict[str, Any]:
 
 
 RESPONSES: dict[str, dict[str, Any]] = {
-    "BadRequest": _refusal("The request cannot be read, or is refused by the application."),
+    "BadRequest": _refusal("The request cannot be read, or is rejected by the application."),
     "SignedOut": _refusal("Nobody is signed in."),
     "Forbidden": _refusal("No proof of origin, or the application forbids it."),
     "NotFound": _refusal("There is no such thing."),

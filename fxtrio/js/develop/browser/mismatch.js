@@ -4,7 +4,7 @@
 
 const REMEDY =
   'Render the same on both sides: what only one of them knows (the time, random numbers, ' +
-  'window, localStorage) is set in useEffect, or stands in <ClientOnly>.';
+  'window, localStorage) is set in useEffect, or is in <ClientOnly>.';
 
 /** A line of React's drawing of the tree: a mark, the depth in spaces, and the text. */
 const LINE = /^([+-])(\s+)(\S.*)$/;

@@ -312,5 +312,5 @@ def _disk_of_bodies() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        log.error("a request's body could not be kept on disk: %s. Make room.", error)
+        log.error("a request's body could not be stored on disk: %s. Free disk space.", error)
         raise BodiesFull from error

@@ -199,7 +199,7 @@ class WsStream:
         elif kind == "websocket.close" and self._denial.stage == NOTHING:
             self._denial.stage, self.status = DONE, 403
             await self._connection.refuse(
-                RequestRefusal(403, "the application refused the WebSocket")
+                RequestRefusal(403, "the application rejected the WebSocket")
             )
         elif kind == "websocket.http.response.start":
             self._denial.start(message)

@@ -155,7 +155,7 @@ class KeptProcess:
                 try:
                     await connection.serve(receive, send, task_status=task_status)
                 except FrameInvalid:
-                    cause = "it has written what is no message"
+                    cause = "it has written something other than a message"
                 nursery.cancel_scope.cancel("the process has ended")
 
             await nursery.start(listen)

@@ -24,7 +24,7 @@ def bind(target: ast.expr, value: Value, scope: Scope) -> None:
         _put(target, value, scope)
     elif isinstance(target, ast.Attribute):
         scope.reader.evaluate(target.value, scope)
-        spoil(value, scope.unknown(target, "it is kept elsewhere"))
+        spoil(value, scope.unknown(target, "it is stored elsewhere"))
         path = path_of(target)
         if path:
             scope.bind(path, value)
@@ -41,4 +41,4 @@ def _put(target: ast.Subscript, value: Value, scope: Scope) -> None:
             add_to(owner, value)
         else:
             spoil(owner, scope.unknown(target, "keys are added to it"))
-            spoil(value, scope.unknown(target, "it is kept elsewhere"))
+            spoil(value, scope.unknown(target, "it is stored elsewhere"))

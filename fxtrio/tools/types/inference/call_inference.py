@@ -286,7 +286,7 @@ def _of_known(owner: Known, name: str, arguments: Arguments) -> Value:
     if name == "copy" and kind in (list, dict, set):
         return owner
     for one in (*arguments[0], *arguments[1].values()):
-        spoil(one, Unknown(f"it is kept by .{name}()"))
+        spoil(one, Unknown(f"it is stored by .{name}()"))
     return Unknown(f"nothing is known of {kind.__name__}.{name}()")
 
 

@@ -70,7 +70,7 @@ def _of_module(namespace: Mapping[str, Any], name: str, node: ast.expr, scope: S
     reader = scope.reader
     key = id(namespace), name
     if key not in reader.constants:
-        reader.constants[key] = Unknown(f"{name!r} stands for itself")  # while it is being read
+        reader.constants[key] = Unknown(f"{name!r} refers to itself")  # while it is being read
         reader.constants[key] = _read(namespace, name, reader)
     value = fork({"it": reader.constants[key]})["it"]
     if isinstance(value, (Dict, List)) and scope.module is not None:
@@ -93,7 +93,7 @@ def _read(namespace: Mapping[str, Any], name: str, reader: Reader) -> Value:
     place = None if module is None or not bindings else module.place(bindings[0])
     remedy = f"Annotate {name!r} where it is defined"
     if module is None or len(bindings) != 1 or _is_global(module, name):
-        return Unknown(f"{name!r} may be bound anew", place, remedy)
+        return Unknown(f"{name!r} may be reassigned", place, remedy)
     if type(live) in _SIMPLE or class_keys(type(live)) is not None:
         return known(type(live))
     [binding] = bindings

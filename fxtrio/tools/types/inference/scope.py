@@ -85,7 +85,7 @@ class Scope:
         for known in [one for one in self.names if _is_part(one, name)]:
             del self.names[known]
         if name in self.shared:
-            value = Unknown(f"{name!r} is bound anew by a function inside")
+            value = Unknown(f"{name!r} is reassigned by an inner function")
         self.names[name] = value
 
     def inner(self) -> Scope:

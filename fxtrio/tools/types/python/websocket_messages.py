@@ -72,7 +72,8 @@ def _text(shape: Shape) -> Shape:
             return shape
     elif not isinstance(shape, Plain) or shape.kind != "string":
         return Vague(
-            "websocket() says that it sends what is no dict, list, text or bytes", remedy=_REMEDY
+            "websocket() declares that it sends something other than a dict, list, text or bytes",
+            remedy=_REMEDY,
         )
     return Vague(
         "text that is JSON arrives parsed", remedy="Send a dict, or name the text: Literal"

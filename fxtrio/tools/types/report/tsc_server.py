@@ -80,7 +80,7 @@ class KeptCompiler:
         """End the server: installed packages have changed. The next look starts another one."""
         server, self._server, self._folders = self._server, None, {}
         if server is not None:
-            server.scope.cancel("the compiler starts anew")
+            server.scope.cancel("the compiler restarts")
 
     async def _look(self, folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
         server = await self._started(folder, compiler)

@@ -1,0 +1,1 @@
+"""The pictures of the documentation, as SVG. ``python -m tests.docs.draw`` writes them."""
