@@ -43,6 +43,7 @@ from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import make_response_cache
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
+from fxtrio.serve.event_streams.open_streams import OpenStreams
 from fxtrio.serve.middleware import ErrorResponses
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
@@ -212,9 +213,11 @@ class Application(Starlette):
                 await enter(open_response_cache(cache, config, state.fx_broker))
             count = await enter(open_counting(config))
             await enter(open_jobs(jobs, app))
-            bodies = Bodies(config.limits.all_bodies)
+            bodies, streams = Bodies(config.limits.all_bodies), OpenStreams(config.limits.streams)
             readiness = await enter(open_readiness(app, renderer))
-            running = Running(app, watchdog, background, renderer, bodies, readiness, count)
+            running = Running(
+                app, watchdog, background, renderer, bodies, streams, readiness, count
+            )
             with self.lifetime.serving(running, cache):
                 try:
                     yield
@@ -237,8 +240,13 @@ class Application(Starlette):
             yield
 
     def begin_shutdown(self) -> None:
-        """Let `/readyz` answer 503 from now on. The server calls it before it stops intake."""
+        """Let `/readyz` answer 503 from now on, and streams end after `tasks.drainTimeout`.
+
+        The server calls it before it stops intake.
+        """
         self.lifetime.ready = False
+        if self.lifetime.running is not None:
+            self.lifetime.running.streams.close(grace=self.site.config.tasks.drain_timeout)
 
 
 class Development(Protocol):

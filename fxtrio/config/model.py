@@ -168,6 +168,9 @@ class LimitsConfig:
     )
     """Longest request target, path and query; 414 above it (bytes)."""
 
+    streams: int = attrs.field(default=1000, validator=validators.at_least(1))
+    """Most responses of a server process that are streams of events; 503 above it (count)."""
+
     connections: int = attrs.field(default=10_000, validator=validators.at_least(1))
     """Most open connections of a server process; more wait to be accepted (count)."""
 

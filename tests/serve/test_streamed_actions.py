@@ -358,3 +358,32 @@ async def test_the_test_client_reads_values_and_their_end(
     with pytest.raises(AnswerUnreadable, match="status 422"):
         async with client.stream_action("/", "ask", {"text": "no"}):
             pass
+
+
+async def test_one_stream_too_many_is_rejected_until_another_ends(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    root = write_tree(tmp_path, {"pages/index.fxl": page(ASK)})
+    async with open_app(root, limits__streams=1) as client:
+        async with client.stream_action("/", "ask", {"count": 100, "every": 1}):
+            rejected = await client.action("/", "burst")
+        assert (rejected.status, rejected.headers["retry-after"]) == (503, "5")
+        assert (await client.action("/", "burst")).values == [0, 1, 2]
+
+
+async def test_a_shutdown_ends_streams_with_an_error_after_a_grace(
+    client: Client, autojump_clock: MockClock
+) -> None:
+    async with client.stream_action("/", "ask", {"count": 100, "every": 4}) as values:
+        found: list[str] = []
+        async for value in values:
+            if not found:
+                client.app.begin_shutdown()
+                began = trio.current_time()
+            found.append(value["text"])
+    assert trio.current_time() - began == pytest.approx(10, abs=0.1)
+    assert found == ["a0", "a1", "a2"]
+    error = "The server is restarting. Try again in a moment."
+    assert values.end == {"ok": False, "error": error}
+    late = await client.action("/", "ask", {"every": 4})
+    assert (late.status, late.error) == (503, error)

@@ -6,6 +6,7 @@ action had returned; what it raises later is in the last event, ``event: end``.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from math import inf
 from typing import Any, Protocol
@@ -22,11 +23,14 @@ from fxtrio.serve.actions.no_js_forms import asks_for_page
 from fxtrio.serve.actions.representations import Target
 from fxtrio.serve.actions.result import DISCONNECTED, SENT, Outcome, Succeeded
 from fxtrio.serve.event_streams.generated import Generated
+from fxtrio.serve.event_streams.open_streams import OpenStream, StreamsFull
 from fxtrio.serve.event_streams.writer import COMMENT, SILENCE, EventWriter, event_of
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.response.background import background_task
-from fxtrio.serve.request.response.error_response import Refused, refusal_body
+from fxtrio.serve.request.response.error_response import Refused, busy, refusal_body
 from fxtrio.serve.request.response.unwrap import unwrap
+
+log = logging.getLogger("fx.serve")
 
 
 class Writer(Protocol):
@@ -47,11 +51,20 @@ async def stream_action(
     Returns `SENT` when the response is complete, and otherwise what the action came to before
     its first value.
     """
-    action, watchdog = target.found.action, target.running.watchdog
-    stream = _ActionStream(target, request, background)
-    if not action.cancel_on_disconnect:
+    try:
+        with target.running.streams.admit() as open_stream:
+            return await _while_read(_ActionStream(target, request, background, open_stream))
+    except StreamsFull as error:
+        log.error("%s", error)
+        return busy(error)
+
+
+async def _while_read(stream: _ActionStream) -> Outcome:
+    """Run a stream for as long as its client is there, unless it is to outlive it."""
+    target = stream.target
+    if not target.found.action.cancel_on_disconnect:
         return await stream.run()
-    with watchdog.watch(target.event.receive, limit=inf):
+    with target.running.watchdog.watch(target.event.receive, limit=inf):
         return await stream.run()
     stream.log_error()
     return DISCONNECTED
@@ -69,8 +82,15 @@ class _Discarded:
 class _ActionStream:
     """One call. Its generator is a task of the nursery in `run`, and ends with it."""
 
-    def __init__(self, target: Target, request: ActionRequest, background: BackgroundTasks) -> None:
-        self._target = target
+    def __init__(
+        self,
+        target: Target,
+        request: ActionRequest,
+        background: BackgroundTasks,
+        open_stream: OpenStream,
+    ) -> None:
+        self.target = target
+        self._open_stream = open_stream
         self._request = request
         self._background = background
         self._invalidated: list[str] = []
@@ -78,7 +98,7 @@ class _ActionStream:
         self._values = Generated(self._open, self._encoded)
 
     async def run(self) -> Outcome:
-        event = self._target.event
+        event = self.target.event
         if asks_for_page(event):
             return await self._generate(_Discarded())
         writer = EventWriter(event, self._place)
@@ -90,14 +110,18 @@ class _ActionStream:
 
     async def _generate(self, writer: Writer) -> Succeeded | Refused | Redirect:
         """Run the generator and forward its values; return what it came to."""
-        action, values = self._target.found.action, self._values
+        action, values = self.target.found.action, self._values
         async with trio.open_nursery() as nursery:
             nursery.start_soon(values.run, name=self._place)
-            in_time = await _forward(values, writer, action.timeout)
+            is_complete = await _forward(values, writer, action.timeout, self._open_stream)
             nursery.cancel_scope.cancel("the stream has ended")
         if values.error is not None:
             return self._failed(values.error)
-        return Succeeded({}, self._invalidated) if in_time else timed_out(action)
+        if is_complete:
+            return Succeeded({}, self._invalidated)
+        if self._open_stream.is_closing:
+            return Refused("The server is restarting. Try again in a moment.", 503, retry_after=1)
+        return timed_out(action)
 
     def log_error(self) -> None:
         """Log what the action raised when its client had disconnected."""
@@ -105,7 +129,7 @@ class _ActionStream:
             self._failed(self._values.error)
 
     async def _open(self) -> AsyncGenerator[Any, None]:
-        action = self._target.found.action
+        action = self.target.found.action
         arguments = await arguments_of(action, self._request)
         generator: AsyncGenerator[Any, None] = action.function(self._request, *arguments)
         return generator
@@ -115,7 +139,7 @@ class _ActionStream:
         if isinstance(value, dict):
             if INVALIDATE_KEY in value:
                 value, urls = take_invalidated(value)
-                self._target.evict(urls)
+                self.target.evict(urls)
                 self._invalidated = merge_urls(self._invalidated, urls)
             if "background" in value:
                 value = dict(value)
@@ -124,7 +148,7 @@ class _ActionStream:
         return event_of(encode(value, place=self._place))
 
     def _failed(self, error: BaseException) -> Refused | Redirect:
-        target = self._target
+        target = self.target
         known = unwrap(error, target.event.draft, self._place)
         failed = failure(known, target.found.action, development=target.site.development)
         if isinstance(failed, Redirect):
@@ -135,7 +159,7 @@ class _ActionStream:
     def _end_of(self, outcome: Succeeded | Refused | Redirect) -> bytes:
         """Return the data of the last event."""
         if isinstance(outcome, Refused):
-            return refusal_body(self._target.with_login(outcome))
+            return refusal_body(self.target.with_login(outcome))
         end: dict[str, Any] = {"ok": True}
         if isinstance(outcome, Redirect):
             end["redirect"] = outcome.url
@@ -144,22 +168,28 @@ class _ActionStream:
         return msgspec.json.encode(end)
 
 
-async def _forward(values: Generated, writer: Writer, timeout: float) -> bool:
+async def _forward(
+    values: Generated, writer: Writer, timeout: float, open_stream: OpenStream
+) -> bool:
     """Write all values. Return False when one has taken longer than ``timeout`` (seconds).
 
-    The time in which the client does not read counts for no value.
+    The time in which the client does not read counts for no value. Returns False as well when
+    the stream has to end.
     """
-    while True:
-        deadline = trio.current_time() + timeout
-        while True:
-            now = trio.current_time()
-            silence = now + SILENCE if writer.begun else inf
-            batch = await values.take(until=min(deadline, silence))
+    deadline = trio.current_time() + timeout
+    while not open_stream.is_closing:
+        silence = trio.current_time() + SILENCE if writer.begun else inf
+        is_silent = True
+        with open_stream.until(min(deadline, silence)):
+            batch = await values.take()
+            is_silent = False
+        if not is_silent:
             if batch is None:
                 return True
-            if batch:
-                break
-            if trio.current_time() >= deadline:
-                return False
+            await writer.write(batch)
+            deadline = trio.current_time() + timeout
+        elif trio.current_time() >= deadline:
+            return False
+        elif not open_stream.is_closing:
             await writer.write(COMMENT)
-        await writer.write(batch)
+    return False

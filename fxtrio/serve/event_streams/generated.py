@@ -8,7 +8,6 @@ and a semaphore for each value. Here a value is put into a batch, which the read
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from math import inf
 from typing import Any, Final
 
 import trio
@@ -70,20 +69,19 @@ class Generated:
             self._is_over = True
             self._wake_reader()
 
-    async def take(self, *, until: float = inf) -> bytes | None:
-        """Wait for values, and return all that are there; b"" at the time ``until``.
+    async def take(self) -> bytes | None:
+        """Wait for values, and return all that are there; None at the end.
 
-        None at the end. The generator goes on only once this is called again, but for the one
-        value that it has begun with.
+        It can be cancelled, and called again, without a loss. The generator goes on only once
+        this is called again, but for the one value that it has begun with.
         """
         self._is_writing = False
         if not self._batch and not self._is_over:
-            with trio.CancelScope(deadline=until):
-                self._wake_generator()
-                self._reader = trio.lowlevel.current_task()
-                await trio.lowlevel.wait_task_rescheduled(self._forget_reader)
+            self._wake_generator()
+            self._reader = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._forget_reader)
         if not self._batch:
-            return None if self._is_over else b""
+            return None
         batch = b"".join(self._batch)
         self._batch.clear()
         self._size = 0

@@ -10,6 +10,7 @@ import attrs
 
 from fxtrio.app_handle import App
 from fxtrio.policy.open import Count
+from fxtrio.serve.event_streams.open_streams import OpenStreams
 from fxtrio.serve.readiness import AppReadiness
 from fxtrio.serve.request.bodies.spool import Bodies
 from fxtrio.serve.request.response.background import Background
@@ -54,6 +55,7 @@ class Running:
     background: Background
     renderer: Renderer
     bodies: Bodies
+    streams: OpenStreams
     readiness: AppReadiness
     count: Count | None = None
     """Counts the requests of clients; None without rate limits."""

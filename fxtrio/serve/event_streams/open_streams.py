@@ -1,0 +1,80 @@
+"""The streams of a process that are open: how many there may be, and their end at a shutdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+
+import trio
+
+from fxtrio.errors import Busy
+
+
+class StreamsFull(Busy):
+    """`limits.streams` are open; becomes the answer with status 503 and `Retry-After`."""
+
+    retry_after = 5
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(
+            f"limits.streams: {capacity} streams are open. Raise it, or serve more processes."
+        )
+        self.capacity = capacity
+
+
+class OpenStream:
+    """One of them. Its task waits inside of `until`, which the shutdown cuts short."""
+
+    def __init__(self, closes_at: float) -> None:
+        self._waiting: trio.CancelScope | None = None
+        self.closes_at = closes_at
+        """When the stream has to end (`trio.current_time`); infinity before the shutdown."""
+
+    @contextmanager
+    def until(self, deadline: float) -> Iterator[None]:
+        """Cancel the block at ``deadline``, or when the stream has to end."""
+        with trio.CancelScope(deadline=min(deadline, self.closes_at)) as self._waiting:
+            yield
+        self._waiting = None
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the stream has to end now."""
+        return trio.current_time() >= self.closes_at
+
+    def close_at(self, moment: float) -> None:
+        """Let the stream end at ``moment``."""
+        self.closes_at = moment
+        if self._waiting is not None:
+            self._waiting.deadline = min(self._waiting.deadline, moment)
+
+
+class OpenStreams:
+    """All of one app. One more than ``capacity`` is rejected."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._open: set[OpenStream] = set()
+        self._closes_at = inf
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @contextmanager
+    def admit(self) -> Iterator[OpenStream]:
+        """Count a stream for the length of the block. Raises StreamsFull."""
+        if len(self._open) >= self._capacity:
+            raise StreamsFull(self._capacity)
+        stream = OpenStream(self._closes_at)
+        self._open.add(stream)
+        try:
+            yield stream
+        finally:
+            self._open.discard(stream)
+
+    def close(self, *, grace: float) -> None:
+        """Let all streams end after ``grace`` seconds, those too that begin in that time."""
+        self._closes_at = min(self._closes_at, trio.current_time() + grace)
+        for stream in self._open:
+            stream.close_at(self._closes_at)
