@@ -29,6 +29,10 @@ Whoever keeps answers for signed-in users out of caches leaves such a one alone.
 OWN_SERVER = "fx.server"
 """Key in ``scope["extensions"]`` of the lifespan in servers of ours, which need no guard."""
 
+START_REFUSED = "fx.start-refused"
+"""Key in a ``lifespan.startup.failed`` whose ``message`` is all that there is to say: what is
+wrong stays so until somebody acts, and another attempt to start cannot succeed."""
+
 ROOT = "fx.root"
 """Key in the scope of a request to an app that is mounted below another's path.
 

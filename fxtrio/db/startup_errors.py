@@ -1,25 +1,32 @@
-"""Reports a startup failure of the database, or of a missing package, in one line."""
+"""Reports a startup failure whose message says all in that message, without a traceback."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 from starlette.types import Message, Send
 
+from fxtrio.asgi_extensions import START_REFUSED
 from fxtrio.db.errors import DatabaseError
-from fxtrio.errors import ExtraMissing
+from fxtrio.errors import Busy, ExtraMissing, FxtrioError, leaves
 
 
 def telling_shortly(send: Send) -> Send:
-    """Return a lifespan's ``send`` that reduces such a failure to its message."""
+    """Return a lifespan's ``send`` that reduces such a failure to its message.
+
+    Unless a server that is away causes it, nothing but a change by somebody ends it, which
+    the message says as well.
+    """
 
     async def send_on(message: Message) -> None:
         if message["type"] == "lifespan.startup.failed":
-            # Starlette sends while it handles it.
-            causes = [_known_cause(error) for error in _leaves(sys.exc_info()[1])]
-            if causes and all(isinstance(error, DatabaseError | ExtraMissing) for error in causes):
+            error = sys.exc_info()[1]  # Starlette sends while it handles it
+            errors = leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+            causes = [_known_cause(one) for one in errors if one is not None]
+            if causes and all(map(_says_all, causes)):
                 message = {**message, "message": "\n".join(map(str, causes))}
+                if not any(isinstance(one, Busy) for one in causes):
+                    message[START_REFUSED] = True
         await send(message)
 
     return send_on
@@ -27,12 +34,12 @@ def telling_shortly(send: Send) -> Send:
 
 def _known_cause(error: BaseException) -> BaseException:
     """Return the cause of a plugin's failure, if that is sufficient."""
-    return error.__cause__ if isinstance(error.__cause__, ExtraMissing) else error
+    cause = error.__cause__
+    return cause if isinstance(cause, ExtraMissing | DatabaseError) else error
 
 
-def _leaves(error: BaseException | None) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    elif error is not None:
-        yield error
+def _says_all(error: BaseException) -> bool:
+    """Tell whether a traceback would add nothing to an error: none of an application's code."""
+    if isinstance(error, DatabaseError | ExtraMissing):
+        return True
+    return isinstance(error, FxtrioError) and error.__cause__ is None

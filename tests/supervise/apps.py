@@ -121,6 +121,19 @@ async def blocking(app: Any):
 blocks_at_the_end = Starlette(lifespan=blocking)
 
 
+async def waits_for_somebody(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        why = "migrations: 0001_notes.sql has not been run.\nRun 'fx db up'."
+        refused = {"type": "lifespan.startup.failed", "message": why, "fx.start-refused": True}
+        after = os.environ.get("REFUSED_AFTER")
+        if after and not await trio.Path(after).exists():
+            refused = {"type": "lifespan.startup.complete"}
+        await send(refused)
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
 async def without_lifespan(scope: Any, receive: Any, send: Any) -> None:
     assert scope["type"] == "http"
     await PlainTextResponse("plain")(scope, receive, send)

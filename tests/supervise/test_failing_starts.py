@@ -54,6 +54,39 @@ async def test_why_nothing_is_served_is_json_where_the_log_is(workers: int) -> N
     assert "importlib" not in first["traceback"]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_what_only_somebody_can_end_is_one_message_and_ends_the_server(workers: int) -> None:
+    async with serve("waits_for_somebody", workers=workers, ready=False) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("Run 'fx db up'")
+    why = "migrations: 0001_notes.sql has not been run.\nRun 'fx db up'.\n"
+    assert running.log == why
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_what_only_somebody_can_end_is_one_record_where_the_log_is_json(workers: int) -> None:
+    async with serve(
+        "waits_for_somebody", workers=workers, access_log="json", ready=False
+    ) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("has not been run")
+    (line,) = lines(running.log)
+    assert (line["level"], line["message"][:15]) == ("CRITICAL", "migrations: 000")
+
+
+async def test_workers_that_serve_go_on_when_their_successors_do_not_start(tmp_path: Path) -> None:
+    behind = tmp_path / "behind"
+    environment = {"REFUSED_AFTER": str(behind)}
+    async with serve("waits_for_somebody", workers=2, environment=environment) as running:
+        behind.touch()
+        running.kill(signal.SIGHUP)
+        await running.wait_for(
+            r"successor failed \(process \d+ could not start: migrations: 0001_notes.sql"
+        )
+        running.kill()
+        assert await running.exit_code() == 0
+
+
 async def test_an_address_that_cannot_be_used_is_json_where_the_log_is() -> None:
     async with serve(access_log="json", bind=("fd://x",), ready=False) as running:
         assert await running.exit_code() == 1

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from socket import socket
 from typing import Any
 
@@ -19,10 +19,11 @@ import trio
 from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.context import processes
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, leaves
 from fxtrio.log import open_log
 from fxtrio.log_limit import SERVER
 from fxtrio.server.supervise.application.importer import load_application, own_lines
+from fxtrio.server.supervise.application.lifespan import StartRefused
 from fxtrio.server.supervise.application.prefix import StrippedPrefix
 from fxtrio.server.supervise.application.proxy_headers import ProxyHeaders
 from fxtrio.server.supervise.hypercorn_config import ServerConfig, make_config
@@ -61,6 +62,10 @@ class ParentInterface:
 
     spent: Callable[[], object] | None = None
     """Called when ``max_requests`` are reached. None: the server stops then."""
+
+    refused: Callable[[str], object] | None = None
+    """Called with the reason when the app does not start until somebody acts. None: it is
+    reported here."""
 
 
 def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInterface) -> int:
@@ -134,8 +139,11 @@ class _Process:
                     nursery.cancel_scope.cancel()
         except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
             failed = True
-            for error in _leaf_errors(group):
-                await self._config.log.critical("%s", self._describe(error))
+            for error in leaves(group):
+                if isinstance(error, StartRefused):
+                    self._refuse(error.reason)
+                else:
+                    await self._config.log.critical("%s", self._describe(error))
         except* Exception as group:
             failed = True
             await self._config.log.critical("The server failed", exc_info=group)
@@ -154,6 +162,12 @@ class _Process:
         """Take the addresses from `run_server`, as a trio task status does."""
         self._serving = True
         self._around.ready(value)
+
+    def _refuse(self, reason: str) -> None:
+        if self._around.refused is None:
+            report_failure(self._options, reason, plain=not self._around.supervised)
+        else:
+            self._around.refused(reason)
 
     async def _serve(self, app: Any, sockets: list[socket]) -> None:
         options = self._options
@@ -227,11 +241,3 @@ class _Process:
                 "Raise timeouts.startup, or let a background task do what takes so long."
             )
         return text
-
-
-def _leaf_errors(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaf_errors(error)
-        else:
-            yield error

@@ -19,7 +19,7 @@ import trio
 from fxtrio.log import open_log
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.server_process import FAILED, FORCED
+from fxtrio.server.supervise.server_process import FAILED, FORCED, report_failure
 from fxtrio.server.supervise.signals import hangup_is_ignored, hold_signals, receive_signals
 from fxtrio.server.supervise.systemd import notify, notify_reloading
 from fxtrio.server.supervise.worker_process import WorkerProcess, first_of
@@ -105,7 +105,12 @@ class Supervisor:
                 break
             tries = tries if worker.was_killed else tries + 1
             pauses += 1
-            await self._config.log.error("Worker %d: %s before it served", number, worker.fate)
+            if worker.refusal and not self._complete.is_set() and not self._somebody_serves():
+                self._code = report_failure(self._options, worker.refusal, plain=True)
+                self._stop()
+                break
+            before = "" if worker.refusal else " before it served"
+            await self._config.log.error("Worker %d: %s%s", number, worker.fate, before)
             if tries >= _TRIES and not self._complete.is_set() and not self._somebody_serves():
                 await self._config.log.critical(
                     "Worker %d failed to start %d times in a row: giving up", number, tries

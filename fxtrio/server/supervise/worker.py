@@ -2,7 +2,8 @@
 
 The control socket is connected to the supervisor. Its first line from there has the
 options; end of file means that the supervisor has exited. The worker writes a line when
-it is ready, when it has served its share of requests, and as a heartbeat.
+it is ready, when it has served its share of requests, as a heartbeat, and when the app does
+not start until somebody acts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import trio
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
-from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT
+from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT, refusal_line
 
 
 def main(arguments: list[str]) -> int:
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> int:
             supervised=True,
             until=partial(_send_heartbeats, control, options.hang / BEATS),
             spent=partial(_send, control, SPENT),
+            refused=lambda reason: _send(control, refusal_line(reason)),
         )
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from functools import partial
@@ -23,6 +24,14 @@ ALIVE = b"alive\n"
 """Its heartbeat, sent `BEATS` times in ``options.hang`` while its event loop runs."""
 
 BEATS = 12
+
+_REFUSED = b"refused "
+
+
+def refusal_line(reason: str) -> bytes:
+    """Return a worker's message when its app does not start until somebody acts."""
+    return _REFUSED + json.dumps(reason).encode() + b"\n"
+
 
 _KILLED = frozenset(
     -number for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -50,6 +59,8 @@ class WorkerProcess:
         """The process has ended."""
         self.ready_at = trio.current_time()
         self.code: int | None = None
+        self.refusal = ""
+        """Why its app does not start until somebody acts."""
         self.hung = False
         """Whether it was killed because it gave no sign of life."""
         self._silent = 0  # beats since the last sign of life
@@ -72,6 +83,8 @@ class WorkerProcess:
         pid = "?" if self._process is None else self._process.pid
         if self.hung:
             return f"process {pid} hung, and was killed"
+        if self.refusal:
+            return f"process {pid} could not start: {self.refusal}"
         if self.code is None or self.code >= 0:
             return f"process {pid} ended with exit code {self.code}"
         return f"process {pid} was ended by {signal.Signals(-self.code).name}"
@@ -129,15 +142,24 @@ class WorkerProcess:
     async def _converse(self, control: trio.SocketStream, options: ServeOptions) -> None:
         try:
             await control.send_all(options.to_json().encode() + b"\n")
+            rest = b""
             async for data in control:
-                if READY in data:
-                    self.ready.set()
-                if SPENT in data:
-                    self.spent = True
-                    self.wanted.set()
-                self._silent = 0
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self._note(line + b"\n")
         except trio.BrokenResourceError:
             return  # it died; its exit code says how
+
+    def _note(self, line: bytes) -> None:
+        """Take one of its messages."""
+        self._silent = 0
+        if line == READY:
+            self.ready.set()
+        elif line == SPENT:
+            self.spent = True
+            self.wanted.set()
+        elif line.startswith(_REFUSED):
+            self.refusal = json.loads(line.removeprefix(_REFUSED))
 
     async def _kill_when_hung(self, process: trio.Process, options: ServeOptions) -> None:
         """Kill a worker that has sent no heartbeat for ``options.hang`` seconds.

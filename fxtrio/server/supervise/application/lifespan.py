@@ -12,7 +12,7 @@ import trio
 from hypercorn.trio.lifespan import Lifespan
 from hypercorn.utils import LifespanFailureError
 
-from fxtrio.asgi_extensions import OWN_SERVER
+from fxtrio.asgi_extensions import OWN_SERVER, START_REFUSED
 from fxtrio.errors import FxtrioError
 from fxtrio.tracebacks import first_of
 
@@ -30,6 +30,14 @@ class LifespanEnded(FxtrioError):
         )
 
 
+class StartRefused(LifespanFailureError):
+    """The application does not start until somebody acts, and ``reason`` says all about it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("startup", reason)
+        self.reason = reason
+
+
 class ReportedLifespan(Lifespan):
     """Hypercorn's lifespan, which says why an application is served without one."""
 
@@ -40,6 +48,12 @@ class ReportedLifespan(Lifespan):
         message = await super().asgi_receive()
         self._heard = True
         return message
+
+    async def asgi_send(self, message: Any) -> None:
+        """Take a message of the application. Raises LifespanFailureError for a failure."""
+        if message["type"] == "lifespan.startup.failed" and message.get(START_REFUSED):
+            raise StartRefused(message["message"])
+        await super().asgi_send(message)
 
     async def handle_lifespan(
         self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
