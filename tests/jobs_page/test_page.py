@@ -23,7 +23,9 @@ from trio.testing import MockClock
 from fx.db import db
 from fx.testing import Client, open_app
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
+from fxtrio.plugins import Plugin
 from fxtrio.plugins.auth import get_auth
+from fxtrio.plugins.jobs.plugin import JobsPlugin
 from tests.jobs_page.project import ADA, EVE, PASSWORD, plugins, write_project
 
 FORM = {"accept": "text/html"}
@@ -256,9 +258,18 @@ async def test_the_page_has_a_policy_of_its_own(tmp_path: Path, csp: Any, header
             assert " style=" not in answer.text and "unsafe" not in answer.headers[header]
 
 
-async def test_the_log_names_addresses_that_anybody_may_register(
+async def test_the_log_of_a_test_names_no_addresses_that_it_has_not_registered_yet(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    async with open_app(write_project(tmp_path)):
+        pass
+    assert caplog.text == ""
+
+
+async def test_the_log_names_addresses_that_anybody_may_register(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JobsPlugin, "isolate", Plugin.isolate)  # as in a server
     async with open_app(write_project(tmp_path)):
         pass
     assert "nobody has registered 'Ada@Example.org' of 'users'" in caplog.text
