@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 from rich.table import Table
+from starlette.routing import Route
 
-from fxtrio.cli.output import console, json_option, print_errors, root_option
+from fxtrio.cli.output import console, json_option, print_errors, print_warning, root_option
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import check_actions, tree_problems
-from fxtrio.config import load_config, load_env_files
+from fxtrio.config import Config, load_config, load_env_files
+from fxtrio.errors import DottedNameUnknown
 from fxtrio.routes import PageTree, scan
 
 
@@ -20,22 +23,55 @@ from fxtrio.routes import PageTree, scan
 @root_option
 @json_option
 def command(root: Path, as_json: bool) -> None:
-    """List the routes of the pages folder.
+    """List the routes of the pages folder, and those of plugins.
 
-    Nothing is built. The most specific route stands first: the first that matches answers.
+    Nothing is built. The first that matches answers: those of plugins stand first, and then the
+    most specific.
     """
     load_env_files(root)
     config = load_config(root)
     tree = scan(root, config)
-    rows = [*_rows(tree, config.base_url), *_actions(root, config.base_url)]
+    plugins, unlisted = _plugins(root, config)
+    rows = [*plugins, *_rows(tree, config.base_url), *_actions(root, config.base_url)]
     problems = placed(tree_problems(tree, config), root)
     if as_json:
         shown = [str(problem) for problem in problems]
-        click.echo(json.dumps({"routes": rows, "problems": shown}, indent=2))
-    elif rows:
-        console().print(_table(rows))
+        found = {"routes": rows, "problems": shown, "unlistedPlugins": unlisted}
+        click.echo(json.dumps(found, indent=2))
+    else:
+        if rows:
+            console().print(_table(rows))
+        for name in unlisted:
+            told = "its routes are not listed, as this command runs no code of a project."
+            print_warning(f"plugin {name}: {told}", console(stderr=True))
     print_errors([] if as_json or not problems else [CompileFailed(problems)])
     raise SystemExit(1 if problems else 0)
+
+
+def _plugins(root: Path, config: Config) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the routes of the plugins that come with fxtrio, and the names of other plugins."""
+    if not config.plugins:
+        return [], []
+    # Heavy, and most apps have no plugins.
+    from fxtrio.plugins.load import BUILT_IN, load_plugins
+
+    ours = tuple(plugin for plugin in config.plugins if plugin.name in BUILT_IN)
+    ours_alone = attrs.evolve(config, plugins=ours)
+    methods: dict[tuple[str, str], set[str]] = {}
+    for plugin in load_plugins(ours_alone, root=root, resolve=_resolve_nothing):
+        for route in plugin.routes():
+            if isinstance(route, Route):
+                answered = methods.setdefault((plugin.name, config.base_url + route.path), set())
+                answered |= route.methods or set()
+    rows = [
+        {"kind": "plugin", "pattern": pattern, "source": name, "methods": sorted(answered)}
+        for (name, pattern), answered in methods.items()
+    ]
+    return rows, [plugin.name for plugin in config.plugins if plugin.name not in BUILT_IN]
+
+
+def _resolve_nothing(name: str) -> object:
+    raise DottedNameUnknown(name, "nothing of the project is imported")
 
 
 def _rows(tree: PageTree, base_url: str) -> list[dict[str, Any]]:

@@ -92,6 +92,28 @@ def test_routes_as_json_hold_what_applies_to_a_page(project: Path) -> None:
     }
 
 
+def test_routes_of_plugins_are_listed_without_running_code_of_the_project(project: Path) -> None:
+    (project / "mark.py").write_text("raise SystemExit('run')")
+    plugins = ["auth", {"name": "jobs", "settings": {"path": "/_work"}}, "mark:Plugin"]
+    settings = {"baseUrl": "/app", "plugins": plugins}
+    (project / "fx.config.json").write_text(json.dumps(settings))
+
+    shown = fx("routes", "--root", str(project))
+    found = json.loads(fx("routes", "--root", str(project), "--json").output)
+
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert rows[1] == ["/app/api/__auth/session", "plugin", "auth"]
+    assert ["/app/_work/retry", "plugin", "jobs"] in rows
+    assert shown.stderr.startswith("warning plugin mark:Plugin: its routes are not listed")
+    assert found["unlistedPlugins"] == ["mark:Plugin"]
+    assert {
+        "kind": "plugin",
+        "pattern": "/app/api/__auth/login",
+        "source": "auth",
+        "methods": ["GET", "HEAD", "POST"],
+    } in found["routes"]
+
+
 def test_conflicts_of_routes_are_errors(project: Path) -> None:
     (project / "pages/blog/[slug].fxl").write_text("")
 
