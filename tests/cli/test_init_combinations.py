@@ -99,13 +99,20 @@ def test_accounts_and_database_work_in_fx_dev(browser: Browser, tmp_path: Path) 
         assert_accessible(page)
         page.get_by_role("link", name="Sign in").click()
         page.get_by_role("link", name="Create an account").click()
-        for title in ("Register", "Sign in"):
+        for title, password in (
+            ("Register", "short"),
+            ("Register", "correct horse battery"),
+            ("Sign in", "correct horse battery"),
+        ):
             expect(page.locator("h1")).to_have_text(title)
             assert_accessible(page)
+            expect(page.get_by_text("You are registered")).to_be_visible(visible=title == "Sign in")
             page.get_by_label("Email").fill("ada@example.org")
-            page.get_by_label("Password").fill("correct horse battery")
+            page.get_by_label("Password").fill(password)
             page.get_by_role("button", name=title).click()
+            if password == "short":
+                expect(page.get_by_role("alert")).not_to_be_empty()
         expect(page.locator("h1")).to_have_text("Notes")
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("link", name="Sign in")).to_be_visible()
-        assert visitor.complaints == []
+        assert [one for one in visitor.complaints if "422" not in one] == []
