@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,21 @@ def test_the_place_of_an_error_is_found(tmp_path: Path, source: str) -> None:
     place = str(root / source)
     assert [(one["file"], one["line"]) for one in shown] == [(place, 2), (place, 3)]
     assert "2 | two" in shown[0]["frame"]
+
+
+def test_a_name_of_the_framework_that_nothing_imports_has_its_import_as_remedy(
+    tmp_path: Path,
+) -> None:
+    root = write_tree(tmp_path, {"helper.py": "def find():\n    raise NotFound('x')\n"})
+    names: dict[str, Any] = {}
+    exec(compile((root / "helper.py").read_text(), str(root / "helper.py"), "exec"), names)
+    with pytest.raises(NameError) as caught:
+        names["find"]()
+
+    shown = shown_error(caught.value, "failed", root)
+
+    assert (shown["file"], shown["line"]) == (str(root / "helper.py"), 2)
+    assert shown["remedy"].startswith("Write 'from fx.runtime import NotFound': ")
 
 
 STOPPED = """\

@@ -47,7 +47,7 @@ def test_a_name_of_the_framework_comes_with_its_module() -> None:
 
     *_, problem = check_page(read_text(text, "pages/index.fxl"), Path())[1]
     assert str(problem).endswith("undefined name 'enqueue'. Write 'from fx.tasks import enqueue'.")
-    for name, module in suggestions._HOMES.items():
+    for name, module in suggestions.HOMES.items():
         assert hasattr(import_module(module), name)
 
 

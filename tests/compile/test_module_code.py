@@ -55,6 +55,24 @@ def test_modules_that_pages_use_are_looked_at(
 
 
 @pytest.mark.parametrize(
+    ("name", "home"),
+    [("NotFound", "fx.runtime"), ("enqueue", "fx.tasks"), ("channel", "fx.realtime")],
+)
+def test_a_name_of_the_framework_that_a_module_does_not_import_has_its_import_as_remedy(
+    tmp_path: Path, name: str, home: str
+) -> None:
+    files = {"pages/index.fxl": USING, "store.py": f"def read():\n    return {name}('x'), _('y')\n"}
+    write_tree(tmp_path, files)
+    config = load_config(tmp_path)
+    [found] = module_problems(tmp_path, config, check_project(tmp_path, config))
+    assert str(found) == (
+        f"store.py:2:12: undefined name {name!r}. Write 'from {home} import {name}'."
+    )
+    (tmp_path / "store.py").write_text(f"from {home} import {name}\n\n{files['store.py']}")
+    assert module_problems(tmp_path, config, check_project(tmp_path, config)) == []
+
+
+@pytest.mark.parametrize(
     "files",
     [
         {"unused.py": "import asyncio\nlock = asyncio.Lock()\n"},

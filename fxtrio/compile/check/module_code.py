@@ -1,6 +1,7 @@
-"""What is wrong with the Python modules that pages use: their syntax, and code of Pyxle or asyncio.
+"""What is wrong with the Python modules that pages use.
 
-Code that was written for those fails, or means something else here. Called with the other looks
+That is their syntax, names of the framework that they do not import, and code of Pyxle or
+asyncio, which fails or means something else here. Called with the other looks
 beside the pages, by `fx check`, `fx build` and `fx dev`. What page files and endpoints import
 themselves are errors of these files: see `undefined_names`.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fxtrio.compile.check import pyxle_migration
-from fxtrio.compile.check.names.undefined_names import foreign_calls
+from fxtrio.compile.check.names.undefined_names import foreign_calls, missing_imports
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.project_modules import modules_used, read_module
 from fxtrio.compile.problems import Problem, of_kind
@@ -30,7 +31,7 @@ _COOKIES = "'request.state.cookies' is not set here"
 
 def module_problems(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
     """Return what of another framework is in page files, and in the modules that they use, and
-    which of those modules do not parse.
+    which of those modules do not parse, or lack an import of a name of the framework.
 
     Modules that ``app.py`` and the settings name count as used. Nothing is run.
     """
@@ -64,6 +65,12 @@ def module_problems(root: Path, config: Config, project: CheckedProject) -> list
         for source, tree in texts
         if source.path not in checked
         for problem in syntax_problems(source, source.text, tree)
+    ]
+    broken += [
+        problem
+        for module in used.modules
+        if module.source.path not in checked
+        for problem in missing_imports(module.source, module.tree)
     ]
     return [*of_kind(FindingKind.FOREIGN, sorted(found)), *of_kind(FindingKind.CODE, broken)]
 

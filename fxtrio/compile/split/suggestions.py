@@ -23,7 +23,8 @@ _WORDS = {
 }
 """Words of JavaScript, and of other frameworks, with what stands for them here."""
 
-_HOMES = {
+HOMES = {
+    **dict.fromkeys(RUNTIME, "fx.runtime"),
     "enqueue": "fx.tasks",
     "channel": "fx.realtime",
     "origin_allowed": "fx.realtime",
@@ -33,7 +34,7 @@ _HOMES = {
     "revalidate": "fx.cache",
     "BaseModel": "pydantic",
 }
-"""Other names that page files use, with the module that has them."""
+"""Names of the framework that page files use, and `BaseModel`, with the module that has them."""
 
 _BROWSER = frozenset({"window", "document", "localStorage", "sessionStorage", "navigator", "fetch"})
 
@@ -60,10 +61,8 @@ def undefined_remedy(name: str, known: Collection[str]) -> str:
 
     ``known`` holds the names that can be used in the file.
     """
-    if name in RUNTIME:
-        return f"Write 'from fx.runtime import {name}'"
-    if name in _HOMES:
-        return f"Write 'from {_HOMES[name]} import {name}'"
+    if name in HOMES:
+        return import_remedy(name)
     if name.lower() in RUNTIME:
         return f"Write {name.lower()!r}"
     if name in _WORDS:
@@ -75,6 +74,11 @@ def undefined_remedy(name: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(name, [*RUNTIME, *known], n=2)
     close = [other for other in close if other != name]
     return f"Define or import it, or write {close[0]!r}" if close else "Define or import it"
+
+
+def import_remedy(name: str) -> str:
+    """Return the import that gives a name of the framework (`HOMES`), without a full stop."""
+    return f"Write 'from {HOMES[name]} import {name}'"
 
 
 def broken_remedy(line: str, message: str) -> str:

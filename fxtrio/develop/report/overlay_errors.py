@@ -9,6 +9,7 @@ from typing import NotRequired, TypedDict
 
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.split.suggestions import HOMES, import_remedy
 from fxtrio.develop.messages import Swap, Swapped
 from fxtrio.errors import FxtrioError
 from fxtrio.ssr.errors import RenderFailed
@@ -112,7 +113,7 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
     else:
         file, line, column = _place_of(error, root)
         message = "".join(traceback.format_exception_only(error)).strip()
-        trace, remedy = "".join(traceback.format_exception(error)).rstrip(), _REMEDY
+        trace, remedy = "".join(traceback.format_exception(error)).rstrip(), _remedy_of(error)
     source = _read(Path(file), file) if file else None
     frame = source.frame(line, column) if source is not None and line else ""
     return Shown(
@@ -124,6 +125,13 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
         frame="\n\n".join(filter(None, (frame, trace))),
         remedy=remedy,
     )
+
+
+def _remedy_of(error: BaseException) -> str:
+    error = first_of(error)
+    if isinstance(error, NameError) and error.name in HOMES:
+        return f"{import_remedy(error.name)}: only page files have some names without an import."
+    return _REMEDY
 
 
 def shown_stop(title: str, details: str, root: Path) -> Shown:

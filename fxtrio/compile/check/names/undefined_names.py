@@ -16,7 +16,7 @@ from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.names.unresolved_imports import failing_imports
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
-from fxtrio.compile.split.suggestions import asyncio_uses, undefined_remedy
+from fxtrio.compile.split.suggestions import HOMES, asyncio_uses, import_remedy, undefined_remedy
 
 _MOST_GUESSES = 50  # names for which a similar one is looked for: 0.2 ms each
 _UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
@@ -32,15 +32,10 @@ def undefined_names(
     names are not offered. (Of a file without undefined names, importing it tells.)
     """
     try:
-        checker = Checker(module, source.path, builtins=set(injected), withDoctest=False)
+        undefined = _undefined(source, module, injected)
     except RecursionError:
         deepest = "Divide the largest expression into several statements"
         return [source.problem(0, "the Python is nested too deeply to be checked", deepest)]
-    undefined = [
-        (message, str(message.message_args[0]))
-        for message in checker.messages
-        if isinstance(message, _UNDEFINED)
-    ]
     if not undefined:
         return []
     failing = [] if root is None else failing_imports(module, root)
@@ -59,6 +54,36 @@ def undefined_names(
             remedies.get(name, "Define or import it"),
         )
         for message, name in undefined
+    ]
+
+
+def missing_imports(source: SourceText, module: ast.Module) -> list[Problem]:
+    """Return a problem for every name of the framework that a module uses and nothing defines.
+
+    Page files have some of them without an import, so that they are easily forgotten elsewhere.
+    """
+    try:
+        undefined = _undefined(source, module, ())
+    except RecursionError:
+        return []
+    return [
+        source.node_problem(
+            message.lineno, message.col, f"undefined name {name!r}", import_remedy(name)
+        )
+        for message, name in undefined
+        if name in HOMES
+    ]
+
+
+def _undefined(
+    source: SourceText, module: ast.Module, injected: Iterable[str]
+) -> list[tuple[messages.Message, str]]:
+    """Return what pyflakes says of names that nothing defines. Raises RecursionError."""
+    checker = Checker(module, source.path, builtins=set(injected), withDoctest=False)
+    return [
+        (message, str(message.message_args[0]))
+        for message in checker.messages
+        if isinstance(message, _UNDEFINED)
     ]
 
 
