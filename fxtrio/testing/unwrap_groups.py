@@ -1,4 +1,8 @@
-"""What a test raises leaves the blocks of `fx.testing` as it is, and in no group."""
+"""Errors leave the blocks of `fx.testing` in no group, and without frames of the framework.
+
+What a test raises stays as it is. What a block itself fails with, such as a plugin that cannot
+start, is the error alone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from typing import TypeVar
 
 import trio
 
+from fxtrio.errors import FxtrioError
+from fxtrio.tracebacks import line_in_application, trimmed
+
 T = TypeVar("T")
 
 
@@ -15,7 +22,8 @@ T = TypeVar("T")
 async def ungrouped(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
     """Enter ``block``, which opens a nursery, and raise the body's own error outside of it.
 
-    The block ends as if the body had returned. Cancellation passes through it.
+    The block ends as if the body had returned. Cancellation passes through it. Of errors of the
+    block itself that are several the group stays.
     """
     failure: BaseException | None = None
     try:
@@ -26,6 +34,21 @@ async def ungrouped(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
                 raise
             except BaseException as error:  # also those of `pytest.fail` and `pytest.skip`
                 failure = error
+    except Exception as error:  # of the block
+        failure = failure or _alone(error)
     finally:
         if failure is not None:
             raise failure
+
+
+def _alone(error: Exception) -> Exception:
+    """Return the only error of a group, with the frames that say something about it."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    trimmed(error)
+    if isinstance(error, FxtrioError) and not line_in_application(error):  # its message says all
+        error.__traceback__ = None
+        cause = error.__cause__
+        error.__cause__ = cause if cause is not None and line_in_application(cause) else None
+        error.__suppress_context__ = True
+    return error

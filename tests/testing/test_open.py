@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from fx.testing import open_app
 from fxtrio.app_handle import get_app
 from fxtrio.config import PluginConfig, load_config
 from fxtrio.config.errors import ConfigInvalid
-from fxtrio.errors import TaskQueueNotRunning
+from fxtrio.errors import FxtrioError, TaskQueueNotRunning
 from fxtrio.plugins.auth import get_auth
 from fxtrio.plugins.auth.errors import AuthNotInstalled
 from fxtrio.testing.open import with_plugins
@@ -73,6 +74,59 @@ async def test_the_code_of_the_block_belongs_to_the_app_and_no_other_does(projec
         get_auth()
     with pytest.raises(TaskQueueNotRunning):
         enqueue(job)
+
+
+PLUGIN = """
+    from contextlib import asynccontextmanager
+    from fxtrio.plugins import Plugin
+
+    class Shop(Plugin):
+        name = "shop"
+
+        @asynccontextmanager
+        async def open(self, app):
+            prices = {}["bread"]
+            yield
+    """
+
+
+@pytest.mark.parametrize(
+    ("files", "message", "cause"),
+    [
+        (
+            {"fx.config.json": '{"plugins": ["stand_alone:Shop"]}', "stand_alone.py": PLUGIN},
+            "plugin 'shop': could not start: KeyError: 'bread'. Mend the cause",
+            'prices = {}["bread"]',
+        ),
+        (
+            {"fx.config.json": '{"plugins": ["jobs"]}'},
+            "plugin 'jobs': could not start: .*Put 'auth' before it",
+            "",
+        ),
+        (
+            {
+                "fx.config.json": '{"database": {"url": "sqlite:///a.db"}}',
+                "migrations/0001_a.sql": "creat table a;",
+            },
+            'migrations/0001_a.sql: near "creat": syntax error. ',
+            "",
+        ),
+        ({"pages/index.fxl": "x = oops()\n"}, r"index.fxl:1:5: undefined name 'oops'\.", ""),
+        ({"fx.config.json": '{"plugin": []}'}, "Did you mean 'plugins'?", ""),
+    ],
+)
+async def test_a_mistake_in_the_project_is_one_error_without_frames_of_the_framework(
+    project: Path, files: dict[str, str], message: str, cause: str
+) -> None:
+    write_tree(project, files)
+    with pytest.raises(FxtrioError, match=message) as caught:
+        async with open_app(project):
+            pass
+    shown = "".join(traceback.format_exception(caught.value))
+    frames = [line for line in shown.splitlines() if line.startswith("  File ")]
+    own = [line for line in frames if "/fxtrio/" in line and "unwrap_groups" not in line]
+    assert own == [] and cause in shown
+    assert shown.count("Traceback (most recent") == (2 if cause else 1)
 
 
 @pytest.mark.parametrize("absolute", [False, True])
