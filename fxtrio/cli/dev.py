@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 
 from fxtrio.cli.output import app_option, find_app, root_option
+from fxtrio.temporary_folders import open_temporary_folder
 
 if TYPE_CHECKING:
     from fxtrio.develop.build.dev_project import Workshop
@@ -64,12 +64,12 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
     # All addresses of the machine are none that a browser can ask for.
     named = "localhost" if host in ("0.0.0.0", "::") else shown
     find = partial(find_app, root, app)
-    with open_listener(shown, port) as socket, TemporaryDirectory(prefix="fx-dev-") as sockets:
+    with open_listener(shown, port) as socket, open_temporary_folder("fxtrio-dev-") as sockets:
         server = Server(
             root=root,
             app=find(),
             host=named,
-            vite=Path(sockets),
+            vite=sockets,
             socket=socket,
             inspect=inspect or 0,
         )

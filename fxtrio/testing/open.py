@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
@@ -20,6 +19,7 @@ from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered
+from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
 from fxtrio.testing.described import MadeDocument
@@ -110,11 +110,11 @@ async def _open(
     async with AsyncExitStack() as stack:
         stack.enter_context(env_files(root))
         held = stack.enter_context(held_clock())
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fxtrio-test-"))
+        build = stack.enter_context(open_temporary_folder("fxtrio-app-"))
         given = load_config(root, **with_plugins(root, settings))
         hold = nullcontext if held is None else held.hold_for_process
         config = await stack.enter_async_context(own_database(given, hold))
-        build = Path(folder)
+        data = build / "data" if data is None else data
         if mode is None:
             with hold():
                 await build_project(root, config, mode="production", report=lambda line: None)
@@ -126,7 +126,7 @@ async def _open(
         app = assemble(root, config, build, manifest, open_renderer=holding(open_renderer, held))
         app.openapi = MadeDocument(root, given, hold)
         for plugin in app.plugins:
-            plugin.isolate(Path(folder, "data") if data is None else data)
+            plugin.isolate(data)
         if held is not None:
             app.job_clock = JobClock.started(fixed=True)  # a server's clock does not jump along
             stack.enter_context(held.hold_while(lambda: under_way(app)))

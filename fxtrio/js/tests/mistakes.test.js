@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { Mistakes } from '../develop/mistakes.js';
@@ -12,6 +12,7 @@ const TOOLCHAIN = fileURLToPath(new URL('..', import.meta.url));
 /** @param {string} text */
 function orderOf(text) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-mistakes-'));
+  after(() => fs.rmSync(root, { recursive: true }));
   fs.mkdirSync(path.join(root, 'pages'));
   const file = { path: 'pages/index.fxl', text, python: [], actions: [] };
   return { toolchain: TOOLCHAIN, root, pages: 'pages', files: [file] };

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.tools.convert.conversion import Conversion, project_files
 
 _READ = frozenset(
@@ -24,8 +24,8 @@ def staged(conversion: Conversion) -> Iterator[Path]:
     """Yield a folder with the project as it will be, for as long as the block lasts."""
     root = conversion.root
     moved = {file.before for file in conversion.changes() if file.before} | {*conversion.removed}
-    with tempfile.TemporaryDirectory(prefix="fx-convert-") as name:
-        folder = Path(name).resolve()
+    with open_temporary_folder("fxtrio-convert-") as unresolved:
+        folder = unresolved.resolve()
         for path in project_files(root):
             if path not in moved and path not in conversion.files:
                 _place(root / path, folder / path)

@@ -1,0 +1,62 @@
+"""Temporary folders that do not outlive their processes for long, however these end.
+
+A process that is killed removes nothing. So each folder is locked while its process lives, which
+the system undoes in any case, and whoever makes the next one removes those without a lock.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+if sys.platform == "win32":
+
+    @contextmanager
+    def open_temporary_folder(prefix: str) -> Iterator[Path]:
+        """Make a folder for the block, which nobody else may look into."""
+        with tempfile.TemporaryDirectory(prefix=prefix) as name:
+            yield Path(name)
+
+else:
+    import fcntl
+
+    @contextmanager
+    def open_temporary_folder(prefix: str) -> Iterator[Path]:
+        """Make a folder for the block, which nobody else may look into.
+
+        Those with the same ``prefix`` whose processes have ended are removed: give it to nothing
+        else.
+        """
+        _remove_abandoned(prefix)
+        folder, lock = _make(prefix)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+    def _make(prefix: str) -> tuple[Path, int]:
+        """Return a new folder, and the descriptor of it that holds its lock."""
+        while True:
+            folder = Path(tempfile.mkdtemp(prefix=prefix))
+            with suppress(FileNotFoundError):  # another process took it for abandoned
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if folder.exists():
+                    return folder, lock
+                os.close(lock)
+
+    def _remove_abandoned(prefix: str) -> None:
+        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+            with suppress(OSError):  # no folder, somebody else's, gone, or locked
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+                finally:
+                    os.close(lock)
