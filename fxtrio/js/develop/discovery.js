@@ -5,12 +5,19 @@
  */
 
 import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
 import { requestsOf } from '../vite/requests.js';
 import { moduleFile } from '../vite/specifiers.js';
 import { OF_LIBRARY } from '../worker/library.js';
+
+/** @typedef {import('vite').Plugin} Plugin */
+/** @typedef {[specifier: string, importer: string][]} Packages */
+
+/** The same in both processes: Vite's cache is for plug-ins of the same names in one order. */
+const OWN = /** @type {const} */ ({ name: 'fx:discovery', enforce: 'pre' });
 
 /** How long nothing may have been requested until packages are bundled that no page needs (ms). */
 const QUIET_MS = 1000;
@@ -76,46 +83,81 @@ export async function importedPackages(sources, { root, site, parse }) {
 }
 
 /**
- * Register the packages of all pages with Vite, whose first bundle waits for that: until a page
- * needs one of them, or the first page has been shown.
+ * Let the packages of all pages be bundled at once: when a page needs one of them, or when the
+ * first page has been shown. Whoever imports one waits for that. It is the work of another process
+ * (`bundle-packages.js`): the bundler keeps half a gigabyte when it has bundled large packages.
+ *
+ * When a package cannot be bundled, Vite gives up all of them. Then pages register their own
+ * packages when they are opened, and that package fails its page.
  *
  * @param {import('./site.js').Site} site
  * @param {string} root of the project
- * @param {typeof import('vite').parseSync} parse
  * @param {Promise<unknown>} quiet settled when nobody waits for the first page any more
- * @returns {import('vite').Plugin}
+ * @param {(packages: Packages) => Promise<unknown>} bundle settled when Vite's cache has them, or
+ *   cannot have them
+ * @returns {(parse: typeof import('vite').parseSync) => Plugin}
  */
-export function discoveryPlugin(site, root, parse, quiet) {
+export function discoverPackages(site, root, quiet, bundle) {
   const needed = new EventEmitter();
-  return {
-    name: 'fx:discovery',
-    enforce: 'pre',
+  /** @type {Promise<unknown>} */
+  let ready = Promise.resolve();
+  return (parse) => ({
+    ...OWN,
     resolveId: {
       filter: { id: PACKAGE },
-      handler(id, importer = '') {
-        if (CODE.test(importer) && isPackage(id)) needed.emit('package');
+      async handler(id, importer = '') {
+        if (!CODE.test(importer) || !isPackage(id)) return null;
+        needed.emit('package');
+        await ready;
         return null;
       },
     },
     configureServer({ environments }) {
-      const begun = Promise.race([once(needed, 'package'), quiet]);
-      const found = begun
+      const all = Object.values(environments);
+      const found = Promise.race([once(needed, 'package'), quiet])
         .then(() => site.planned)
         .then(() => importedPackages(site.sources, { root, site, parse }));
+      if (all.every(isBundled)) {
+        // Pages may import others since.
+        void found.then((packages) => all.map((environment) => register(environment, packages)));
+        return;
+      }
+      const inits = all.map(({ depsOptimizer }) => later(depsOptimizer));
+      ready = found
+        .then((packages) => packages.size > 0 && bundle([...packages]))
+        .then(() => Promise.all(inits.map((init) => init())));
+    },
+  });
+}
+
+/**
+ * Register packages with Vite before it bundles any, in a process that does nothing else.
+ *
+ * @param {Packages} packages
+ * @returns {() => Plugin}
+ */
+export function registerPackages(packages) {
+  return () => ({
+    ...OWN,
+    configureServer({ environments }) {
       for (const environment of Object.values(environments)) {
-        const registered = found.then((packages) => register(environment, packages));
         const whenIdle = environment.waitForRequestsIdle.bind(environment);
-        environment.waitForRequestsIdle = (id) => registered.then(() => whenIdle(id));
+        /** @type {Promise<void> | undefined} */
+        let registered;
+        environment.waitForRequestsIdle = (id) => {
+          registered ??= register(environment, packages); // Vite asks when it takes packages
+          return registered.then(() => whenIdle(id));
+        };
       }
     },
-  };
+  });
 }
 
 /**
  * Resolve packages as their importers would, by which Vite registers them.
  *
  * @param {import('vite').DevEnvironment} environment
- * @param {Map<string, string>} packages
+ * @param {Iterable<[string, string]>} packages
  */
 async function register({ pluginContainer }, packages) {
   for (const [specifier, importer] of packages) {
@@ -125,18 +167,44 @@ async function register({ pluginContainer }, packages) {
 }
 
 /**
- * Go on without discovery when a package cannot be bundled, for which Vite gives up all of them:
- * then pages register their own packages when they are opened, and that package fails its page.
+ * Wait until what is registered has been bundled; return whether it could be.
  *
  * @param {import('vite').DevEnvironment} environment
  */
-export async function recoverFromFailure(environment) {
+export async function waitBundled(environment) {
   await environment.waitForRequestsIdle();
-  const { depsOptimizer, moduleGraph, hot } = environment;
+  const { depsOptimizer } = environment;
   const bundled = Object.values(depsOptimizer?.metadata.discovered ?? {});
   await Promise.all(bundled.map(({ processing }) => processing));
   const { optimized = {} } = depsOptimizer?.metadata ?? {};
-  if (bundled.every(({ id }) => id in optimized)) return;
-  moduleGraph.invalidateAll(); // modules name packages that there are not
-  if (environment.config.consumer === 'client') hot.send({ type: 'full-reload' });
+  return bundled.every(({ id }) => id in optimized);
+}
+
+/**
+ * Whether Vite's cache has packages that were bundled with the same settings.
+ *
+ * @param {import('vite').DevEnvironment} environment
+ */
+function isBundled({ name, config, depsOptimizer }) {
+  const folder = name === 'client' ? 'deps' : `deps_${name}`;
+  try {
+    const text = readFileSync(path.join(config.cacheDir, folder, '_metadata.json'), 'utf8');
+    const { lockfileHash, configHash } = JSON.parse(text);
+    const now = depsOptimizer?.metadata;
+    return lockfileHash === now?.lockfileHash && configHash === now?.configHash;
+  } catch {
+    return false; // there is none
+  }
+}
+
+/**
+ * Keep Vite from looking into its cache, and from bundling, until what is returned is called.
+ *
+ * @param {import('vite').DevEnvironment['depsOptimizer']} depsOptimizer
+ */
+function later(depsOptimizer) {
+  if (depsOptimizer === undefined) return () => Promise.resolve();
+  const init = depsOptimizer.init;
+  depsOptimizer.init = () => Promise.resolve();
+  return init;
 }

@@ -20,15 +20,17 @@ import { Access } from './access.js';
 import { Browsers } from './browsers.js';
 import { Changes } from './changes.js';
 import { answerFrames } from './frames-socket.js';
-import { quietness } from './discovery.js';
+import { discoverPackages, quietness } from './discovery.js';
 import { freeWhenIdle } from './idle-memory.js';
 import { Mistakes } from './mistakes.js';
+import { bundlePackages } from './packages-process.js';
 import { Places } from './places.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
 import { pagesThatNeed } from './users.js';
 import { Views } from './views.js';
 
+/** @typedef {import('./discovery.js').Packages} Packages */
 /** @typedef {import('./settings.js').Settings} Settings */
 
 /** @param {unknown} error */
@@ -78,7 +80,9 @@ async function begin(settings) {
   const browsers = new Browsers();
   const settled = new EventEmitter();
   const { quiet, requested: busy } = quietness();
-  const made = await makeServer(settings, site, browsers, settled, quiet);
+  const bundle = (/** @type {Packages} */ packages) => bundlePackages(settings, packages);
+  const discovery = discoverPackages(site, settings.root, quiet, bundle);
+  const made = await makeServer(settings, site, browsers, settled, discovery);
   const { vite, server, runtime } = made;
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, made);

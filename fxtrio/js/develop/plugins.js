@@ -5,7 +5,6 @@ import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { foreignPlugin } from '../vite/foreign.js';
-import { discoveryPlugin } from './discovery.js';
 import { bundledPlugin, nativePlugin } from './react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
@@ -25,7 +24,7 @@ const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
  * @param {object} known.serverRuntime what stands for it in renders
  * @param {string} known.cacheDir folder of Vite's cache
  * @param {NodeJS.Require} known.require of the toolchain
- * @param {Promise<unknown>} known.quiet settled when nobody waits for the first page any more
+ * @param {(parse: typeof import('vite').parseSync) => Plugin} known.discovery
  * @returns {Plugin[]}
  */
 export function developmentPlugins(known) {
@@ -36,7 +35,7 @@ export function developmentPlugins(known) {
   );
   return [
     entryPlugin(settings, runtime, refresh),
-    discoveryPlugin(site, settings.root, vite.parseSync, known.quiet),
+    known.discovery(vite.parseSync),
     foreignPlugin(settings.root, vite.parseSync),
     pagePlugin(site, vite, runtime),
     nativePlugin(home, native, runtime, serverRuntime),

@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url';
 
 import { documentPlugins } from '../vite/documents.js';
 import { reactHome } from '../vite/packages.js';
-import { recoverFromFailure } from './discovery.js';
 import { developmentPlugins } from './plugins.js';
 import { requiredPlugin } from './react.js';
 import { bundleRuntime, loadServerRuntime } from './runtime.js';
@@ -37,9 +36,9 @@ const NATIVE = [
  * @param {import('./site.js').Site} site
  * @param {import('./browsers.js').Browsers} browsers
  * @param {import('node:events').EventEmitter} settled
- * @param {Promise<unknown>} quiet settled when nobody waits for the first page any more
+ * @param {(parse: typeof import('vite').parseSync) => import('vite').Plugin} discovery
  */
-export async function makeServer(settings, site, browsers, settled, quiet) {
+export async function makeServer(settings, site, browsers, settled, discovery) {
   const { root, folder, base, toolchain } = settings;
   const require = createRequire(path.join(toolchain, 'package.json'));
   const load = (/** @type {string} */ name) => import(pathToFileURL(require.resolve(name)).href);
@@ -55,7 +54,7 @@ export async function makeServer(settings, site, browsers, settled, quiet) {
   const native = createRequire(path.join(home, 'package.json'));
   const serverRuntime = loadServerRuntime(runtime, native);
   const folders = { home, runtime, cacheDir };
-  const known = { settings, site, vite, native, serverRuntime, require, quiet, ...folders };
+  const known = { settings, site, vite, native, serverRuntime, require, discovery, ...folders };
   const server = await vite.createServer({
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },
     cacheDir,
@@ -77,7 +76,6 @@ export async function makeServer(settings, site, browsers, settled, quiet) {
     optimizeDeps: { include: [], entries: [], noDiscovery: false },
     environments: environments(vite, browsers),
   });
-  for (const one of Object.values(server.environments)) void recoverFromFailure(one);
   return { vite, runner, server, runtime, serverRuntime };
 }
 

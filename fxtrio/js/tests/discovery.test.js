@@ -8,7 +8,13 @@ import test from 'node:test';
 
 import { parseSync } from 'vite';
 
-import { discoveryPlugin, importedPackages, recoverFromFailure } from '../develop/discovery.js';
+import {
+  discoverPackages,
+  importedPackages,
+  quietness,
+  registerPackages,
+  waitBundled,
+} from '../develop/discovery.js';
 import { Site } from '../develop/site.js';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-discovery-'));
@@ -80,14 +86,15 @@ test('a file that does not parse, or has been deleted, hides no package of the o
   assert.ok(found.has('swr'));
 });
 
-/**
- * @param {Site} site
- * @param {Promise<unknown>} quiet
- */
-function discover(site, quiet) {
-  /** @type {string[]} */
-  const happened = [];
-  const environment = (/** @type {string} */ name) => ({
+/** @returns {any} what the plug-in needs of Vite */
+function environmentOf(/** @type {string} */ name, /** @type {string[]} */ happened) {
+  return {
+    name,
+    config: { cacheDir: path.join(folder, 'vite') },
+    depsOptimizer: {
+      metadata: { lockfileHash: 'l', configHash: name },
+      init: async () => void happened.push(`${name}: init`),
+    },
     pluginContainer: {
       resolveId: async (/** @type {string} */ specifier) => {
         happened.push(`${name}: ${specifier}`);
@@ -95,64 +102,118 @@ function discover(site, quiet) {
       },
     },
     waitForRequestsIdle: async () => void happened.push(`${name}: idle`),
-  });
-  /** @type {{ environments: Record<string, any> }} */
-  const server = { environments: { client: environment('client'), ssr: environment('ssr') } };
-  const plugin = /** @type {any} */ (discoveryPlugin(site, root, parseSync, quiet));
-  plugin.configureServer(server);
-  const idle = Object.values(server.environments).map((one) => one.waitForRequestsIdle());
-  const resolve = (/** @type {string} */ id, importer = `${root}/pages/other.fxl.tsx`) =>
-    plugin.resolveId.handler(id, importer);
-  return { happened, idle, resolve };
+  };
 }
 
-const turn = () => new Promise((resolve) => void setImmediate(resolve));
+/**
+ * @param {Site} site
+ * @param {Promise<unknown>} quiet
+ */
+function discover(site, quiet) {
+  const happened = /** @type {string[]} */ ([]);
+  /** @type {() => void} */
+  let bundled = () => {};
+  const bundle = async (/** @type {import('../develop/discovery.js').Packages} */ packages) => {
+    happened.push(`bundle ${packages.map(([name]) => name).join()}`);
+    await new Promise((resolve) => (bundled = () => resolve(undefined)));
+  };
+  const client = environmentOf('client', happened);
+  const environments = { client, ssr: environmentOf('ssr', happened) };
+  const plugin = /** @type {any} */ (discoverPackages(site, root, quiet, bundle)(parseSync));
+  plugin.configureServer({ environments });
+  void client.depsOptimizer.init(); // as Vite does when it has started
+  const resolve = (/** @type {string} */ id, importer = `${root}/pages/other.fxl.tsx`) =>
+    plugin.resolveId.handler(id, importer);
+  return { happened, resolve, bundled: () => bundled() };
+}
 
-test('the first bundle waits until all packages are registered, whatever is wrong with one', async () => {
+const turn = () => new Promise((resolve) => void setTimeout(resolve, 0));
+
+test('packages are bundled after the first page, in one go', async () => {
   const site = emptySite();
-  const { happened, idle } = discover(site, Promise.resolve());
+  const { happened, bundled } = discover(site, Promise.resolve());
   await turn();
   assert.deepEqual(happened, []);
   plan(site, { 'pages/index.fxl': `import 'broken';\nimport 'swr';` });
-  await Promise.all(idle);
-
-  for (const name of ['client', 'ssr']) {
-    /** @type {string[]} */
-    const own = happened.filter((/** @type {string} */ one) => one.startsWith(name));
-    assert.deepEqual(own, [`${name}: broken`, `${name}: swr`, `${name}: idle`]);
-  }
+  while (happened.length < 1) await turn();
+  assert.deepEqual(happened, ['bundle broken,swr']);
+  bundled();
+  while (happened.length < 3) await turn();
+  assert.deepEqual(happened.slice(1), ['client: init', 'ssr: init'], 'Vite finds them then');
 });
 
-test('packages are bundled after the first page, unless a page needs one before', async () => {
+test('a page that needs a package has them bundled, and waits for that', async () => {
   const site = emptySite();
-  const { happened, idle, resolve } = discover(site, new Promise(() => {}));
+  const { happened, resolve, bundled } = discover(site, new Promise(() => {}));
   plan(site, { 'pages/index.fxl': `import 'react';`, 'pages/other.fxl': `import 'swr';` });
-  for (const id of ['react', './card', '@/components/card', 'fx/client', 'node:fs']) resolve(id);
-  resolve('index.html', `${root}/*`); // as Vite does
+  for (const id of ['react', './card', '@/components/card', 'fx/client', 'node:fs']) {
+    await resolve(id);
+  }
+  await resolve('index.html', `${root}/*`); // as Vite does
   await turn();
   assert.deepEqual(happened, []);
 
-  resolve('swr');
-  await Promise.all(idle);
-  assert.equal(happened.filter((/** @type {string} */ one) => one.endsWith('swr')).length, 2);
+  const resolved = resolve('swr').then(
+    () => void (/** @type {string[]} */ (happened).push('resolved')),
+  );
+  while (happened.length < 1) await turn();
+  bundled();
+  await resolved;
+  assert.deepEqual(happened, ['bundle swr', 'client: init', 'ssr: init', 'resolved']);
 });
 
-test('a package that cannot be bundled takes nothing from the pages that do not import it', async () => {
-  for (const fails of [true, false]) {
-    /** @type {string[]} */
-    const happened = [];
-    const packages = ['swr', 'broken'].map((id) => ({ id, processing: Promise.resolve() }));
-    const optimized = fails ? {} : Object.fromEntries(packages.map((one) => [one.id, one]));
-    const discovered = Object.fromEntries(packages.map((one) => [one.id, one]));
-    const environment = /** @type {any} */ ({
-      config: { consumer: 'client' },
-      waitForRequestsIdle: async () => {},
-      depsOptimizer: { metadata: { discovered, optimized } },
-      moduleGraph: { invalidateAll: () => happened.push('transform again') },
-      hot: { send: (/** @type {{ type: string }} */ { type }) => happened.push(type) },
-    });
-    await recoverFromFailure(environment);
-    const steps = ['transform again', 'full-reload'];
-    assert.deepEqual(happened, fails ? steps : []);
+test('without packages nothing is bundled', async () => {
+  const site = emptySite();
+  const { happened } = discover(site, Promise.resolve());
+  plan(site, { 'pages/index.fxl': `import 'react';` });
+  while (happened.length < 2) await turn();
+  assert.deepEqual(happened, ['client: init', 'ssr: init']);
+});
+
+test('what has been bundled is used at once, and new packages are added later', async () => {
+  for (const name of ['deps', 'deps_ssr']) {
+    const configHash = name === 'deps' ? 'client' : 'ssr';
+    write(`.fx/dev/vite/${name}/_metadata.json`, JSON.stringify({ lockfileHash: 'l', configHash }));
   }
+  const site = emptySite();
+  const { happened, resolve } = discover(site, Promise.resolve());
+  plan(site, { 'pages/index.fxl': `import 'swr';` });
+  await resolve('swr');
+  while (happened.length < 3) await turn();
+  assert.deepEqual(happened, ['client: init', 'client: swr', 'ssr: swr']);
+});
+
+test('the first bundle waits until all packages are registered, whatever is wrong with one', async () => {
+  /** @type {string[]} */
+  const happened = [];
+  const environments = { client: environmentOf('client', happened) };
+  const packages = ['broken', 'swr'].map((name) => [name, `${root}/pages/index.fxl.tsx`]);
+  const plugin = /** @type {any} */ (registerPackages(/** @type {any} */ (packages))());
+  plugin.configureServer({ environments });
+  await environments.client.waitForRequestsIdle();
+  await environments.client.waitForRequestsIdle();
+  const idle = 'client: idle';
+  assert.deepEqual(happened, ['client: broken', 'client: swr', idle, idle], 'each once');
+});
+
+test('whoever waits for the bundle learns whether all packages are in it', async () => {
+  const packages = ['swr', 'broken'].map((id) => ({ id, processing: Promise.resolve() }));
+  for (const optimized of [{}, { swr: {}, broken: {} }]) {
+    const metadata = { discovered: Object.fromEntries(packages.map((one) => [one.id, one])) };
+    const environment = /** @type {any} */ ({
+      waitForRequestsIdle: async () => {},
+      depsOptimizer: { metadata: { ...metadata, optimized } },
+    });
+    assert.equal(await waitBundled(environment), 'swr' in optimized);
+  }
+});
+
+test('it is quiet when nothing has been requested for a while, since the first request', async () => {
+  const { quiet, requested } = quietness(0);
+  const state = { settled: false };
+  void quiet.then(() => (state.settled = true));
+  await turn();
+  assert.equal(state.settled, false);
+  requested();
+  while (!state.settled) await turn();
 });
