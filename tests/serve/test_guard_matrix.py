@@ -40,6 +40,11 @@ CODE = """
         request.app.state.ran.append(SOURCE)
         return {{"message": "secret"}}
 
+    @action
+    async def stream(request):
+        request.app.state.ran.append(SOURCE)
+        yield {{"message": "secret"}}
+
     def to_markdown(ctx):
         ctx.request.app.state.ran.append(SOURCE)
         return "secret"
@@ -201,15 +206,15 @@ def _get(method: str = "GET", suffix: str = "", **headers: str) -> Ask:
     return ask
 
 
-def _post(**body: Any) -> Ask:
+def _post(action: str = "act", **body: Any) -> Ask:
     async def ask(client: Client, path: str) -> Asked:
-        return _shown(await client.post(_action(client, path), **body))
+        return _shown(await client.post(_action(client, path, action), **body))
 
     return ask
 
 
-def _action(client: Client, path: str) -> str:
-    return f"{client.base_url}/api/__actions{path if path != '/' else '/index'}/act"
+def _action(client: Client, path: str, action: str = "act") -> str:
+    return f"{client.base_url}/api/__actions{path if path != '/' else '/index'}/{action}"
 
 
 def _shown(response: TestResponse) -> Asked:
@@ -232,6 +237,10 @@ FORMS: dict[str, Ask] = {
     "head of markdown": _get("HEAD", ".md"),
     "markdown by header": _get(accept="text/markdown"),
     "action with json": _post(json={}),
+    "action that streams": _post("stream", json={}),
+    "action that streams, of a page without scripts": _post(
+        "stream", data={"a": "b"}, headers={"accept": "text/html"}
+    ),
     "action with a form": _post(data={"a": "b"}),
     "action of a page without scripts": _post(data={"a": "b"}, headers={"accept": "text/html"}),
     "action with multipart": _post(
