@@ -143,7 +143,7 @@ def test_a_build_warns_of_pages_that_will_fail(
     result = fx("build")
 
     assert result.exit_code == 0
-    assert "warning pages/index.fxl:2:11: undefined name 'Lnik' in UI code." in result.stderr
+    assert "warning pages/index.fxl:2:11: undefined name 'Lnik' in client code." in result.stderr
 
 
 def test_a_build_fails_for_a_module_that_does_not_parse_as_a_check_does(

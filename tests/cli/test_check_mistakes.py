@@ -180,7 +180,7 @@ UI_CASES = {
     "a module of Node": (
         'import fs from "node:fs";\nexport default () => <p>{fs.readFileSync("x")}</p>;\n',
         "1:16: 'node:fs' is a module of Node, which browsers do not have. Read it in an @server "
-        "function of the Python half, and return what the page shows.",
+        "function of the server half, and return what the page shows.",
     ),
     "a module of Node without its prefix": (
         f'export {{ join }} from "path";\n{page_of("return null;", "")}',

@@ -241,7 +241,7 @@ async def test_ui_code_that_cannot_work_fails_only_a_build_for_production(
     root: Path, plans: list[BundlePlan], monkeypatch: pytest.MonkeyPatch, mode: Mode, fails: bool
 ) -> None:
     mistake = Problem("pages/index.fxl", 4, 1, "this page has no action 'oder'", "Define it")
-    doubt = Problem("pages/index.fxl", 2, 1, "undefined name 'x' in UI code", "Define it")
+    doubt = Problem("pages/index.fxl", 2, 1, "undefined name 'x' in client code", "Define it")
 
     async def ui_problems(root: Path, project: object, toolchain: Path) -> UiProblems:
         return UiProblems(certain=(mistake,), likely=(doubt,))

@@ -26,7 +26,7 @@ def problems_of(text: str) -> list[str]:
         ("console.log(1)", "undefined name 'console'. Write 'print'."),
         ("return window.x", "undefined name 'window'. It is a name of the browser: use it in"),
         ("raise LoadError('x')", "Define or import it, or write 'LoaderError'."),
-        ("// a comment", "A comment begins with '#' in the Python half."),
+        ("// a comment", "A comment begins with '#' in the server half."),
         ("return f'{a['b']}'", "Give the value in the braces a name in front of it, or run"),
         ("await asyncio.sleep(1)", "'asyncio.sleep' does not work here: the server runs on trio."),
         ("asyncio.create_task(x())", "Write a nursery: trio.open_nursery(), or fx.tasks.enqueue"),

@@ -64,15 +64,15 @@ JSX = {
 PARSED = {
     "a closing tag too many": (
         page("<b>x</b></b>"),
-        "3:13: broken UI code: '</b>' closes nothing. Remove it.",
+        "3:13: broken client code: '</b>' closes nothing. Remove it.",
     ),
     "an attribute without quotes": (
         page("<p className=x>a</p>"),
-        '3:18: broken UI code: Unexpected token. Write className={…} or className="…".',
+        '3:18: broken client code: Unexpected token. Write className={…} or className="…".',
     ),
     "a character of code in text": (
         page("<p>a > b</p>"),
-        "3:10: broken UI code: Unexpected token. Did you mean `{'>'}` or `&gt;`?",
+        "3:10: broken client code: Unexpected token. Did you mean `{'>'}` or `&gt;`?",
     ),
 }
 

@@ -47,7 +47,7 @@ async def test_syntax_errors_of_both_halves_are_listed_together(tmp_path: Path) 
         "pages/index.fxl:1:5",
         "pages/index.fxl:3:22",
     ]
-    assert found[0].startswith("pages/b.fxl:1:11: broken UI code: Unexpected token. ")
+    assert found[0].startswith("pages/b.fxl:1:11: broken client code: Unexpected token. ")
 
 
 async def test_undefined_names_and_imports_have_the_lines_of_the_page_file(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ async def test_undefined_names_and_imports_have_the_lines_of_the_page_file(tmp_p
     assert found == [
         "pages/index.fxl:7:10: 'fx/client' has no export 'Lnik'. Did you mean 'Link'?",
         "pages/index.fxl:8:8: './nothing.css' cannot be found. Check the path.",
-        "pages/index.fxl:10:20: undefined name 'TITLE' in UI code. It is a name of the Python "
+        "pages/index.fxl:10:20: undefined name 'TITLE' in client code. It is a name of the server "
         "half: return it from the loader, and write 'data.TITLE'.",
-        "pages/index.fxl:10:30: undefined name 'dat' in UI code. Define or import it, or write "
+        "pages/index.fxl:10:30: undefined name 'dat' in client code. Define or import it, or write "
         "'data'.",
     ]
 
@@ -85,7 +85,7 @@ async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) 
         if not split_source(source).problems:
             (tmp_path / "pages" / case.name).write_bytes(case.read_bytes())
     found = await check(tmp_path, {})
-    assert [line for line in found if "broken UI code" in line] == []
+    assert [line for line in found if "broken client code" in line] == []
 
 
 async def test_without_node_it_is_said_what_is_not_checked(
@@ -99,7 +99,7 @@ async def test_without_node_it_is_said_what_is_not_checked(
     (tmp_path / "pages/index.fxl").write_text("x = y\nexport default +\n")
     lines: list[str] = []
     assert await check_ui(tmp_path, check_project(tmp_path, Config()), report=lines.append) == []
-    assert lines[0].startswith("The UI code has not been checked.")
+    assert lines[0].startswith("The client code has not been checked.")
 
 
 async def test_without_whole_pages_node_is_not_started(tmp_path: Path) -> None:

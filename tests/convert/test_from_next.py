@@ -75,12 +75,12 @@ def test_what_runs_on_the_server_is_listed_with_its_place(tmp_path: Path) -> Non
         "from 'fx/client'",
         f"{invoice}:2": "Install the font's package (@fontsource/…), or write @font-face in a "
         "stylesheet",
-        f"{invoice}:7": "Load the data in an @server function of the Python half; the component "
+        f"{invoice}:7": "Load the data in an @server function of the server half; the component "
         "gets it as 'data'",
         f"{invoice}:9": "Write raise NotFound(…) of fx.runtime in the loader",
         "pages/error.fxl:2": "Call refresh() of 'fx/client'",
         "src/app/query/route.ts:1": "Write 'pages/api/query.py'",
-        "src/lib/actions.ts:1": "Write an @action in the Python half, and call it with "
+        "src/lib/actions.ts:1": "Write an @action in the server half, and call it with "
         "useAction('name')",
         "src/middleware.ts:1": "Name a hook in 'routeMiddleware' of fx.config.json",
         "next.config.ts:1": "Remove it: settings are in fx.config.json",

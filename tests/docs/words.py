@@ -25,6 +25,7 @@ WORDS = {
     r"\bbelongs? into\b": "belongs in",
     r"\b(?:is|are) led\b": "is redirected",
     r"\bfor ever\b": "forever",
+    r"\b(?:Python|UI|JSX|React) hal(?:f|ves)\b|\bUI code\b": "server half, client half",
     r"\bwhat is no\b": "anything other than",
     r"(?:^|(?<=[.:] )|(?<=^- ))(?:Who|Whoever|What) (?!.*\?)": "name the actor",
 }

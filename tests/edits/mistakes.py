@@ -45,7 +45,7 @@ def make(author: Author) -> Mistake | None:
             500,
         ),
         Mistake(
-            "a UI half that throws when it is loaded",
+            "a client half that throws when it is loaded",
             file,
             "export default function",
             "undefined.boom;\nexport default function",

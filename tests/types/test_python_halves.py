@@ -109,7 +109,7 @@ async def test_a_checker_that_is_not_installed_is_named(
     problems, lines = await told(tmp_path)
 
     assert problems == []
-    assert lines == ["The Python halves have not been checked: pyrefly is not installed."]
+    assert lines == ["The server halves have not been checked: pyrefly is not installed."]
 
 
 async def test_settings_that_the_checker_refuses_are_an_error(tmp_path: Path) -> None:

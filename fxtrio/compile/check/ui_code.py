@@ -43,7 +43,7 @@ async def check_ui(
         toolchain = await ensure_toolchain(report)
         found = await ui_problems(root, project, toolchain)
     except (NodeMissing, ToolchainFailed) as error:
-        report(f"The UI code has not been checked. {error}")
+        report(f"The client code has not been checked. {error}")
         return []
     return [*found.certain, *found.likely]
 

@@ -333,19 +333,19 @@ class Splitter:
         self._give(language_detection.past_indented(self._text, extent.end), _Half.NEITHER)
 
     def _refuse_rest(self) -> None:
-        message = "from here on, too much reads neither as Python nor as UI code"
+        message = "from here on, too much reads neither as Python nor as client code"
         remedy = "Correct the problems above, or divide the file with a line '# --- ui ---'"
         self._problems.append(self._source.problem(self._offset, message, remedy))
         self._give(len(self._text), _Half.NEITHER)
 
     def _report_open(self, offset: int) -> None:
         message = "this reads as a type of Python and as one of TypeScript"
-        remedy = (
-            "End it with ';' if it is TypeScript; else write '# --- ui ---' where UI code begins"
-        )
+        remedy = "End it with ';' if it is TypeScript; else write '# --- ui ---' where JSX begins"
         self._problems.append(self._source.problem(offset, message, remedy))
 
     def _report_doubt(self, offset: int, name: str) -> None:
         message = f"this reads as Python and as JavaScript, and both may mean {name!r}"
-        remedy = "Move it above all UI code if it is Python; end it with ';' if it is JavaScript"
+        remedy = (
+            "Move it above all client code if it is Python; end it with ';' if it is JavaScript"
+        )
         self._problems.append(self._source.problem(offset, message, remedy))

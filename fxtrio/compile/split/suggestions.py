@@ -70,7 +70,7 @@ def undefined_remedy(name: str, known: Collection[str]) -> str:
     if foreign := pyxle_migration.remedy_for(name):
         return foreign
     if name in _BROWSER:
-        return "It is a name of the browser: use it in the UI half"
+        return "It is a name of the browser: use it in the client half"
     close = difflib.get_close_matches(name, [*RUNTIME, *known], n=2)
     close = [other for other in close if other != name]
     return f"Define or import it, or write {close[0]!r}" if close else "Define or import it"
@@ -84,7 +84,7 @@ def import_remedy(name: str) -> str:
 def broken_remedy(line: str, message: str) -> str:
     """Return what to do about a ``line`` of Python that does not parse; "" when it is not plain."""
     if line.lstrip().startswith(("//", "/*")):
-        return "A comment begins with '#' in the Python half"
+        return "A comment begins with '#' in the server half"
     return ""
 
 

@@ -85,7 +85,7 @@ test('names of declaration files are known everywhere', () => {
   write('types/module.d.ts', 'export {}; declare global { const pay: any } const local: 1;');
 
   assert.deepEqual(check('analytics(pay);\nlocal();\nexport default 1;\n'), [
-    "2:1 undefined name 'local' in UI code. Define or import it; a global of another script is " +
+    "2:1 undefined name 'local' in client code. Define or import it; a global of another script is " +
       "'window.local'",
   ]);
 });
@@ -102,13 +102,13 @@ test('undefined names are reported where they stand, with what may be meant', ()
 
   assert.deepEqual(check(text, ['TITLE', 'load']), [
     "1:10 'fx/client' has no export 'Lnik'. Did you mean 'Link'?",
-    "4:33 undefined name 'useState' in UI code. Write import { useState } from 'react'",
-    "5:20 undefined name 'TITLE' in UI code. It is a name of the Python half: return it from " +
+    "4:33 undefined name 'useState' in client code. Write import { useState } from 'react'",
+    "5:20 undefined name 'TITLE' in client code. It is a name of the server half: return it from " +
       "the loader, and write 'data.TITLE'",
-    "5:42 undefined name 'setMesage' in UI code. Define or import it, or write 'setMessage'",
-    "5:59 undefined name 'mesage' in UI code. Define or import it, or write 'message'",
-    "5:67 undefined name 'Link' in UI code. Write import { Link } from 'fx/client'",
-    "5:84 undefined name 'Frm' in UI code. Define it, or import { Form } from 'fx/client'",
+    "5:42 undefined name 'setMesage' in client code. Define or import it, or write 'setMessage'",
+    "5:59 undefined name 'mesage' in client code. Define or import it, or write 'message'",
+    "5:67 undefined name 'Link' in client code. Write import { Link } from 'fx/client'",
+    "5:84 undefined name 'Frm' in client code. Define it, or import { Form } from 'fx/client'",
   ]);
 });
 
@@ -163,7 +163,7 @@ test('the name of a mistaken import is not offered for others', () => {
 
   const found = check(text).filter((line) => line.includes('undefined'));
   assert.deepEqual(found, [
-    "3:35 undefined name 'shopList' in UI code. Define or import it; a global of another " +
+    "3:35 undefined name 'shopList' in client code. Define or import it; a global of another " +
       "script is 'window.shopList'",
   ]);
 });
@@ -179,7 +179,7 @@ test('components that pages import are checked too, however far away', () => {
   write('components/unused.jsx', 'export default nothing;');
   const text = "import { Card } from '@/components/card';\nimport '../components/old';\nCard();\n";
 
-  const found = check(text).map((line) => line.replace(/ in UI code.*/, ''));
+  const found = check(text).map((line) => line.replace(/ in client code.*/, ''));
   assert.deepEqual(found, [
     "components/card.tsx:2:28 undefined name 'Crd'",
     "components/older.jsx:1:26 undefined name 'older'",
@@ -210,7 +210,7 @@ test('a component in the pages folder that nothing imports may be meant as a pag
 test('a file that is broken is not looked into further', () => {
   const [found, ...others] = check('const a = ;\nnothing();\n');
 
-  assert.match(found, /^1:11 broken UI code: Unexpected token/);
+  assert.match(found, /^1:11 broken client code: Unexpected token/);
   assert.deepEqual(others, []);
 });
 
@@ -241,7 +241,7 @@ test('actions that the page lacks, links without a target and private variables 
     '6:20 <Link> has no href. Write <Link href="/path">',
     "7:3 browsers have no 'process.env.KEY'. Return it from the loader; what all may see is " +
       'import.meta.env.FX_PUBLIC_…',
-    "5:14 undefined name 'add' in UI code. Write its name as text: 'add'",
+    "5:14 undefined name 'add' in client code. Write its name as text: 'add'",
   ]);
   assert.deepEqual(check("if (typeof process === 'object') process.env.KEY;\n"), []);
 });

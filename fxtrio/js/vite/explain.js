@@ -21,13 +21,13 @@ export function explain(text, offset, message, help) {
   const closing = text.slice(offset).match(CLOSING);
   if (closing !== null && /^Adjacent JSX/.test(message)) {
     return {
-      message: `broken UI code: '</${(closing[1] ?? '').trimEnd()}>' closes nothing`,
+      message: `broken client code: '</${(closing[1] ?? '').trimEnd()}>' closes nothing`,
       remedy: 'Remove it',
     };
   }
   const [cause, meant] = message.split(DID_YOU_MEAN);
-  const remedy = hintFor(text, offset) ?? meant ?? help ?? 'Correct the UI code here';
-  return { message: `broken UI code: ${cause}`, remedy };
+  const remedy = hintFor(text, offset) ?? meant ?? help ?? 'Correct the client code here';
+  return { message: `broken client code: ${cause}`, remedy };
 }
 
 /**
@@ -41,7 +41,7 @@ function hintFor(text, offset) {
   if (/\{[%{]/.test(around)) return 'There are no template tags: write {list.map((item) => …)}';
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   if (/^\s*#/.test(text.slice(start, offset + 1))) {
-    return "A comment begins with '//' in the UI half";
+    return "A comment begins with '//' in the client half";
   }
   const [, name] = text.slice(start, offset).match(/<\w[^<>]*\s([\w-]+)\s*=\s*$/) ?? [];
   return name === undefined ? undefined : `Write ${name}={…} or ${name}="…"`;

@@ -26,7 +26,7 @@ import { usageMistakes } from './usage.js';
 /** Files in which names are looked for; other scripts may be older than modules. */
 const CHECKED = /\.(fxl|ts|[jt]sx)$/;
 
-const TOO_DEEP = 'the UI code is nested too deeply';
+const TOO_DEEP = 'the client code is nested too deeply';
 
 /** What is known of a file that cannot be read. @type {Looked} */
 const NOTHING = { problems: [], imported: [], styles: [] };
@@ -119,7 +119,7 @@ function lookInto(tools, root, declared, file) {
     syntax: false,
   }));
   for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
-    const message = `undefined name '${name}' in UI code`;
+    const message = `undefined name '${name}' in client code`;
     problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
   }
   return { problems, imported, styles };

@@ -134,7 +134,7 @@ function namesIn(from) {
 function remedyFor(name, inScope, modules, python) {
   if (Object.hasOwn(WORDS, name)) return `Write ${WORDS[name]}`;
   if (python.includes(name)) {
-    return `It is a name of the Python half: return it from the loader, and write 'data.${name}'`;
+    return `It is a name of the server half: return it from the loader, and write 'data.${name}'`;
   }
   for (const [module, names] of modules) {
     if (names.includes(name)) return `Write import { ${name} } from '${module}'`;

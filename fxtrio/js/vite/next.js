@@ -11,12 +11,12 @@ import { boundNames, walk } from './tree.js';
 
 const ROUTER =
   "Write import { navigate, usePathname, useSearchParams, useParams } from 'fx/client'";
-const TITLE = 'Write HEAD in the Python half, or <Head> in the component';
-const LOADER = 'Load the data in an @server function of the Python half';
+const TITLE = 'Write HEAD in the server half, or <Head> in the component';
+const LOADER = 'Load the data in an @server function of the server half';
 const STATIC = 'Leave it out: a page is made when it is asked for, and CACHE keeps it';
 const LEAVE = 'Leave it out';
 const FONT = "Install the font's package (@fontsource/…), or write @font-face in a stylesheet";
-const REQUEST = "Read 'request.headers' and 'request.cookies' in the Python half";
+const REQUEST = "Read 'request.headers' and 'request.cookies' in the server half";
 
 /** By module: what to do about an import of it. @type {Record<string, string>} */
 export const MODULES = {
@@ -52,7 +52,7 @@ export function nextRemedy(specifier) {
 /** By what a page file exports: what to do about it. @type {Record<string, string>} */
 export const EXPORTS = {
   metadata: TITLE,
-  generateMetadata: 'Write HEAD as a function in the Python half',
+  generateMetadata: 'Write HEAD as a function in the server half',
   viewport: TITLE,
   generateViewport: TITLE,
   getServerSideProps: LOADER,
@@ -60,7 +60,7 @@ export const EXPORTS = {
   getInitialProps: LOADER,
   getStaticPaths: STATIC,
   generateStaticParams: STATIC,
-  revalidate: 'Write CACHE in the Python half',
+  revalidate: 'Write CACHE in the server half',
   dynamic: LEAVE,
   dynamicParams: LEAVE,
   fetchCache: LEAVE,
@@ -108,7 +108,7 @@ export function nextMistakes(program, source) {
       tell(
         node,
         message,
-        "Write an @action in the Python half, and call it with useAction('name')",
+        "Write an @action in the server half, and call it with useAction('name')",
       );
     } else if (isPage && isDocument(node) && !inHead.has(node)) {
       const message = `<${node.name.name}> is written by fxtrio: what a page shows is inside <body>`;

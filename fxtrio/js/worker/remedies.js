@@ -25,7 +25,7 @@ export function remedyFor(name, message, state) {
     return 'It is there in browsers only: use it in an effect, or in a function in <ClientOnly>.';
   }
   if (RESTRICTED.test(message)) {
-    return 'UI code has no files, processes and threads while it renders: return what it shows from the loader.';
+    return 'Client code has no files, processes and threads while it renders: return what it shows from the loader.';
   }
   if (name === 'TypeError' && NOTHING.test(message) && isEnvelope(state?.props?.data)) {
     return "The page's data is {data, revalidate}: return the inner data, and write CACHE = {'revalidate': …}.";

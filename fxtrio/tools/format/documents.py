@@ -141,7 +141,7 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
         return _kept(source, 1, message, "Divide the halves with a line '# --- ui ---'")
     python = sections.python.rstrip(), again.python.rstrip()
     if python[0] != python[1] and not same_python(*python):
-        message = "ruff changes what the Python half means"
+        message = "ruff changes what the server half means"
         return _kept(source, 1, message, "Format it by hand, and report this")
     return Formatted(text)
 

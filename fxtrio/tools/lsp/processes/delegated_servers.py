@@ -218,7 +218,7 @@ _KNOWN = (
 )
 
 ADVICE = (
-    "Python halves have no completion of Python itself: install pyright or ty beside fxtrio "
+    "Server halves have no completion of Python itself: install pyright or ty beside fxtrio "
     "('pip install ty'), or set the option 'python'."
 )
 

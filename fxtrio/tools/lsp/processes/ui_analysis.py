@@ -76,7 +76,7 @@ class Analyst:
             toolchain = await ensure_toolchain(self._report)
             node = await trio.to_thread.run_sync(find_node)
         except (NodeMissing, ToolchainFailed) as error:
-            self._report(f"UI code is not looked at. {error}")
+            self._report(f"Client code is not looked at. {error}")
             self._settled.set()
             return
         command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
@@ -86,7 +86,7 @@ class Analyst:
             return KeptProcess(name, command, cwd=JS, env=env, report=self._report)
 
         # To check a large page takes so long that nobody who is asked should wait for it.
-        self._child, self._checks = child("analyst of UI code"), child("check of UI code")
+        self._child, self._checks = child("analyst of client code"), child("check of client code")
         self._settled.set()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._checks.run, name="lsp.checks")
@@ -155,7 +155,7 @@ class Analyst:
         try:
             return await child.request(method, {**file, **more})
         except (ConnectionLost, JsonRpcException) as error:
-            self._report(f"{view.path}: its UI code could not be looked at: {error}")
+            self._report(f"{view.path}: its client code could not be looked at: {error}")
             return None
 
 

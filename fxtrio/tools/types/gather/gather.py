@@ -158,7 +158,7 @@ class _Gatherer:
             return NOTHING, None
         function = self._spaces.get(module.source, {}).get(module.loader)
         if function is None:
-            return Vague("the Python half cannot be imported"), None
+            return Vague("the server half cannot be imported"), None
         place = self._sources.place_of_function(function)
         return self._returned.by_loader(function), place
 
@@ -167,7 +167,7 @@ class _Gatherer:
         for name in module.actions:
             function = space.get(name)
             if function is None:
-                unknown = Vague("the Python half cannot be imported")
+                unknown = Vague("the server half cannot be imported")
                 yield ActionTypes(name, None, unknown, closed=False)
             else:
                 yield self._action(name, function)
@@ -210,7 +210,7 @@ class _Gatherer:
             return None, None
         function = self._spaces.get(page.module.source, {}).get("websocket")
         if function is None:
-            return Vague("the Python half cannot be imported"), None
+            return Vague("the server half cannot be imported"), None
         function = inspect.unwrap(function)
         name = next(iter(inspect.signature(function).parameters), "")
         shape = message_shape(hints_of(function).get(name), self._sent)

@@ -132,7 +132,7 @@ async def check_python_halves(
     checker = _CHECKERS[name]
     command = _command(name)
     if command is None:
-        report(f"The Python halves have not been checked: {name} is not installed.")
+        report(f"The server halves have not been checked: {name} is not installed.")
         return []
     modules = await trio.to_thread.run_sync(_write_modules, root, pages)
     named = list(modules)
